@@ -1,6 +1,6 @@
 import { readList } from '../src/provider/list/read-list.ts';
 import type { ListClient } from '../src/provider/list/run-pass.ts';
-import { createDriftingList, type Quirks, STABLE_LIST } from '../test/unit/provider/drifting-list.ts';
+import { createDriftingList, type Quirks, readToEnd, STABLE_LIST } from '../test/unit/provider/drifting-list.ts';
 import type { Figure } from './figure.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
@@ -75,8 +75,8 @@ async function compareDrift(): Promise<Figure[]> {
     for (let seed = 0; seed < SEEDS; seed++) {
       const quirks = { ...STABLE_LIST, ...drift, rows: DRIFT_ROWS, seed };
       const ours = createDriftingList(quirks);
-      const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-      const reading = await readList(ours.client, {}, options);
+      const options = { now: () => new Date(), growsSince: () => undefined };
+      const reading = await readToEnd(readList(ours.client, {}, options));
       const missed = ours.held.filter((id) => !reading.seenRows.has(id));
       if (reading.complete) complete++;
       if (reading.complete && missed.length > 0) falselyComplete++;

@@ -1,36 +1,40 @@
-/** What a pass keeps of the rows of its pages, to be judged by (see check-pass). */
+/** Collects the rows of a pass's pages, as far as check-pass needs them. */
 import { createHash } from 'node:crypto';
 import type { WallTime } from '../../domain/calendar.ts';
 import type { ListPage } from '../client.ts';
 import type { Pass } from './check-pass.ts';
 import { createSeenRows, type SeenRows } from './seen-rows.ts';
 
-/** Enough of a digest to tell two payloads of one id apart. */
-const MARK_BYTES = 12;
+/** Enough of a digest to distinguish two payloads of one id. */
+const DIGEST_BYTES = 12;
 
 /** Stands for the digest of a row that can't be read. */
 export const REFUSED_DIGEST = 'refused';
 
-/** What judging needs of a row. */
 export type PageRow = { id: string | null; createdWall: WallTime | undefined; digest: string };
 
-/** A page of a pass, as a process that died left it. */
+/** A page of a pass, as it is stored for a resumed pass. `place`: the order in which requests were sent. */
 export type StoredPage = { place: number; total: number; lastPage: number; askedAt: Date; rows: PageRow[] };
 
 export type CollectedRows = Omit<Pass, 'distinctIds' | 'createdSince'> & {
-  /** Every id seen, and what was shown of it last. */
+  /** Every id seen, with its last shown content. */
   seenRows: SeenRows;
-  /** Ids that were shown in two ways within the pass. */
+  /** Ids that were shown in two versions within the pass. */
   inconsistentIds: Set<string>;
-  /** Up to which page rows were met. */
+  /** The last page that brought rows. */
   filledPages: number;
+  /** How many pages were requested and answered. */
+  requestedPages: number;
+  /** How many pages the list has, by any of its pages. */
+  announcedPages: number;
 };
 
-export type RowCollection = CollectedRows & {
-  pages: Set<string>;
-  pageRows: number;
+type RowCollection = CollectedRows & {
+  /** First id, last id and row count of each page. */
+  pageKeys: Set<string>;
+  largestPageRows: number;
   /** Digests of rows whose id could not be read. */
-  unnamed: Set<string>;
+  unnamedDigests: Set<string>;
 };
 
 export function createRowCollection(): RowCollection {
@@ -41,53 +45,53 @@ export function createRowCollection(): RowCollection {
     pageSizes: [],
     seenRows: createSeenRows(),
     inconsistentIds: new Set(),
-    pages: new Set(),
-    pageRows: 0,
+    pageKeys: new Set(),
+    largestPageRows: 0,
     repeatedPages: 0,
     newAfterLastPage: false,
     endReached: true,
     withoutId: 0,
     filledPages: 0,
-    unnamed: new Set(),
+    requestedPages: 0,
+    announcedPages: 1,
+    unnamedDigests: new Set(),
   };
 }
 
-function digestOf(raw: string): string {
-  return createHash('sha256').update(raw).digest().toString('base64', 0, MARK_BYTES);
+/** What a pass keeps of a row. */
+export function toPageRow(row: ListPage['rows'][number]): PageRow {
+  if (row.ok) {
+    const { id, createdWall } = row.transaction;
+    return { id, createdWall, digest: row.digest.toString('base64', 0, DIGEST_BYTES) };
+  }
+  return { id: row.id, createdWall: row.createdWall, digest: row.id === null ? digestOf(row.raw) : REFUSED_DIGEST };
 }
 
-/** What is kept of a row of a page. */
-export function toPageRow(row: ListPage['rows'][number]): PageRow {
-  return row.ok
-    ? {
-        id: row.transaction.id,
-        createdWall: row.transaction.createdWall,
-        digest: row.digest.toString('base64', 0, MARK_BYTES),
-      }
-    : { id: row.id, createdWall: row.createdWall, digest: row.id === null ? digestOf(row.raw) : REFUSED_DIGEST };
+function digestOf(raw: string): string {
+  return createHash('sha256').update(raw).digest().toString('base64', 0, DIGEST_BYTES);
 }
 
 /**
- * Two pages that begin, end and count alike: the server ignores `page`, or repeats one. A short last page that is given
- * again is no such thing: `last_page` may be too high.
+ * Counts a page that begins and ends like an earlier one and is as long: the server ignores `page`, or repeats a page.
+ * A short last page that is shown again does not count: `last_page` may be too high.
  */
-export function countRepeatedPage(seen: RowCollection, answer: StoredPage | undefined): void {
-  if (!answer || answer.rows.length === 0) return;
-  seen.pageRows = Math.max(seen.pageRows, answer.rows.length);
-  const key = `${answer.rows[0]?.id} ${answer.rows.at(-1)?.id} ${answer.rows.length}`;
-  if (seen.pages.has(key) && answer.rows.length === seen.pageRows) seen.repeatedPages++;
-  seen.pages.add(key);
+export function countRepeatedPage(seen: RowCollection, page: StoredPage | undefined): void {
+  if (!page || page.rows.length === 0) return;
+  seen.largestPageRows = Math.max(seen.largestPageRows, page.rows.length);
+  const key = `${page.rows[0]?.id} ${page.rows.at(-1)?.id} ${page.rows.length}`;
+  if (seen.pageKeys.has(key) && page.rows.length === seen.largestPageRows) seen.repeatedPages++;
+  seen.pageKeys.add(key);
 }
 
-/** Adds the rows of a page to what a pass has seen. @returns how many it held, and how many of them are new. */
+/** Adds the rows of a page to those that the pass has seen. @returns how many it held, and how many of them are new. */
 export function collectRows(seen: RowCollection, page: StoredPage): { found: number; fresh: number } {
   let fresh = 0;
   for (const { id, createdWall, digest } of page.rows) {
     if (id === null) {
-      // it is told apart by its content alone
-      if (!seen.unnamed.has(digest)) fresh++;
-      seen.unnamed.add(digest);
-      seen.withoutId = seen.unnamed.size;
+      // identified by its content alone
+      if (!seen.unnamedDigests.has(digest)) fresh++;
+      seen.unnamedDigests.add(digest);
+      seen.withoutId = seen.unnamedDigests.size;
       continue;
     }
     const before = seen.seenRows.digestOf(id);

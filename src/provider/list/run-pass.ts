@@ -1,6 +1,6 @@
 import type { WallTime } from '../../domain/calendar.ts';
 import type { Semaphore } from '../../runtime/semaphore.ts';
-import type { ListPage, ListQuery, ProviderClient } from '../client.ts';
+import type { ListQuery, ProviderClient } from '../client.ts';
 import { PAGE_ROWS } from './check-pass.ts';
 import {
   type CollectedRows,
@@ -12,8 +12,9 @@ import {
 } from './collect-rows.ts';
 import {
   createRequestBudget,
-  type RequestBudget,
-  type SweepPage,
+  type FetchedPage,
+  type PageAnswer,
+  type RowCount,
   sweepBackwards,
   sweepForwards,
 } from './sweep-pages.ts';
@@ -21,160 +22,139 @@ import {
 const PAGES_MAX = 100_000;
 const END_PAGES_MAX = 20;
 const END_ROUNDS_MAX = 3;
-/** For each request that may be under way, so many pages are asked for or being applied. */
-const HANDS_BY_PLACE = 2;
 /** All that readList needs of the client. */
 export type ListClient = Pick<ProviderClient, 'listPage'>;
 
-export type FetchedPage = ListPage & {
-  pass: number;
-  /** To be kept until the window is concluded; undefined for a page that is asked for again by whoever goes on. */
-  pageToStore: StoredPage | undefined;
-};
-
-export type PassOptions = {
+type PassOptions = {
   number: number;
   backwards: boolean;
-  pagesInFlight: number;
-  /** Holds what is under way, beside what else is asked for in it. */
+  inFlightMax: number;
+  /** Limits the requests in flight, together with other lists. */
   semaphore: Semaphore;
-  /** Called once, when the last pages are about to be asked for, with how many the list has. */
-  onLastPages: (pages: number) => void;
   /** Whether rows are being created in the range while it is read. */
   isGrowing: boolean;
-  onPage: (page: FetchedPage) => Promise<void>;
-  /** Pages of this pass that need not be asked for again. */
+  /** Pages of this pass that a killed process read. They are not requested again. */
   storedPages: Map<number, StoredPage>;
   /** How many pages the pass before had filled; 0 for the first. */
   previousPages: number;
 };
 
-type Answer = StoredPage;
-type Brought = { found: number; fresh: number };
-type End = 'head' | 'tail';
-type FetchPage = (page: number) => Promise<Brought>;
-
 /**
- * Reads every page of the list once, to the first that brings no row, then its ends again where rows still lack. What
- * `total` and `last_page` announce buys no request: at most SPARE_PAGES more are sent than pages brought a row, or than
- * the pass before had filled. A pass that was broken off is gone on with: what judges it (see check-pass) holds for any
- * time between two of its pages.
+ * Reads every page of the list once, up to the first page without a row, then both ends again while rows are missing.
+ * Yields each requested page as it arrives. The announced `total` and `last_page` allow no request: a pass sends at most
+ * SPARE_PAGES more requests than pages that brought a row, or than the pass before had filled. A killed pass can be
+ * resumed: its checks (see check-pass) hold for any time between two of its pages.
+ * @returns what the pass has seen, for check-pass.
  */
-export async function runPass(client: ListClient, query: ListQuery, options: PassOptions): Promise<CollectedRows> {
-  const seen = createRowCollection();
-  let newest: Answer | undefined;
-  let announced = 1;
-  const { request, hand, requests } = openRequests(client, query, options);
-  const take = (answer: Answer | undefined): Brought => {
-    if (!answer) return { found: 0, fresh: 0 };
-    // several are under way at once, and one may be asked for again: the newest total is of the request that left last
-    if (!newest || isNewer(answer, newest)) [newest, seen.lastTotal] = [answer, answer.total];
-    announced = Math.max(announced, answer.lastPage, Math.ceil(answer.total / PAGE_ROWS));
-    const brought = collectRows(seen, answer);
-    if (brought.fresh > 0) requests.recordFilledPage();
-    return brought;
-  };
-  const fetchPage: FetchPage = async (page) => {
-    const asked = await request(page);
-    const brought = take(asked?.kept);
-    await hand(asked, false);
-    return brought;
-  };
-  const sweep: SweepPage<Answer> = async (page, arrive) => {
-    const kept = options.storedPages.get(page);
-    if (kept) return arrive(kept);
-    const asked = await request(page);
-    arrive(asked?.kept);
-    // a page past the end is asked for again by whoever goes on: rows may stand on it by then
-    await hand(asked, asked !== undefined && asked.kept.rows.length > 0 && page <= lastOf(asked.kept));
+export async function* runPass(
+  client: ListClient,
+  query: ListQuery,
+  options: PassOptions,
+): AsyncGenerator<FetchedPage, CollectedRows> {
+  const { seen, requests, countRows, requestPage } = openPass(client, query, options);
+  const fetchPage = async (page: number): Promise<PageAnswer> => {
+    const stored = options.storedPages.get(page);
+    return stored ? { page: stored, fetched: undefined } : await requestPage(page);
   };
   const sizes: number[] = [];
   let filledTo = 0;
   let [head, tail]: (WallTime | undefined)[] = [];
-  const takeSwept = (page: number, answer: Answer | undefined): Brought => {
-    if (page <= announced) countRepeatedPage(seen, answer);
-    const brought = take(answer);
-    sizes[page - 1] = brought.found;
-    if (page === 1) head = answer?.rows[0]?.createdWall;
-    if (brought.fresh > 0 && page >= filledTo) [filledTo, tail] = [page, answer?.rows.at(-1)?.createdWall];
-    return brought;
+  const countSwept = (number: number, { page }: PageAnswer): RowCount => {
+    if (number <= seen.announcedPages) countRepeatedPage(seen, page);
+    const count = countRows(page);
+    sizes[number - 1] = count.found;
+    if (number === 1) head = page?.rows[0]?.createdWall;
+    if (count.fresh > 0 && number >= filledTo) [filledTo, tail] = [number, page?.rows.at(-1)?.createdWall];
+    return count;
   };
 
-  let before: Brought = { found: 0, fresh: 0 };
-  await sweep(1, (answer) => {
-    before = takeSwept(1, answer);
-  });
+  const first = await fetchPage(1);
+  const before = countSwept(1, first);
   seen.firstTotal = seen.lastTotal;
-  const range = { before, announced: Math.min(PAGES_MAX, announced), pagesMax: PAGES_MAX };
-  // a page is asked for while another is applied; one by one means one after the other
-  const hands = options.pagesInFlight > 1 ? options.pagesInFlight * HANDS_BY_PLACE : 1;
-  const sweeper = { sweep, take: takeSwept, requests, hands, onNearEnd: options.onLastPages };
+  const announced = Math.min(PAGES_MAX, seen.announcedPages);
+  if (first.fetched) yield { ...first.fetched, pagesToRequest: announced - 1 };
+  const sweeper = { fetchPage, countRows: countSwept, requests, inFlightMax: options.inFlightMax };
+  if (options.backwards) yield* sweepBackwards(options.previousPages, sweeper);
   const from = options.backwards ? Math.max(1, options.previousPages) + 1 : 2;
-  if (options.backwards) await sweepBackwards(options.previousPages, sweeper);
-  seen.endReached = await sweepForwards({ ...range, from }, sweeper);
+  seen.endReached = yield* sweepForwards({ from, before, announced, pagesMax: PAGES_MAX }, sweeper);
   seen.filledPages = filledTo;
   seen.pageSizes = Array.from({ length: Math.max(1, filledTo) }, (_, index) => sizes[index] ?? 0);
-  seen.newAfterLastPage = !options.isGrowing && filledTo > range.announced;
-  // where the newest rows stand first: once neither end brings one, there may be no request left for the other
+  seen.newAfterLastPage = !options.isGrowing && filledTo > announced;
+  // the end with the newest rows first: once neither end brings a row, no request may be left for the other
   const ends: End[] = head && tail && head < tail ? ['tail', 'head'] : ['head', 'tail'];
-  await readEnds(seen, ends, { fetchPage, requests, roundsMax: options.isGrowing ? END_ROUNDS_MAX : 1 });
+  yield* readEnds(seen, ends, { countRows, requestPage, requests, roundsMax: options.isGrowing ? END_ROUNDS_MAX : 1 });
   return seen;
 }
 
-type Asked = { answer: ListPage; kept: Answer };
+type End = 'head' | 'tail';
+type Pass = ReturnType<typeof openPass>;
 
-/** Asking for pages, and handing them on to be applied. */
-function openRequests(client: ListClient, query: ListQuery, options: PassOptions) {
-  const requests = createRequestBudget(options.previousPages);
-  let place = Math.max(0, ...[...options.storedPages.values()].map((page) => page.place));
+/** The state of a pass, and its requests within the budget and the semaphore. */
+function openPass(
+  client: ListClient,
+  query: ListQuery,
+  { number, previousPages, semaphore, storedPages }: PassOptions,
+) {
+  const seen = createRowCollection();
+  const requests = createRequestBudget(previousPages);
+  let newest: StoredPage | undefined;
+  let place = Math.max(0, ...[...storedPages.values()].map((page) => page.place));
   return {
+    seen,
     requests,
-    request: async (page: number): Promise<Asked | undefined> => {
-      requests.recordRequest();
-      const asked = await options.semaphore(async () => ({
-        place: ++place,
-        answer: await client.listPage(query, page),
-      }));
-      if (!asked.answer) return undefined;
-      const { total, lastPage, askedAt, rows } = asked.answer;
-      return {
-        answer: asked.answer,
-        kept: { place: asked.place, total, lastPage, askedAt, rows: rows.map(toPageRow) },
-      };
+    countRows(page: StoredPage | undefined): RowCount {
+      if (!page) return { found: 0, fresh: 0 };
+      // requests overlap, and pages are requested again: the newest total is of the request that was sent last
+      if (!newest || isNewer(page, newest)) [newest, seen.lastTotal] = [page, page.total];
+      seen.announcedPages = Math.max(seen.announcedPages, countPages(page));
+      const count = collectRows(seen, page);
+      if (count.fresh > 0) requests.recordFilledPage();
+      return count;
     },
-    hand: async (asked: Asked | undefined, keep: boolean): Promise<void> => {
-      if (asked)
-        await options.onPage({ ...asked.answer, pass: options.number, pageToStore: keep ? asked.kept : undefined });
+    async requestPage(page: number): Promise<PageAnswer> {
+      requests.recordRequest();
+      const sent = await semaphore(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
+      if (!sent.answer) return { page: undefined, fetched: undefined };
+      seen.requestedPages++;
+      const { total, lastPage, askedAt, rows } = sent.answer;
+      const kept = { place: sent.place, total, lastPage, askedAt, rows: rows.map(toPageRow) };
+      const pagesAnnounced = countPages(kept);
+      // a resumed pass requests a page past the end again: there may be rows on it by then
+      const pageToStore = rows.length > 0 && page <= pagesAnnounced ? kept : undefined;
+      return { page: kept, fetched: { ...sent.answer, pass: number, pageToStore, pagesAnnounced, pagesToRequest: 0 } };
     },
   };
 }
 
-function lastOf({ total, lastPage }: Answer): number {
+function countPages({ total, lastPage }: StoredPage): number {
   return Math.max(lastPage, Math.ceil(total / PAGE_ROWS));
 }
 
-function isNewer(one: Answer, than: Answer): boolean {
+function isNewer(one: StoredPage, than: StoredPage): boolean {
   const ms = one.askedAt.getTime() - than.askedAt.getTime();
   return ms > 0 || (ms === 0 && one.place > than.place);
 }
 
 /**
- * New rows, and those that jump when they change, stand at the head or at the tail. While ids lack to the total, each
- * end is followed until a page brings nothing new, and no further than to the answer that brings the newest row and the
- * total that counts it.
+ * New rows, and rows that jump when they change, stand at the head or at the tail. While fewer ids were seen than
+ * announced, reads each end until a page brings nothing new. Stops at the answer that brings the newest row together
+ * with the total that counts it.
  */
-async function readEnds(
+async function* readEnds(
   seen: CollectedRows,
   ends: End[],
-  { fetchPage, requests, roundsMax }: { fetchPage: FetchPage; requests: RequestBudget; roundsMax: number },
-): Promise<void> {
-  const enough = (): boolean => seen.seenRows.size >= seen.lastTotal || !requests.maySend();
+  { countRows, requestPage, requests, roundsMax }: Omit<Pass, 'seen'> & { roundsMax: number },
+): AsyncGenerator<FetchedPage> {
+  const isEnough = (): boolean => seen.seenRows.size >= seen.lastTotal || !requests.maySend();
   for (let round = 0; round < roundsMax; round++) {
     for (const end of ends) {
       const from = end === 'head' ? 1 : seen.pageSizes.length;
       let fresh = 1;
-      for (let page = from; fresh > 0 && page < from + END_PAGES_MAX && !enough(); page++) {
-        ({ fresh } = await fetchPage(page));
+      for (let number = from; fresh > 0 && number < from + END_PAGES_MAX && !isEnough(); number++) {
+        const { page, fetched } = await requestPage(number);
+        ({ fresh } = countRows(page));
+        // not stored: a resumed pass reads the ends again
+        if (fetched) yield { ...fetched, pageToStore: undefined };
       }
     }
   }

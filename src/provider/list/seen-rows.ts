@@ -1,39 +1,38 @@
 import type { WallTime } from '../../domain/calendar.ts';
 
-/** What is held of each row until a reading is judged, in one flat text each: a day may hold very many. */
+/** Digest and creation of each row of a pass, as one flat string each: a day may hold a million rows. */
 export type SeenRows = {
   readonly size: number;
   has(id: string): boolean;
-  /** The digest of what was shown of a row. */
   digestOf(id: string): string | undefined;
-  /** Its creation; undefined where that could not be read. */
+  /** Undefined where the creation could not be read. */
   createdWallOf(id: string): WallTime | undefined;
-  /** A creation that is known stays known. */
+  /** A known creation stays known when `wall` is undefined. */
   set(id: string, digest: string, wall: WallTime | undefined): void;
   entries(): Iterable<{ id: string; digest: string; wall: WallTime | undefined }>;
 };
 
 export function createSeenRows(): SeenRows {
-  const marks = new Map<string, string>();
-  const wallIn = (mark: string): WallTime | undefined => mark.slice(mark.indexOf('|') + 1) || undefined;
-  const digestIn = (mark: string): string => mark.slice(0, mark.indexOf('|'));
-  const look = <T>(id: string, read: (mark: string) => T): T | undefined => {
-    const mark = marks.get(id);
-    return mark === undefined ? undefined : read(mark);
+  const rows = new Map<string, string>();
+  const wallIn = (row: string): WallTime | undefined => row.slice(row.indexOf('|') + 1) || undefined;
+  const digestIn = (row: string): string => row.slice(0, row.indexOf('|'));
+  const read = <T>(id: string, part: (row: string) => T): T | undefined => {
+    const row = rows.get(id);
+    return row === undefined ? undefined : part(row);
   };
   return {
     get size() {
-      return marks.size;
+      return rows.size;
     },
-    has: (id) => marks.has(id),
-    digestOf: (id) => look(id, digestIn),
-    createdWallOf: (id) => look(id, wallIn),
+    has: (id) => rows.has(id),
+    digestOf: (id) => read(id, digestIn),
+    createdWallOf: (id) => read(id, wallIn),
     set(id, digest, wall) {
-      // joined, not added: a sum of two texts keeps both of them in memory
-      marks.set(id, [digest, wall ?? look(id, wallIn) ?? ''].join('|'));
+      // joined: `+` would keep both strings in memory
+      rows.set(id, [digest, wall ?? read(id, wallIn) ?? ''].join('|'));
     },
     *entries() {
-      for (const [id, mark] of marks) yield { id, digest: digestIn(mark), wall: wallIn(mark) };
+      for (const [id, row] of rows) yield { id, digest: digestIn(row), wall: wallIn(row) };
     },
   };
 }

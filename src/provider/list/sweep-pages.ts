@@ -1,13 +1,15 @@
 /**
- * The order in which a pass asks for pages, and how many it may ask for. Rows buy requests, announcements do not: a
- * provider that announced 99,999 pages beside 30 rows had 200,000 requests sent to it.
+ * The order in which a pass requests pages, and how many it may request. Rows allow further requests, announced totals
+ * do not: a provider that announced 99,999 pages beside 30 rows was sent 200,000 requests.
  */
 
+import type { ListPage } from '../client.ts';
 import { PAGE_ROWS } from './check-pass.ts';
+import type { StoredPage } from './collect-rows.ts';
 
 /** Requests that a pass may send beyond the pages that brought rows: the page after the last, and one more. */
 const SPARE_PAGES = 2;
-/** Pages past the announced end that are new only in part are drift, and could go on for as long as rows are made. */
+/** Limit of partly new pages past the announced end. Such pages are drift; they go on while rows are created. */
 const PARTLY_NEW_MAX = 20;
 
 export type RequestBudget = {
@@ -31,111 +33,110 @@ export function createRequestBudget(pagesBefore: number): RequestBudget {
   };
 }
 
-/** Asks for a page; calls `arrive` as soon as it is there, and resolves once it is applied too. */
-export type SweepPage<Answer> = (page: number, arrive: (answer: Answer | undefined) => void) => Promise<void>;
-type Brought = { found: number; fresh: number };
-type Sweeper<Answer> = {
-  sweep: SweepPage<Answer>;
-  take: (page: number, answer: Answer | undefined) => Brought;
-  /** How many pages are asked for or being applied at once. */
-  hands: number;
-  /** Called once, when the last pages are about to be asked for, with how many there are. */
-  onNearEnd: (pages: number) => void;
+export type FetchedPage = ListPage & {
+  pass: number;
+  /** Stored until the window is finished. Undefined for a page that a resumed reading requests again. */
+  pageToStore: StoredPage | undefined;
+  /** How many pages the list has, by this page. */
+  pagesAnnounced: number;
+  /** How many announced pages the sweep has yet to request. */
+  pagesToRequest: number;
 };
-/** `from`: the first page to ask for; `before`: what the page before it brought; `announced`: the last by `total`. */
-type Range = { from: number; before: Brought; announced: number; pagesMax: number };
+/** `page`: undefined past the end. `fetched`: undefined past the end, and for a page that was stored by a killed process. */
+export type PageAnswer = { page: StoredPage | undefined; fetched: FetchedPage | undefined };
+/** Number of rows on a page, and how many of them the pass had not seen. */
+export type RowCount = { found: number; fresh: number };
+
+type Sweeper = {
+  fetchPage: (page: number) => Promise<PageAnswer>;
+  /** Counts the rows of a page into the pass. */
+  countRows: (page: number, answer: PageAnswer) => RowCount;
+  inFlightMax: number;
+};
+/** `from`: first page to request; `before`: row count of the page before it; `announced`: last page by `total`. */
+type Range = { from: number; before: RowCount; announced: number; pagesMax: number };
 
 /**
- * From a page on, until one brings no row, or nothing new past the announced end. Answers are taken in the order of
- * their pages. Behind a full page that is announced to have followers these are asked for at once, as far as rows have
- * paid for them; behind any other one page is asked for after the other.
+ * Reads pages from `from` on, until one brings no row, or nothing new past the announced end. Pages are yielded as they
+ * arrive; their rows are counted in the order of pages. After a full page, the following announced pages are requested
+ * concurrently, within the request budget. After any other page, one page is requested at a time.
  * @returns whether the last page brought nothing new.
  */
-export async function sweepForwards<Answer>(
+export async function* sweepForwards(
   { from, before, announced, pagesMax }: Range,
-  { sweep, take, hands, requests, onNearEnd }: Sweeper<Answer> & { requests: RequestBudget },
-): Promise<boolean> {
-  const arrived = new Map<number, { answer: Answer | undefined }>();
-  let [next, taken, partlyNew] = [from, from - 1, 0];
-  let [brought, isFull] = [before, before.found >= PAGE_ROWS];
+  { fetchPage, countRows, inFlightMax, requests }: Sweeper & { requests: RequestBudget },
+): AsyncGenerator<FetchedPage, boolean> {
+  const arrived = new Map<number, PageAnswer>();
+  let [next, counted, partlyNew] = [from, from - 1, 0];
+  let [last, isFull] = [before, before.found >= PAGE_ROWS];
   let largest = before.found;
   let ended = before.found === 0;
-  let tellNearEnd = (): void => {
-    tellNearEnd = () => undefined;
-    onNearEnd(Math.max(taken, announced));
+  const choosePage = (): number | undefined => {
+    const mayFollow = counted === next - 1 || (isFull && next <= announced + 1);
+    return ended || next > pagesMax || !mayFollow || !requests.maySend() ? undefined : next++;
   };
-  const arrive = (page: number, answer: Answer | undefined): void => {
-    arrived.set(page, { answer });
-    for (let one = arrived.get(taken + 1); one; one = arrived.get(taken + 1)) {
-      arrived.delete(++taken);
-      brought = take(taken, one.answer);
-      const { found, fresh } = brought;
-      if (taken > announced && fresh > 0 && fresh < found) partlyNew++;
-      ended ||= found === 0 || (fresh === 0 && taken > announced) || partlyNew >= PARTLY_NEW_MAX;
+  for await (const { page, answer } of fetchConcurrently(inFlightMax, choosePage, fetchPage)) {
+    arrived.set(page, answer);
+    for (let one = arrived.get(counted + 1); one !== undefined; one = arrived.get(counted + 1)) {
+      arrived.delete(++counted);
+      last = countRows(counted, one);
+      const { found, fresh } = last;
+      if (counted > announced && fresh > 0 && fresh < found) partlyNew++;
+      ended ||= found === 0 || (fresh === 0 && counted > announced) || partlyNew >= PARTLY_NEW_MAX;
       largest = Math.max(largest, found);
       isFull = found === largest;
     }
-  };
-  await keepUnderWay(hands, sweep, arrive, () => {
-    const mayFollow = taken === next - 1 || (isFull && next <= announced + 1);
-    if (ended || next > pagesMax || !mayFollow || !requests.maySend()) return undefined;
-    if (next + hands > announced) tellNearEnd();
-    return next++;
-  });
-  tellNearEnd();
-  return brought.fresh === 0;
+    if (answer.fetched) yield { ...answer.fetched, pagesToRequest: Math.max(0, announced - next + 1) };
+  }
+  return last.fresh === 0;
 }
 
-/** From the last page that the pass before had filled back to the second. */
-export async function sweepBackwards<Answer>(
+/** Reads from the last page that the pass before had filled back to the second. Yields pages as they arrive. */
+export async function* sweepBackwards(
   last: number,
-  { sweep, take, hands, onNearEnd }: Sweeper<Answer>,
-): Promise<void> {
+  { fetchPage, countRows, inFlightMax }: Sweeper,
+): AsyncGenerator<FetchedPage> {
   let next = last;
-  await keepUnderWay(hands, sweep, take, () => {
-    if (next === Math.min(last, hands)) onNearEnd(last);
-    return next >= 2 ? next-- : undefined;
-  });
+  const choosePage = (): number | undefined => (next >= 2 ? next-- : undefined);
+  for await (const { page, answer } of fetchConcurrently(inFlightMax, choosePage, fetchPage)) {
+    countRows(page, answer);
+    if (answer.fetched) yield answer.fetched;
+  }
 }
 
 /**
- * Keeps pages under way: the next one is asked for whenever there is a hand free and `next` names it. The first failure
- * stops the rest, and is thrown once all are at rest.
+ * Keeps up to `inFlightMax` pages in flight and yields each as it arrives. No request starts while the reader of this
+ * generator is busy: that is the backpressure. After the first failure no further request starts. It throws, or ends
+ * early, only after all requests have ended.
  */
-async function keepUnderWay<Answer>(
-  hands: number,
-  sweep: SweepPage<Answer>,
-  arrive: (page: number, answer: Answer | undefined) => void,
-  next: () => number | undefined,
-): Promise<void> {
-  const under = new Set<Promise<void>>();
-  let failed: { error: unknown } | undefined;
-  let wake = (): void => undefined;
-  const start = (page: number): void => {
-    const one = sweep(page, (answer) => {
-      arrive(page, answer);
-      wake();
-    })
-      .catch((error: unknown) => {
-        failed ??= { error };
-      })
-      .finally(() => {
-        under.delete(one);
-        wake();
-      });
-    under.add(one);
-  };
-  for (;;) {
-    const changed = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    while (!failed && under.size < hands) {
-      const page = next();
-      if (page === undefined) break;
-      start(page);
+async function* fetchConcurrently(
+  inFlightMax: number,
+  choosePage: () => number | undefined,
+  fetchPage: Sweeper['fetchPage'],
+): AsyncGenerator<{ page: number; answer: PageAnswer }> {
+  const inFlight = new Map<number, Promise<{ page: number; answer: PageAnswer }>>();
+  let hasFailed = false;
+  const start = async (page: number) => {
+    try {
+      return { page, answer: await fetchPage(page) };
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     }
-    if (under.size === 0) break;
-    await changed;
+  };
+  try {
+    for (;;) {
+      while (!hasFailed && inFlight.size < inFlightMax) {
+        const page = choosePage();
+        if (page === undefined) break;
+        inFlight.set(page, start(page));
+      }
+      if (inFlight.size === 0) return;
+      const arrived = await Promise.race(inFlight.values());
+      inFlight.delete(arrived.page);
+      yield arrived;
+    }
+  } finally {
+    await Promise.allSettled(inFlight.values());
   }
-  if (failed) throw failed.error;
 }

@@ -1,8 +1,9 @@
 /**
- * Proves the windows of a run, in order of days. Each is taken before it is asked for (see lease-days): one that another
- * run reads is left for later, and waited for once nothing else is left, here or by giving the run back. While the last
- * pages of a long window are on their way the next one is begun, so that the provider is never waited for with nothing
- * asked; both share one room of pages under way, and no third is begun before the first is concluded.
+ * Proves the windows of a run, in order of days. Each window's days are leased before it is read (see lease-window).
+ * A window that another run reads is left for later. Once nothing else is left, the run waits for it or is released.
+ *
+ * While the last pages of a long window are in flight, the next window begins, so that the provider is never idle. Both
+ * share one limit of pages in flight. No third window begins before the first is finished.
  */
 import type { Context } from '../../context.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -13,43 +14,36 @@ import { finishWindow } from '../windows/finish-window.ts';
 import type { Lease } from '../windows/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../windows/lease-window.ts';
 import { priorityOf } from '../windows/plan-windows.ts';
-import { type ReadOptions, readWindow } from '../windows/read-window.ts';
+import { type ReadOptions, readWindow, type WindowStep } from '../windows/read-window.ts';
 import type { RunRef, WindowRef, WindowResult } from '../windows/run-ref.ts';
 import { type RunPlan, replanRun } from './plan-run.ts';
 import { trackWindowErrors } from './track-window-errors.ts';
 
-/** Of a shorter window no pages are kept (see keep-pages): a kill costs one of those, never two. */
+/** A shorter window stores no pages (see store-pages): a kill must cost one such window, never two. */
 const READ_AHEAD_PAGES_MIN = 10;
-/** How often days that another run reads are looked at again. */
+/** Pause between two checks of days that another run reads. */
 const BUSY_DAYS_MS = 500;
 
-/** What was done so far; told after each page, and while it waits. `seen`: rows of pages of this process. */
-export type OnProgress = (done: { windows: number; of: number; seen: number; waits: boolean }) => void;
+/** `seen`: rows of the pages that this process applied. */
+type Progress = { windows: number; of: number; seen: number };
+/** Called after each page, and while the run waits. */
+export type OnProgress = (progress: Progress & { waits: boolean }) => void;
 
-/** All that is left of a run is being read by others, and whoever works it has more to do than to wait for them. */
+/** Other runs read all that is left of a run, and the caller has other work than to wait for them. */
 export class DaysBusyError extends Error {
   override name = 'DaysBusy';
 }
 
 export type ProcessOptions = {
   onProgress?: OnProgress;
-  /** What to do once others read all that is left: wait for them (the default), or throw DaysBusy. */
+  /** Where other runs read all that is left: wait for them (the default), or throw DaysBusy. */
   onBusy?: 'wait' | 'throw';
 };
 type Work = ProcessOptions & { lease: Lease; requests: { write(): Promise<void> } };
-/** Takes the first of these windows that no other run reads. */
-type Take = (windows: WindowRef[]) => Promise<WindowRef | undefined>;
-type Begun = {
-  window: WindowRef;
-  /** Whether its last pages are on their way; false once it ended without. */
-  nearEnd: Promise<boolean>;
-  /** What it failed with; undefined where it is concluded. */
-  ended: Promise<{ error: unknown } | undefined>;
-};
 
 /**
- * @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread.
- * @throws DaysBusy where asked to; no day is held then.
+ * @throws the error of the first broken window, after all others were tried: one broken day must not block later days.
+ * @throws DaysBusy where `onBusy` asks for it; no day is leased then.
  */
 export async function processWindows(
   context: Context,
@@ -58,142 +52,139 @@ export async function processWindows(
   plan: RunPlan,
   { lease, requests, onProgress = () => undefined, onBusy = 'wait' }: Work,
 ): Promise<void> {
-  const done = { windows: plan.concluded, of: plan.concluded + plan.planned.length, seen: 0 };
-  const onPage = (rows: number): void => {
-    done.seen += rows;
-    onProgress({ ...done, waits: false });
-  };
-  const onWait = async (): Promise<void> => {
-    if (onBusy === 'throw') {
-      await troubles.saveErrors();
-      throw new DaysBusyError(`others read all that is left of run ${run.id}`);
-    }
-    onProgress({ ...done, waits: true });
-  };
-  await using readers = openReaders(context, sender, run, { lease, onPage });
-  const troubles = trackWindowErrors(context, sender, run, plan.firstError);
+  const progress = { windows: plan.concluded, of: plan.concluded + plan.planned.length, seen: 0 };
+  const report = (waits = false): void => onProgress({ ...progress, waits });
+  const errors = trackWindowErrors(context, sender, run, plan.firstError);
+  await using readers = openReaders(context, sender, run, lease, (rows) => {
+    progress.seen += rows;
+    report();
+  });
   let left = plan.planned;
-  const begin = (window: WindowRef | undefined): Begun | undefined => {
+  const begin = (window: WindowRef | undefined): Reader | undefined => {
     left = left.filter((one) => one !== window);
     return window && readers.begin(window);
   };
-  let ahead: Begun | undefined;
-  for (
-    let now = begin(await awaitWindow(context, run, left, { lease, take: readers.take, onWait }));
-    now;
-    now = ahead
-  ) {
-    ahead = undefined;
-    // never waited for while a day is held
-    if (await now.nearEnd) ahead = begin(await readers.take(left.filter(isDay)));
-    const failed = await now.ended;
-    if (failed && (await troubles.recordError(now.window, failed.error))) throw failed.error;
-    if (!failed) {
-      troubles.recordSuccess();
-      await requests.write();
-      done.windows++;
-      // wide ones are cut into days as soon as the bounds are known
-      if (!isDay(now.window)) left = await replanRun(context, run, left);
-      done.of = Math.max(done.of, done.windows + left.length);
-      onProgress({ ...done, waits: false });
+  /** Begins the first window that no other run reads, and waits for one where it may; undefined when none is left. */
+  const beginNext = async (): Promise<Reader | undefined> => {
+    for (let waits = 0; left.length > 0; waits++) {
+      lease.check();
+      const window = await readers.lease(left);
+      if (window) return begin(window);
+      if (onBusy === 'throw') {
+        await errors.saveErrors();
+        throw new DaysBusyError(`other runs read all that is left of run ${run.id}`);
+      }
+      report(true);
+      if (waits === 0)
+        context.log.info({ run: run.id, windows: left.length }, 'a run waits: other runs read its remaining days');
+      await context.timers.sleep(BUSY_DAYS_MS, { signal: context.signal });
     }
-    ahead ??= begin(await awaitWindow(context, run, left, { lease, take: readers.take, onWait }));
+    return undefined;
+  };
+
+  let ahead: Reader | undefined;
+  for (let now = await beginNext(); now; now = ahead) {
+    ahead = undefined;
+    // without waiting: no run may wait for days while it holds others
+    if (await now.nearEnd) ahead = begin(await readers.lease(left.filter(isDay)));
+    const failed = await now.ended;
+    if (failed && (await errors.recordError(now.window, failed.error))) throw failed.error;
+    if (!failed) {
+      errors.recordSuccess();
+      await requests.write();
+      progress.windows++;
+      // wide windows are cut into days as soon as the bounds are known
+      if (!isDay(now.window)) left = await replanRun(context, run, left);
+      progress.of = Math.max(progress.of, progress.windows + left.length);
+      report();
+    }
+    ahead ??= await beginNext();
   }
-  troubles.throwFirstError();
+  errors.throwFirstError();
 }
 
-/** Reads windows, each under the lease of its days. Disposed, it leaves what is begun at its next page, and waits for that. */
+type Reader = {
+  window: WindowRef;
+  /** True once the last pages of a long window are in flight; false where it ended before. */
+  nearEnd: Promise<boolean>;
+  /** The error of the window; undefined once it is finished. */
+  ended: Promise<{ error: unknown } | undefined>;
+};
+
+/** Reads windows concurrently, each under the lease of its days. Disposal stops each at its next page, and waits for it. */
 function openReaders(
   context: Context,
   sender: ProviderClient,
   run: RunRef,
-  { lease, onPage }: { lease: Lease; onPage: ReadOptions['onPage'] },
+  lease: Lease,
+  countRows: (rows: number) => void,
 ) {
   const today = context.calendar.dayOf(context.clock.now());
-  const room = createSemaphore(PAGES_IN_FLIGHT);
-  const under = new Set<Promise<unknown>>();
-  const kept = new Set<WindowRef>();
+  const semaphore = createSemaphore(PAGES_IN_FLIGHT);
+  const running = new Set<Promise<unknown>>();
+  const unreleased = new Set<WindowRef>();
   let stopped: Error | undefined;
   const checkLease = (): void => {
     if (stopped) throw stopped;
     lease.check();
   };
-  const giveBack = async (window: WindowRef): Promise<void> => {
-    if (await releaseWindow(context, run, window)) kept.delete(window);
-    else kept.add(window);
+  const release = async (window: WindowRef): Promise<void> => {
+    if (await releaseWindow(context, run, window)) unreleased.delete(window);
+    else unreleased.add(window);
   };
-  // what could not be given back is, first: others wait for it, and nobody may hold days while it waits
-  const take: Take = async (windows) => {
-    for (const window of [...kept]) await giveBack(window);
-    return await leaseWindow(context, run, windows);
-  };
-  const work = async (window: WindowRef, onNearEnd: ReadOptions['onNearEnd']): Promise<void> => {
+  const readAndFinish = async (window: WindowRef, nearEnd: PromiseWithResolvers<boolean>): Promise<void> => {
     try {
       const client = sender.withPriority(priorityOf(window, run, today));
-      const result = await proveWindow(context, client, run, window, {
-        checkLease,
-        onPage,
-        semaphore: room,
-        onNearEnd,
-      });
+      const steps = proveWindow(context, client, run, window, { checkLease, semaphore });
+      let step = await steps.next();
+      for (; !step.done; step = await steps.next()) {
+        const { rows, pages, isNearEnd } = step.value;
+        countRows(rows);
+        if (isNearEnd) nearEnd.resolve(isDay(window) && pages > READ_AHEAD_PAGES_MIN);
+      }
       checkLease();
-      await finishWindow(context, run, window, result);
+      await finishWindow(context, run, window, step.value);
     } finally {
-      await giveBack(window);
+      nearEnd.resolve(false);
+      await release(window);
     }
   };
   return {
-    take,
-    begin(window: WindowRef): Begun {
-      const near = Promise.withResolvers<boolean>();
-      const onNearEnd = (pages: number): void => near.resolve(isDay(window) && pages > READ_AHEAD_PAGES_MIN);
-      const ended = work(window, onNearEnd)
+    /** Leases the first of these windows that no other run reads. */
+    async lease(windows: WindowRef[]): Promise<WindowRef | undefined> {
+      // first retry failed releases: other runs wait for these days, and no run may hold days while it waits
+      for (const window of [...unreleased]) await release(window);
+      return await leaseWindow(context, run, windows);
+    },
+    begin(window: WindowRef): Reader {
+      const nearEnd = Promise.withResolvers<boolean>();
+      const ended = readAndFinish(window, nearEnd)
         .then(
           () => undefined,
           (error: unknown) => ({ error }),
         )
-        .finally(() => {
-          near.resolve(false);
-          under.delete(ended);
-        });
-      under.add(ended);
-      return { window, nearEnd: near.promise, ended };
+        .finally(() => running.delete(ended));
+      running.add(ended);
+      return { window, nearEnd: nearEnd.promise, ended };
     },
     async [Symbol.asyncDispose](): Promise<void> {
       stopped = new Error('the run stops');
-      await Promise.all(under);
+      await Promise.all(running);
     },
   };
 }
 
-/** Takes the first window that no other run reads, for as long as `onWait` lets it; undefined when none is left. */
-async function awaitWindow(
-  context: Context,
-  run: RunRef,
-  left: WindowRef[],
-  { lease, take, onWait }: { lease: Lease; take: Take; onWait: () => Promise<void> },
-): Promise<WindowRef | undefined> {
-  for (let waits = 0; left.length > 0; waits++) {
-    lease.check();
-    const window = await take(left);
-    if (window) return window;
-    await onWait();
-    if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');
-    await context.timers.sleep(BUSY_DAYS_MS, { signal: context.signal });
-  }
-  return undefined;
-}
-
-/** By counts where the run may and they prove it, else by reading the window whole. */
-async function proveWindow(
+/** Proves a window by counts where the run allows it, else reads it whole. */
+async function* proveWindow(
   context: Context,
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
   options: ReadOptions,
-): Promise<WindowResult> {
+): AsyncGenerator<WindowStep, WindowResult> {
   const counted = await countWindow(context, client, run, window, options);
-  return counted ?? (await readWindow(context, client, run, window, options));
+  if (counted.rows > 0) yield { rows: counted.rows, pages: 0, isNearEnd: false };
+  return counted.result ?? (yield* readWindow(context, client, run, window, options));
 }
 
 function isDay(window: WindowRef): boolean {

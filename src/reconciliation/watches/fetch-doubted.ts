@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
-import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { deferDoubts, listDoubtTimes, lockDueDoubts } from '../../ledger/apply/write-doubts.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -11,17 +10,17 @@ import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 
 const IDLE_MS = 5_000;
 const CLAIMED_MAX = 20;
-/** A process that claimed one and died, or a provider that is away, is waited for so long. */
+/** Retry after this, where the claiming process died or the provider did not answer. */
 const LEASE_MS = 60_000;
 /**
- * What the provider does not know by its id, or shows unreadably, says nothing of its events. It is asked again after as
- * long as it has been doubted, within these.
+ * An unknown id or an unreadable row says nothing about the events. The next fetch waits for as long as the transaction
+ * has been doubted, within these limits.
  */
-const SILENT_MS = { least: 3_600_000, most: 86_400_000 };
-/** It comes again by itself: a few that fail may not outlast the lease of those behind them. */
+const NO_EVIDENCE_PAUSE_MS = { least: 3_600_000, most: 86_400_000 };
+/** A fetch is repeated after LEASE_MS: a few failing ones must not outlast the lease of the claimed others. */
 const TRIES_MAX = 2;
 
-/** The worker's loop: asks by id for what a look lacked an event of, and for rows that contradicted themselves. */
+/** The worker loop. Fetches by id the transactions whose last observation lacked an event or contradicted itself. */
 export async function fetchDoubted(context: Context, client: ProviderClient): Promise<void> {
   const work = async (): Promise<boolean> => (await fetchDueDoubted(context, client)) === CLAIMED_MAX;
   await runWorkerLoop({
@@ -39,26 +38,25 @@ export async function fetchDueDoubted(context: Context, client: ProviderClient):
   for (const id of ids) {
     context.signal.throwIfAborted();
     try {
-      await lookAt(context, client, id);
+      await fetchDoubt(context, client, id);
     } catch (error) {
       if (!(error instanceof ProviderError) || blocksAllRequests(error)) throw error;
-      // one that can't be shown may not keep the others waiting
-      await putOff(context, id, LEASE_MS);
-      context.log.warn({ error: describeError(error), transaction: id }, 'a doubted transaction could not be shown');
+      // one failing transaction must not delay the others
+      await deferDoubt(context, id, LEASE_MS);
+      context.log.warn(
+        { error: describeError(error), transaction: id },
+        'fetching a doubted transaction failed; retrying later',
+      );
     }
   }
   return ids.length;
 }
 
-async function lookAt(context: Context, client: ProviderClient, id: string): Promise<void> {
-  const row = await client.show(id, { triesMax: TRIES_MAX });
-  const source = { kind: 'show' as const };
-  if (row?.ok) {
-    await applyObservations(context, [{ ...row, source }]);
-    return;
-  }
-  if (row) await storeRefusedRows(context, [{ ...row, source }]);
-  await putOff(context, id, Math.min(Math.max(await readDoubtedMs(context, id), SILENT_MS.least), SILENT_MS.most));
+async function fetchDoubt(context: Context, client: ProviderClient, id: string): Promise<void> {
+  const { row } = await fetchAndApply(context, client, id, { kind: 'show' }, { triesMax: TRIES_MAX });
+  if (row?.ok) return;
+  const { least, most } = NO_EVIDENCE_PAUSE_MS;
+  await deferDoubt(context, id, Math.min(Math.max(await readDoubtedMs(context, id), least), most));
 }
 
 /** For how long a transaction has been doubted. */
@@ -68,7 +66,7 @@ async function readDoubtedMs(context: Context, id: string): Promise<number> {
   return Math.max(0, ...noticed.map((at) => now - at.getTime()));
 }
 
-async function putOff(context: Context, id: string, ms: number): Promise<void> {
+async function deferDoubt(context: Context, id: string, ms: number): Promise<void> {
   const until = new Date(context.clock.now().getTime() + ms);
   await transact(context.db, (trx) => deferDoubts(trx, [id], until));
 }

@@ -9,8 +9,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { isFinal, STATUSES } from '../../domain/statuses.ts';
-import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';
 import { transactionsApplied } from '../../metrics/metrics.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -128,7 +127,7 @@ export async function fetchDueOpen(context: Context, client: ProviderClient, sch
   const worker = async (): Promise<void> => {
     for (let open = queue.shift(); open && !context.signal.aborted; open = queue.shift()) {
       try {
-        await lookAt(context, client, open, schedule);
+        await fetchOne(context, client, open, schedule);
       } catch (error) {
         // what this one met may be its own; else the rest is looked at when its lease runs out
         if (!(error instanceof ProviderError) || blocksAllRequests(error)) queue.length = 0;
@@ -202,15 +201,9 @@ async function takeDue(
   return (await query.execute()).map((row) => row.transaction_seq);
 }
 
-async function lookAt(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {
-  const row = await client.show(open.id, { triesMax: 1 });
-  const source = { kind: 'show' as const };
-  if (row?.ok) {
-    const { changed } = await applyObservations(context, [{ ...row, source }]);
-    transactionsApplied.inc({ source: 'show' }, changed.length);
-  } else if (row) {
-    await storeRefusedRows(context, [{ ...row, source }]);
-  }
+async function fetchOne(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {
+  const { changed } = await fetchAndApply(context, client, open.id, { kind: 'show' }, { triesMax: 1 });
+  transactionsApplied.inc({ source: 'show' }, changed.length);
   const now = await openOnes(context.db).where('transactions.seq', '=', open.seq).executeTakeFirst();
   const next = now && nextOf(context, now, context.clock.now(), schedule);
   if (next) {

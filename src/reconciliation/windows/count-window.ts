@@ -1,9 +1,10 @@
 /**
- * Proves a settled day by counts, at a request for the day and one for each status that we hold there: where the day's
- * own total and those of our statuses are the ledger's, and add up, nothing else exists. The first pages that carry the
- * totals are applied like any page, and so mend what changed in small statuses before the counts are compared. What does
- * not add up, for whatever reason, proves nothing: the day is then read whole. Counts can hide a swap: days are read
- * whole at longer intervals regardless.
+ * Proves a settled day by counts. It sends one request for the day and one for each status that the ledger has there.
+ * Nothing else exists where the day's total and the totals of its statuses equal the ledger's, and add up.
+ *
+ * The first pages that carry the totals are applied like any page: they correct small statuses before the counts are
+ * compared. Where the counts do not add up, for whatever reason, they prove nothing, and the day is read whole. Counts
+ * can hide a swap: days are read whole at longer intervals regardless.
  */
 import type { Context } from '../../context.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
@@ -18,56 +19,51 @@ import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { createEvidenceWriter } from './store-pages.ts';
 
-/** Evidence of a count stands beside that of passes, which begin at 1. */
+/** Evidence of a count has this pass number; passes of a reading begin at 1. */
 const COUNT_PASS = 0;
 
-/** @returns undefined where counts can't be used, or do not add up. */
+/**
+ * `result`: undefined where counts can't be used, or do not add up. `rows`: how many rows the pages held.
+ * @throws LeaseLost; then nothing more is applied.
+ */
 export async function countWindow(
   context: Context,
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
-  options: Pick<ReadOptions, 'checkLease' | 'onPage'>,
-): Promise<WindowResult | undefined> {
+  { checkLease }: Pick<ReadOptions, 'checkLease'>,
+): Promise<{ result: WindowResult | undefined; rows: number }> {
   const bounds = await readBounds(context);
   const today = context.calendar.dayOf(context.clock.now());
-  if (!bounds || run.how === 'read' || !isSettled(window, today)) return undefined;
-  const asked = toQueryDates(window, bounds);
-  const query: ListQuery = { ...asked, ...(run.platform ? { platform: run.platform } : {}) };
-  const evidence = createEvidenceWriter(context, run, window, 'count');
+  if (!bounds || run.how === 'read' || !isSettled(window, today)) return { result: undefined, rows: 0 };
+  const query: ListQuery = { ...toQueryDates(window, bounds), ...(run.platform ? { platform: run.platform } : {}) };
+  const storeEvidence = createEvidenceWriter(context, run, window, 'count');
   const [seen, refused] = [new Set<string>(), new Set<string>()];
-  const count = createAppliedCounter(context, window);
+  const countApplied = createAppliedCounter(context, window);
   const askedAt = context.clock.now();
-  let pages = 0;
-  const ask = async (status?: string): Promise<ListPage | undefined> => {
-    const page = await askFirstPage(client, { ...query, ...(status === undefined ? {} : { status }) });
+  let [pages, rows] = [0, 0];
+  const fetchAndApplyPage: FetchPage = async (status) => {
+    const page = await fetchFirstPage(client, { ...query, ...(status === undefined ? {} : { status }) });
     if (!page) return undefined;
-    options.checkLease();
+    checkLease();
     pages++;
-    await count(await applyPage(context, run, window, page, refused));
+    rows += page.rows.length;
+    await countApplied(await applyPage(context, run, window, page, refused));
     for (const row of page.rows)
       if (row.ok && isInWindow(window, row.transaction.createdWall)) seen.add(row.transaction.id);
-    await evidence({ ...page, pass: COUNT_PASS, ...(status === undefined ? {} : { status }) });
-    options.onPage(page.rows.length);
+    await storeEvidence({ ...page, pass: COUNT_PASS, ...(status === undefined ? {} : { status }) });
     return page;
   };
-  const why = await compareCounts(window, ask, () => countHeld(context, run, window.fromDay));
+  const compared = await compareCounts(window, fetchAndApplyPage, () => countStored(context, run, window.fromDay));
   const readable = seen.difference(refused);
   await resolveSeenMismatches(context, { readable, listed: new Set(), askedAt });
-  if (typeof why === 'string') {
-    context.log.info({ run: run.id, day: window.fromDay, why }, 'a day is read whole: its counts do not prove it');
-    return undefined;
+  if (typeof compared === 'string') {
+    const details = { run: run.id, day: window.fromDay, reason: compared };
+    context.log.info(details, 'the counts of a day prove nothing; reading it whole');
+    return { result: undefined, rows };
   }
-  return {
-    state: 'counted',
-    reason: undefined,
-    passes: 0,
-    pages,
-    total: why.total,
-    seen: seen.size,
-    surplus: 0,
-    askedAt,
-  };
+  const result = { state: 'counted' as const, reason: undefined, passes: 0, pages, surplus: 0, askedAt };
+  return { result: { ...result, total: compared.total, seen: seen.size }, rows };
 }
 
 /** A single day that ended before yesterday began: yesterday's payments still settle. */
@@ -75,8 +71,8 @@ function isSettled(window: WindowRef, today: Day): boolean {
   return window.fromDay === window.toDay && window.toDay < addDays(today, -1);
 }
 
-/** A provider that refuses the filter can't be counted by it. */
-async function askFirstPage(client: ProviderClient, query: ListQuery): Promise<ListPage | undefined> {
+/** @returns undefined where the provider refuses the filter: it can't be counted by it. */
+async function fetchFirstPage(client: ProviderClient, query: ListQuery): Promise<ListPage | undefined> {
   try {
     return await client.listPage(query, 1);
   } catch (error) {
@@ -86,36 +82,40 @@ async function askFirstPage(client: ProviderClient, query: ListQuery): Promise<L
   }
 }
 
+/** Requests, applies and records the first page of a status, or of the whole day. */
+type FetchPage = (status?: string) => Promise<ListPage | undefined>;
+
 /** @returns the day's total where the counts prove it; else why they do not. */
 async function compareCounts(
   window: WindowRef,
-  ask: (status?: string) => Promise<ListPage | undefined>,
-  readHeld: () => Promise<Map<string, number>>,
+  fetchPage: FetchPage,
+  readStored: () => Promise<Map<string, number>>,
 ): Promise<{ total: number } | string> {
-  const day = await ask();
-  if (!day || !holdsOnly(day, window)) return 'the day can not be asked for alone';
-  const before = await readHeld();
-  if (sum(before.values()) !== day.total) return `the provider counts ${day.total}, we hold ${sum(before.values())}`;
+  const day = await fetchPage();
+  if (!day || !holdsOnly(day, window)) return 'the list can not be filtered by the day alone';
+  const before = await readStored();
+  if (sum(before.values()) !== day.total)
+    return `the provider counts ${day.total}, the ledger has ${sum(before.values())}`;
   const totals = new Map<string, number>();
   const statuses = [...before.keys(), ...chooseProbe(before)];
-  const answers = await Promise.all(statuses.map(async (status) => ({ status, page: await ask(status) })));
+  const answers = await Promise.all(statuses.map(async (status) => ({ status, page: await fetchPage(status) })));
   for (const { status, page } of answers) {
     const trusted = page && holdsOnly(page, window, status);
     if (!trusted) return `the list can not be filtered by ${isKnownStatus(status) ? status : 'an unknown status'}`;
     totals.set(status, page.total);
   }
-  const held = await readHeld();
+  const after = await readStored();
   if (sum(totals.values()) !== day.total) return `the statuses' counts add up to ${sum(totals.values())}`;
-  const astray = [...new Set([...totals.keys(), ...held.keys()])].filter(
-    (status) => (totals.get(status) ?? 0) !== (held.get(status) ?? 0),
+  const differing = [...new Set([...totals.keys(), ...after.keys()])].filter(
+    (status) => (totals.get(status) ?? 0) !== (after.get(status) ?? 0),
   );
-  return astray.length > 0 ? `${astray.length} statuses' counts differ` : { total: day.total };
+  return differing.length > 0 ? `${differing.length} statuses' counts differ` : { total: day.total };
 }
 
-/** Of a day in one status, another one is asked for too: a server that ignores the filter would answer all of the day. */
-function chooseProbe(held: Map<string, number>): string[] {
-  if (held.size !== 1) return [];
-  const other = STATUSES.find((status) => !held.has(status));
+/** Adds a second status where the day has one alone: a server that ignores the filter would answer the whole day. */
+function chooseProbe(stored: Map<string, number>): string[] {
+  if (stored.size !== 1) return [];
+  const other = STATUSES.find((status) => !stored.has(status));
   return other === undefined ? [] : [other];
 }
 
@@ -127,8 +127,8 @@ function holdsOnly(page: ListPage, window: WindowRef, status?: string): boolean 
   });
 }
 
-/** How many transactions we hold of the day, by status. */
-async function countHeld(context: Context, run: RunRef, day: Day): Promise<Map<string, number>> {
+/** How many transactions of the day the ledger has, by status. */
+async function countStored(context: Context, run: RunRef, day: Day): Promise<Map<string, number>> {
   let query = context.db
     .selectFrom('transactions')
     .select(['status', (eb) => eb.fn.countAll<number>().as('count')])

@@ -2,16 +2,15 @@ import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays } from '../../domain/calendar.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { isInWindow } from './plan-windows.ts';
 import type { RunRef, Window } from './run-ref.ts';
 
-/** How many of ours are held against a reading at once: a day may hold a million. */
-const HELD_ROWS_MAX = 5_000;
+/** How many stored transactions are compared with a reading at once: a day may hold a million. */
+const STORED_ROWS_MAX = 5_000;
 
 /** Transactions that one window fetches by id. The next run fetches the others: those without a mismatch come first. */
 const SHOWS_MAX = 500;
@@ -26,8 +25,8 @@ type Options = {
 };
 
 /**
- * Fetches each transaction of ours that a complete reading of the window lacks by its id, up to SHOWS_MAX. One that the
- * provider does not know is `missing_at_provider`; one that it shows is a `list_omission`.
+ * Fetches by id each stored transaction that a complete reading of the window lacks, up to SHOWS_MAX. A transaction that
+ * the provider does not know is `missing_at_provider`; one that it shows is a `list_omission`.
  * @returns ids of transactions that changed.
  */
 export async function fetchAbsent(
@@ -36,44 +35,39 @@ export async function fetchAbsent(
   run: RunRef,
   window: Window,
   reading: Reading,
-  { checkLease, heldMax = HELD_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
+  { checkLease, heldMax = STORED_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
 ): Promise<string[]> {
   const changed: string[] = [];
   const found: FoundMismatch[] = [];
   const known: string[] = [];
   const absent = await findAbsent(context, run, window, { ...reading, heldMax });
-  for (const ours of await chooseShown(context, run, absent, showsMax)) {
+  for (const stored of await chooseShown(context, run, absent, showsMax)) {
     checkLease();
-    const row = await client.show(ours.id);
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
-    if (row?.ok) {
-      const applied = await applyObservations(context, [{ ...row, source }]);
-      changed.push(...applied.changed);
-    } else if (row) {
-      await storeRefusedRows(context, [{ ...row, source }]);
-    }
-    if (row) known.push(ours.id);
-    // created on another day by now, it is listed there: its look has told that as reference_differs
-    if (row?.ok && !isInWindow(window, row.transaction.createdWall)) continue;
+    const shown = await fetchAndApply(context, client, stored.id, source);
+    changed.push(...shown.changed);
+    if (shown.row) known.push(stored.id);
+    // listed on another day by now: applying it has reported that as reference_differs
+    if (shown.row?.ok && !isInWindow(window, shown.row.transaction.createdWall)) continue;
     found.push({
-      kind: row ? 'list_omission' : 'missing_at_provider',
-      scope: ours.id,
-      transactionSeq: ours.seq,
-      transactionId: ours.id,
-      reference: ours.reference,
-      amountCents: ours.amount_cents,
+      kind: shown.row ? 'list_omission' : 'missing_at_provider',
+      scope: stored.id,
+      transactionSeq: stored.seq,
+      transactionId: stored.id,
+      reference: stored.reference,
+      amountCents: stored.amount_cents,
       runSeq: run.seq,
       expected: { listed: true },
-      actual: { listed: false, shown: row !== undefined },
+      actual: { listed: false, shown: shown.row !== undefined },
     });
   }
-  await tell(context, found, known);
+  await writeMismatches(context, found, known);
   return changed;
 }
 
-type Absent = Awaited<ReturnType<typeof readHeld>>[number];
+type Absent = Awaited<ReturnType<typeof readStored>>[number];
 
-/** Those that are fetched now. One that was found absent before has its mismatch already. */
+/** The transactions to fetch now. Those found absent before come last: they have their mismatch already. */
 async function chooseShown(context: Context, run: RunRef, absent: Absent[], showsMax: number): Promise<Absent[]> {
   if (absent.length <= showsMax) return absent;
   const rows = await context.db
@@ -92,8 +86,8 @@ async function chooseShown(context: Context, run: RunRef, absent: Absent[], show
   return chosen;
 }
 
-/** All of them at once: what one read left out has one cause, and one alert. */
-async function tell(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
+/** In one transaction: transactions that one reading lacks have one cause, and one alert. */
+async function writeMismatches(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
   if (found.length === 0) return;
   await transact(
     context.db,
@@ -108,12 +102,12 @@ async function tell(context: Context, found: FoundMismatch[], known: string[]): 
   context.wakeUps.alerts.notify();
 }
 
-/** Ours in the window, known before the reading began, and not in it. */
+/** Stored transactions of the window that were known before the reading began and are not in it. */
 async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { heldMax: number }) {
   const absent: Absent[] = [];
   let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
   for (;;) {
-    const rows = await readHeld(context, run, window, { ...reading, after });
+    const rows = await readStored(context, run, window, { ...reading, after });
     absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
     const last = rows.at(-1);
     if (!last || rows.length < reading.heldMax) return absent;
@@ -121,8 +115,8 @@ async function findAbsent(context: Context, run: RunRef, window: Window, reading
   }
 }
 
-/** In the order of the index, behind `after`. */
-async function readHeld(
+/** One batch in the order of the index, after `after`. */
+async function readStored(
   context: Context,
   run: RunRef,
   window: Window,

@@ -1,34 +1,29 @@
 import type { Context } from '../../context.ts';
-import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import type { RunRef } from './run-ref.ts';
 
-/** A list that changes its rows all the time is no torn one: beyond this the next run looks again. */
+/** A list that changes its rows all the time would have no end: the next run fetches the others. */
 const SHOWS_MAX = 500;
 
 /**
- * Transactions that one pass showed in two ways: they changed while they were read, or the list is torn between two
- * copies of the provider's. Each is shown by its id, and that is the newest look.
- * @returns ids that the shows changed.
+ * Fetches by id the transactions that one pass showed in two versions. They changed while they were read, or the list
+ * mixes two copies of the provider's data. The fetched row is the newest observation.
+ * @returns ids of transactions that changed.
  */
 export async function fetchInconsistent(
   context: Context,
   client: ProviderClient,
   run: RunRef,
-  torn: Set<string>,
+  ids: string[],
 ): Promise<string[]> {
-  if (torn.size === 0) return [];
-  context.log.info({ run: run.id, torn: torn.size }, 'rows that a pass showed in two ways are shown by their ids');
+  if (ids.length === 0) return [];
+  context.log.info(
+    { run: run.id, inconsistent: ids.length },
+    'one pass showed rows in two versions; fetching them by id',
+  );
   const changed: string[] = [];
   const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
-  for (const id of [...torn].slice(0, SHOWS_MAX)) {
-    const row = await client.show(id);
-    if (row?.ok) {
-      changed.push(...(await applyObservations(context, [{ ...row, source }])).changed);
-    } else if (row) {
-      await storeRefusedRows(context, [{ ...row, source }]);
-    }
-  }
+  for (const id of ids.slice(0, SHOWS_MAX)) changed.push(...(await fetchAndApply(context, client, id, source)).changed);
   return changed;
 }

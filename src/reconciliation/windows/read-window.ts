@@ -1,127 +1,141 @@
 /**
- * Reads one window of days completely, or says that it could not: every page is applied as it comes, its evidence is
- * kept, and only a reading that proved itself concludes anything about what is absent from it.
+ * Reads one window of days completely, or reports that it could not. Every page is applied and its evidence stored.
+ * Only a complete reading concludes what is absent from the list.
  */
 import type { Context } from '../../context.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { REFUSED_DIGEST, type StoredPage } from '../../provider/list/collect-rows.ts';
-import { readList } from '../../provider/list/read-list.ts';
+import { type ListReading, PAGES_IN_FLIGHT, readList } from '../../provider/list/read-list.ts';
 import type { SeenRows } from '../../provider/list/seen-rows.ts';
+import type { FetchedPage } from '../../provider/list/sweep-pages.ts';
 import type { Semaphore } from '../../runtime/semaphore.ts';
 import { readAcceptedSurplus } from './accept-surplus.ts';
 import { applyPage, createAppliedCounter } from './apply-page.ts';
 import { fetchAbsent } from './fetch-absent.ts';
 import { fetchInconsistent } from './fetch-inconsistent.ts';
 import { learnBounds, readBounds } from './learn-bounds.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 import { isInWindow, listEndedDays, toQueryDates } from './plan-windows.ts';
 import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { createEvidenceWriter, readStoredPages } from './store-pages.ts';
 
-/** The provider's clock and ours may differ by this much when new rows are told from old ones. */
+/** New rows are told from old ones by their creation. The provider's clock and ours may differ by this much. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
+/** Pages are applied while as many others are in flight. */
+const PAGES_APPLIED_MAX = PAGES_IN_FLIGHT;
+/** With this many pages left to request, the last pages of a window are in flight or about to be. */
+const LAST_PAGES = 2 * PAGES_IN_FLIGHT;
 
 export type ReadOptions = {
-  /** Throws once another process has taken the run up, or the run stops: then nothing more is applied. */
+  /** @throws LeaseLost once another process has claimed the run, or an error when the run stops. */
   checkLease: () => void;
-  /** Is told of each page, for progress. */
-  onPage: (rows: number) => void;
-  /** Holds the pages that the run has under way. */
+  /** Limits the pages that the run has in flight. */
   semaphore: Semaphore;
-  /** Called when the last of so many pages are about to be asked for. */
-  onNearEnd: (pages: number) => void;
 };
 
-export async function readWindow(
+/** One page was applied. */
+export type WindowStep = {
+  rows: number;
+  pages: number;
+  /** Whether the last pages of the first pass are in flight or about to be. */
+  isNearEnd: boolean;
+};
+
+/** Yields a step for each page that it applied. @throws LeaseLost; then nothing more is applied. */
+export async function* readWindow(
   context: Context,
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
-  options: ReadOptions,
-): Promise<WindowResult> {
+  { checkLease, semaphore }: ReadOptions,
+): AsyncGenerator<WindowStep, WindowResult> {
   const bounds = await readBounds(context);
-  const asked = toQueryDates(window, bounds);
-  const query = { ...asked, ...(run.platform ? { platform: run.platform } : {}) };
-  const queryName = `${asked.initialDate} ${asked.finalDate} ${run.platform ?? ''}`;
-  const evidence = createEvidenceWriter(context, run, window, queryName);
-  const kept = await findKept(context, window, queryName, asked.finalDate);
-  const refused = listRefused(kept);
-  const count = createAppliedCounter(context, window);
-  const reading = await readList(client, query, {
+  const dates = toQueryDates(window, bounds);
+  const query = { ...dates, ...(run.platform ? { platform: run.platform } : {}) };
+  const queryName = `${dates.initialDate} ${dates.finalDate} ${run.platform ?? ''}`;
+  const storeEvidence = createEvidenceWriter(context, run, window, queryName);
+  const storedPages = await findStoredPages(context, window, queryName, dates.finalDate);
+  const unreadable = listRefusedIds(storedPages);
+  const countApplied = createAppliedCounter(context, window);
+  const applyOne = async (page: FetchedPage): Promise<WindowStep> => {
+    checkLease();
+    await countApplied(await applyPage(context, run, window, page, unreadable));
+    await storeEvidence(page);
+    const isNearEnd = page.pass === 1 && page.pagesToRequest <= LAST_PAGES;
+    return { rows: page.rows.length, pages: page.pagesAnnounced, isNearEnd };
+  };
+
+  const pages = readList(client, query, {
     now: () => context.clock.now(),
-    growsSince: (began) => growsSince(context, asked.finalDate, began),
-    onPage: async (page) => {
-      options.checkLease();
-      await count(await applyPage(context, run, window, page, refused));
-      await evidence(page);
-      options.onPage(page.rows.length);
-    },
+    growsSince: (began) => growsSince(context, dates.finalDate, began),
     surplus: await readAcceptedSurplus(
       context.db,
       run.platform,
       listEndedDays(window, context.calendar.dayOf(context.clock.now())),
     ),
-    semaphore: options.semaphore,
-    onLastPages: options.onNearEnd,
-    storedPages: kept,
+    semaphore,
+    storedPages,
   });
-  options.checkLease();
-  const inside = lookInside(reading.seenRows, window);
+  const reading = yield* mapConcurrently(pages, PAGES_APPLIED_MAX, applyOne);
+  checkLease();
+  const inside = selectInside(reading.seenRows, window);
   const listed = reading.complete ? inside : new Set<string>();
-  const readable = { has: (id: string): boolean => inside.has(id) && !refused.has(id) };
+  const readable = { has: (id: string): boolean => inside.has(id) && !unreadable.has(id) };
   await resolveSeenMismatches(context, { readable, listed, askedAt: reading.askedAt });
-  await count(
-    await fetchInconsistent(context, client, run, new Set([...reading.inconsistentIds].filter((id) => inside.has(id)))),
-  );
+  const inconsistent = [...reading.inconsistentIds].filter((id) => inside.has(id));
+  await countApplied(await fetchInconsistent(context, client, run, inconsistent));
   if (reading.complete) {
-    const { checkLease } = options;
     const read = { ids: inside, askedAt: reading.askedAt };
-    await count(await fetchAbsent(context, client, run, window, read, { checkLease }));
+    await countApplied(await fetchAbsent(context, client, run, window, read, { checkLease }));
     if (!bounds && !run.platform) await learnBounds(context, client, reading.seenRows);
   }
-  const { complete, reason: why, passes, pages, surplus, askedAt } = reading;
-  const seen = inside.count();
-  // until the bounds are learnt, rows of the days around are announced and read with the window's own
-  const total = Math.max(0, reading.total - (reading.seenRows.size - seen));
-  return { state: complete ? 'complete' : 'incomplete', reason: why, passes, pages, total, seen, surplus, askedAt };
+  return toResult(reading, inside.count());
 }
 
-/** What of a reading belongs to the window; looked up, as a copy of a day of a million rows is no small thing. */
-function lookInside(ids: SeenRows, window: WindowRef) {
+function toResult(reading: ListReading, seen: number): WindowResult {
+  const { complete, reason, passes, pages, surplus, askedAt } = reading;
+  // until the bounds are learnt, rows of the days around the window are announced and read with its own
+  const total = Math.max(0, reading.total - (reading.seenRows.size - seen));
+  return { state: complete ? 'complete' : 'incomplete', reason, passes, pages, total, seen, surplus, askedAt };
+}
+
+/** The rows of a reading that belong to the window. A view, not a copy: a day may hold a million rows. */
+function selectInside(rows: SeenRows, window: WindowRef) {
   const isInside = (wall: WallTime | undefined): boolean => wall === undefined || isInWindow(window, wall);
   return {
-    has: (id: string): boolean => ids.has(id) && isInside(ids.createdWallOf(id)),
+    has: (id: string): boolean => rows.has(id) && isInside(rows.createdWallOf(id)),
     count(): number {
       let count = 0;
-      for (const { wall } of ids.entries()) if (isInside(wall)) count++;
+      for (const { wall } of rows.entries()) if (isInside(wall)) count++;
       return count;
     },
   };
 }
 
-/** Pages that a process which died had read. Those of a day that was still running then are read again. */
-async function findKept(
+/** Pages that a killed process had read. Pages of a day that was still running then are read again. */
+async function findStoredPages(
   context: Context,
   window: WindowRef,
   queryName: string,
   finalDate: string,
 ): Promise<Map<number, Map<number, StoredPage>>> {
-  const kept = await readStoredPages(context, window, queryName);
-  const ended = [...kept].filter(([, pages]) => {
+  const stored = await readStoredPages(context, window, queryName);
+  const ended = [...stored].filter(([, pages]) => {
     const began = pages.get(1)?.askedAt;
     return began !== undefined && growsSince(context, finalDate, began) === undefined;
   });
   return new Map(ended);
 }
 
-/** Ids whose row could not be read by who read these pages. */
-function listRefused(kept: Map<number, Map<number, StoredPage>>): Set<string> {
-  const rows = [...kept.values()].flatMap((pages) => [...pages.values()].flatMap((page) => page.rows));
+/** Ids whose rows were unreadable to the process that stored these pages. */
+function listRefusedIds(stored: Map<number, Map<number, StoredPage>>): Set<string> {
+  const rows = [...stored.values()].flatMap((pages) => [...pages.values()].flatMap((page) => page.rows));
   return new Set(rows.flatMap(({ id, digest }) => (id !== null && digest === REFUSED_DIGEST ? [id] : [])));
 }
 
-/** The wall clock since when new rows are growth; undefined where the range asked for is over. */
+/** The wall clock from which on new rows count as growth; undefined where the queried range has ended. */
 function growsSince(context: Context, finalDate: string, began: Date): WallTime | undefined {
   const today = context.calendar.dayOf(began);
   return finalDate < today ? undefined : context.calendar.toWallTime(new Date(began.getTime() - CLOCK_LEEWAY_MS));

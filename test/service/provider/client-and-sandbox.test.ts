@@ -50,15 +50,11 @@ test('all four endpoints of the real sandbox: create both kinds, show them, list
   });
 
   const day = dayAgo(2);
-  const reading = await readList(
-    client,
-    { initialDate: day, finalDate: day },
-    {
-      now: () => new Date(),
-      growsSince: () => undefined,
-      onPage: async (page) => expect(page.rows.every((row) => row.ok)).toBe(true),
-    },
-  );
+  const options = { now: () => new Date(), growsSince: () => undefined };
+  const pages = readList(client, { initialDate: day, finalDate: day }, options);
+  let page = await pages.next();
+  for (; !page.done; page = await pages.next()) expect(page.value.rows.every((row) => row.ok)).toBe(true);
+  const reading = page.value;
   expect(reading).toMatchObject({ complete: true, passes: 1 });
   expect(reading.seenRows.size).toBeGreaterThan(100);
 

@@ -106,6 +106,14 @@ export function createDriftingList(quirks: Quirks): {
   };
 }
 
+/** Reads all pages of a list and drops them. @returns what the reading returns. */
+export async function readToEnd<Reading>(pages: AsyncGenerator<unknown, Reading>): Promise<Reading> {
+  for (;;) {
+    const { done, value } = await pages.next();
+    if (done) return value;
+  }
+}
+
 function shuffle(list: ParsedRow[], random: () => number): void {
   for (let index = list.length - 1; index > 0; index--) {
     const other = Math.floor(random() * (index + 1));

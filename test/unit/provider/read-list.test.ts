@@ -1,24 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StoredPage } from '../../../src/provider/list/collect-rows.ts';
-import { PASSES_MAX, readList } from '../../../src/provider/list/read-list.ts';
+import { type ListReading, PASSES_MAX, readList } from '../../../src/provider/list/read-list.ts';
 import type { ListClient } from '../../../src/provider/list/run-pass.ts';
 import { chooseSeed, numRuns, propertyOptions } from '../../support/property.ts';
-import { createDriftingList, OLD, type Quirks, rowOf, STABLE_LIST } from './drifting-list.ts';
+import { createDriftingList, OLD, type Quirks, readToEnd, rowOf, STABLE_LIST } from './drifting-list.ts';
 
 const BEGAN = '2026-03-02 11:59:00';
 
 async function read(quirks: Partial<Quirks>, running = false) {
   const { client, held, asked } = createDriftingList({ ...STABLE_LIST, ...quirks });
-  const reading = await readList(
-    client,
-    {},
-    {
-      now: () => new Date(),
-      growsSince: () => (running ? BEGAN : undefined),
-      onPage: async () => undefined,
-    },
-  );
+  const options = { now: () => new Date(), growsSince: () => (running ? BEGAN : undefined) };
+  const reading = await readToEnd(readList(client, {}, options));
   return { reading, asked, missed: held.filter((id) => !reading.seenRows.has(id)) };
 }
 
@@ -141,27 +134,25 @@ describe('a reading that is broken off and gone on with', () => {
     const list = createDriftingList({ ...STABLE_LIST, ...drawn });
     const kept = new Map<number, Map<number, StoredPage>>();
     const options = { now: () => new Date(), growsSince: () => undefined, storedPages: kept };
+    const storePages = async (pages: ReturnType<typeof readList>): Promise<ListReading> => {
+      for (;;) {
+        const { done, value } = await pages.next();
+        if (done) return value;
+        const { pass, page, pageToStore } = value;
+        if (pageToStore) kept.set(pass, (kept.get(pass) ?? new Map<number, StoredPage>()).set(page, pageToStore));
+      }
+    };
     const mortal: ListClient = {
       async listPage(query, page) {
         if (list.asked.length >= diesAt) throw new Error('killed');
         return await list.client.listPage(query, page);
       },
     };
-    const first = await readList(
-      mortal,
-      {},
-      {
-        ...options,
-        storedPages: new Map(),
-        onPage: async ({ pass, page, pageToStore: keep }) => {
-          if (keep) kept.set(pass, (kept.get(pass) ?? new Map<number, StoredPage>()).set(page, keep));
-        },
-      },
-    ).catch(() => undefined);
+    const first = await storePages(readList(mortal, {}, { ...options, storedPages: new Map() })).catch(() => undefined);
     if (first) return undefined;
     list.drift(pause);
     const askedBefore = list.asked.length;
-    const reading = await readList(list.client, {}, { ...options, onPage: async () => undefined });
+    const reading = await readToEnd(readList(list.client, {}, options));
     const missed = list.held.filter((id) => !reading.seenRows.has(id));
     return { reading, missed, asked: list.asked.slice(askedBefore) };
   }
@@ -203,8 +194,8 @@ test('a server that ignores the page is not believed either where its total is a
 test('a server that gives one page for another is not believed, and says so', async () => {
   const { client } = createDriftingList({ ...STABLE_LIST, rows: 1000 });
   const repeating: ListClient = { listPage: (query, page) => client.listPage(query, page === 4 ? 3 : page) };
-  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-  const reading = await readList(repeating, {}, options);
+  const options = { now: () => new Date(), growsSince: () => undefined };
+  const reading = await readToEnd(readList(repeating, {}, options));
   expect(reading).toMatchObject({
     complete: false,
     reason: '1 pages only repeated another one: 900 ids were seen of 1000',
@@ -229,8 +220,8 @@ test('a row that one pass shows in two ways is told as torn, one that it shows a
         ? page([rowOf(1, OLD), rowOf(2, OLD)], 1)
         : page([rowOf(1, OLD), rowOf(2, '2026-03-01 10:00:01')], number),
   };
-  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-  const reading = await readList(client, {}, options);
+  const options = { now: () => new Date(), growsSince: () => undefined };
+  const reading = await readToEnd(readList(client, {}, options));
   const two = rowOf(2, OLD);
   expect([...reading.inconsistentIds]).toEqual([two.ok ? two.transaction.id : '']);
 });
@@ -250,9 +241,33 @@ test('a page that fails ends the reading only when no other page is under way an
       return { page, askedAt, rows, total: 1000, lastPage: 10, nextPage: undefined, bodyHash: Buffer.alloc(32) };
     },
   };
-  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-  await expect(readList(client, {}, options)).rejects.toThrow('cut');
+  const options = { now: () => new Date(), growsSince: () => undefined };
+  await expect(readToEnd(readList(client, {}, options))).rejects.toThrow('cut');
   expect({ under, reached }).toEqual({ under: 0, reached: 3 });
+});
+
+test('two pages are in flight in the first pass, eight in the second, one later; none is requested for a busy reader', async () => {
+  const { client: list, asked } = createDriftingList({ ...STABLE_LIST, rows: 2500, insertsPerPage: 1 });
+  let [inFlight, inFlightMax] = [0, 0];
+  const client: ListClient = {
+    async listPage(query, page) {
+      inFlightMax = Math.max(inFlightMax, ++inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+      inFlight--;
+      return await list.listPage(query, page);
+    },
+  };
+  const byPass: number[] = [];
+  const pages = readList(client, {}, { now: () => new Date(), growsSince: () => undefined });
+  for (let page = await pages.next(); !page.done; page = await pages.next()) {
+    byPass[page.value.pass] = Math.max(byPass[page.value.pass] ?? 0, inFlightMax);
+    // a busy reader: what is in flight arrives, and no other request follows
+    const before = asked.length + inFlight;
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.length).toBe(before);
+    inFlightMax = 0;
+  }
+  expect(byPass.slice(1)).toEqual([2, 8, 1, 1, 1]);
 });
 
 describe('what is announced', () => {
@@ -270,8 +285,8 @@ describe('what is announced', () => {
         return { page, askedAt, rows: slice, total, lastPage, nextPage: undefined, bodyHash: Buffer.alloc(32) };
       },
     };
-    const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-    const go = (surplus = 0) => readList(client, {}, { ...options, surplus });
+    const options = { now: () => new Date(), growsSince: () => undefined };
+    const go = (surplus = 0) => readToEnd(readList(client, {}, { ...options, surplus }));
     return { asked, go };
   };
 
@@ -311,8 +326,8 @@ describe('what is announced', () => {
   test('an accepted surplus does not hide rows that a drifting list left out', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const { client, held } = createDriftingList({ ...STABLE_LIST, rows: 500, jumpsPerPage: 2, seed });
-      const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
-      const reading = await readList(client, {}, { ...options, surplus: 1 + (seed % 3) });
+      const options = { now: () => new Date(), growsSince: () => undefined };
+      const reading = await readToEnd(readList(client, {}, { ...options, surplus: 1 + (seed % 3) }));
       if (reading.complete) expect(held.filter((id) => !reading.seenRows.has(id))).toEqual([]);
     }
   });
