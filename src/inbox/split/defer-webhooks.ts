@@ -1,35 +1,35 @@
 import { isServerError } from '../../database/transact.ts';
 import type { Timers } from '../../timers.ts';
 
-const PUT_OFF_MS = 5_000;
-/** Of more than so many it is the database that fails: taking apart pauses. */
-const PUT_OFF_MAX = 100;
+const DEFER_MS = 5_000;
+/** With more failing webhooks than this the database is at fault: splitting pauses. */
+const DEFERRED_MAX = 100;
 
-/** Webhooks that could not be taken apart just now, by this process: they hold up nothing else meanwhile. */
+/** Webhooks that this process failed to split a moment ago. Meanwhile they block no others. */
 export type DeferredWebhooks = {
-  /** Whether it is put off from now on; not where there are too many already. */
+  /** @returns whether the webhook is deferred from now on; false where too many are. */
   add(seq: number, error: unknown): boolean;
-  /** Those with which the server was in trouble of its own: nothing that comes with them can tell more. */
+  /** Webhooks whose failure was a server error: trying them with new ones would explain nothing. */
   listExcluded(): number[];
-  /** Whether all of these are put off. One that failed for another reason is tried again with whatever comes. */
+  /** Whether all of these are deferred. A webhook that failed for another reason is tried again with new ones. */
   includesAll(seqs: number[]): boolean;
 };
 
 export function createDeferredWebhooks(timers: Timers): DeferredWebhooks {
-  const kept = new Map<number, { untilMs: number; isServers: boolean }>();
-  const forgetOver = (): void => {
-    for (const [seq, { untilMs }] of kept) if (untilMs <= timers.monotonicMs()) kept.delete(seq);
+  const deferred = new Map<number, { untilMs: number; isServerError: boolean }>();
+  const dropExpired = (): void => {
+    for (const [seq, { untilMs }] of deferred) if (untilMs <= timers.monotonicMs()) deferred.delete(seq);
   };
   return {
     add(seq, error) {
-      if (kept.size >= PUT_OFF_MAX && !kept.has(seq)) return false;
-      kept.set(seq, { untilMs: timers.monotonicMs() + PUT_OFF_MS, isServers: isServerError(error) });
+      if (deferred.size >= DEFERRED_MAX && !deferred.has(seq)) return false;
+      deferred.set(seq, { untilMs: timers.monotonicMs() + DEFER_MS, isServerError: isServerError(error) });
       return true;
     },
     listExcluded() {
-      forgetOver();
-      return [...kept].filter(([, { isServers }]) => isServers).map(([seq]) => seq);
+      dropExpired();
+      return [...deferred].filter(([, one]) => one.isServerError).map(([seq]) => seq);
     },
-    includesAll: (seqs) => seqs.every((seq) => kept.has(seq)),
+    includesAll: (seqs) => seqs.every((seq) => deferred.has(seq)),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Finds which of some webhooks can't be taken apart, after all of them failed together: halves are tried until each that
- * fails stands by itself. It goes into quarantine, and the rest lands: one poisoned body must not hold up the inbox.
+ * Finds the webhooks that can't be split, after a batch of them failed together. Halves are retried until each failing
+ * webhook stands alone. It is quarantined and the rest is committed: one poisoned body must not block the inbox.
  */
 import type { Context } from '../../context.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
@@ -11,38 +11,58 @@ import { raiseQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import type { DeferredWebhooks } from './defer-webhooks.ts';
 
+/** A stored reason of quarantine. */
 export const NOT_TAKEN_APART = 'not_taken_apart';
-/** So many that fail alone while nothing lands: it is the database that fails, not they. */
+/** With this many single failures and no success the database is at fault, not the webhooks. */
 const FAILED_ALONE_MAX = 8;
 
-/** @param room so many of the new items may be claimed; `items` is how many were written. */
-export type SplitTogether = (seqs: number[], room: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
-/** What a taking apart is handed on to. */
-export type SplitCallbacks = {
-  deferred?: DeferredWebhooks | undefined;
-  onClaimed?: ((items: ClaimedItem[]) => void) | undefined;
-};
-type Failed = { seq: number; error: unknown };
+/** Splits webhooks in one transaction and claims up to `slots` of the new items. `items`: how many were written. */
+export type SplitTogether = (seqs: number[], slots: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
+type FailedWebhook = { seq: number; error: unknown };
+/** Items claimed by committed transactions; `failure`: the error that stopped the rest. */
+export type Isolated = { claimed: ClaimedItem[]; failure: { error: unknown } | undefined };
 
 /**
- * @param failing `error`: why they failed together; `putOff`: takes those that nothing tells of; `onClaimed`: is told what
- *   was claimed of those that landed, as they land: they are under lease, whatever fails after them.
- * @throws the error, where nothing tells that it is a webhook's own: the database is away, or takes nothing at all.
+ * @param failing the webhooks that failed together with `error`. `deferred` takes webhooks whose own fault is not proven.
+ * @returns the claimed items, also where it failed after their commit: they are under lease. It fails with the error
+ *   where nothing proves a webhook's own fault: the database is away, or accepts nothing at all.
  */
 export async function isolateWebhooks(
   context: Context,
-  failing: { seqs: number[]; slots: number; error: unknown } & SplitCallbacks,
-  take: SplitTogether,
-): Promise<void> {
-  let { slots: room } = failing;
-  const failed: Failed[] = [];
-  let landed = 0;
-  const land = async (seqs: number[]): Promise<number> => {
-    const { claimed, items } = await take(seqs, room);
-    room -= claimed.length;
-    failing.onClaimed?.(claimed);
-    return items;
+  failing: { seqs: number[]; slots: number; error: unknown; deferred?: DeferredWebhooks | undefined },
+  splitTogether: SplitTogether,
+): Promise<Isolated> {
+  const claimed: ClaimedItem[] = [];
+  const split = async (seqs: number[]): Promise<number> => {
+    const done = await splitTogether(seqs, failing.slots - claimed.length);
+    claimed.push(...done.claimed);
+    return done.items;
   };
+  try {
+    const { failed, landed } = await splitByHalves(failing, split);
+    const left: FailedWebhook[] = [];
+    for (const one of failed) {
+      // unless the database refused its data, blame a webhook only after others succeeded; its error may be over by then
+      const last = landed > 0 && !isRefusedByDatabase(one.error) ? await retryAlone(one, split) : one;
+      if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServerError(last.error))))
+        await quarantine(context, last);
+      else if (last) left.push(last);
+    }
+    const isDeferred = left.map((one) => deferAlone(context, one, failing.deferred)).every(Boolean);
+    if (left[0] && landed === 0 && !isDeferred) throw left[0].error;
+    return { claimed, failure: undefined };
+  } catch (error) {
+    return { claimed, failure: { error } };
+  }
+}
+
+/** @returns the webhooks that failed alone, and how many items of the others were written. */
+async function splitByHalves(
+  failing: { seqs: number[]; error: unknown },
+  split: (seqs: number[]) => Promise<number>,
+): Promise<{ failed: FailedWebhook[]; landed: number }> {
+  const failed: FailedWebhook[] = [];
+  let landed = 0;
   const halve = async (seqs: number[], error: unknown): Promise<void> => {
     if (!isAnswer(error)) throw error;
     const [seq, second] = seqs;
@@ -55,51 +75,47 @@ export async function isolateWebhooks(
     const middle = Math.ceil(seqs.length / 2);
     for (const half of [seqs.slice(0, middle), seqs.slice(middle)]) {
       try {
-        const items = await land(half);
+        const items = await split(half);
         landed += items;
       } catch (again) {
         await halve(half, again);
       }
     }
   };
-  const takeAgain = async ({ seq }: Failed): Promise<Failed | undefined> => {
-    try {
-      await land([seq]);
-      return undefined;
-    } catch (error) {
-      if (!isAnswer(error)) throw error;
-      return { seq, error };
-    }
-  };
   await halve(failing.seqs, failing.error);
-  const left: Failed[] = [];
-  for (const one of failed) {
-    // of anything but what it holds, only that others' items were taken tells; and what failed before them may be over
-    const last = landed > 0 && !isRefusedByDatabase(one.error) ? await takeAgain(one) : one;
-    if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServerError(last.error))))
-      await quarantine(context, last);
-    else if (last) left.push(last);
-  }
-  const isPutOff = left.map((one) => putOffAlone(context, one, failing.deferred)).every(Boolean);
-  if (left[0] && landed === 0 && !isPutOff) throw left[0].error;
+  return { failed, landed };
 }
 
-function putOffAlone(context: Context, { seq, error }: Failed, putOff: DeferredWebhooks | undefined): boolean {
-  if (!putOff?.add(seq, error)) return false;
-  const told = { webhook: seq, error: describeError(error) };
-  context.log.error(told, 'a webhook could not be taken apart: it is tried again in a while, what comes goes on');
+/** @returns the webhook with its new error; undefined where it was split now. */
+async function retryAlone(
+  { seq }: FailedWebhook,
+  split: (seqs: number[]) => Promise<number>,
+): Promise<FailedWebhook | undefined> {
+  try {
+    await split([seq]);
+    return undefined;
+  } catch (error) {
+    if (!isAnswer(error)) throw error;
+    return { seq, error };
+  }
+}
+
+function deferAlone(context: Context, { seq, error }: FailedWebhook, deferred: DeferredWebhooks | undefined): boolean {
+  if (!deferred?.add(seq, error)) return false;
+  const details = { webhook: seq, error: describeError(error) };
+  context.log.error(details, 'splitting a webhook failed; retrying it later, other webhooks continue');
   return true;
 }
 
-/** Whether the database answered at all: one that is away says nothing about a webhook. */
+/** Whether the database answered at all: a lost connection says nothing about a webhook. */
 function isAnswer(error: unknown): boolean {
   const { errno, sqlState, fatal } = (error ?? {}) as { errno?: number; sqlState?: string; fatal?: boolean };
   return errno !== undefined && sqlState !== undefined && fatal !== true && !isTransient(error);
 }
 
-async function quarantine(context: Context, { seq, error }: Failed): Promise<void> {
-  const told = { webhook: seq, error: describeError(error) };
-  context.log.error(told, 'a webhook could not be taken apart: it is in quarantine, the others went on');
+async function quarantine(context: Context, { seq, error }: FailedWebhook): Promise<void> {
+  const details = { webhook: seq, error: describeError(error) };
+  context.log.error(details, 'splitting a webhook failed; it is quarantined, other webhooks continue');
   await transact(context.db, async (trx) => {
     const { numUpdatedRows } = await trx
       .updateTable('webhooks')

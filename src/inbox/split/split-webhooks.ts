@@ -14,11 +14,11 @@ import { checkBody } from '../receive/check-body.ts';
 import { hasKey, ITEMS_MAX, parseItems, type WebhookItem } from '../receive/parse-items.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 import type { DeferredWebhooks } from './defer-webhooks.ts';
-import { isolateWebhooks, NOT_TAKEN_APART, type SplitCallbacks, type SplitTogether } from './isolate-webhooks.ts';
+import { type Isolated, isolateWebhooks, NOT_TAKEN_APART } from './isolate-webhooks.ts';
 
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
-/** What waits for the list waits so long at least, also where its body comes out of the spool after its grace. */
+/** Least wait for the list, also where a spooled body is written after its WEBHOOK_GRACE. */
 const LIST_WAIT_MS_MIN = 60_000;
 
 type WebhookRow = {
@@ -29,101 +29,120 @@ type WebhookRow = {
   repeats: number;
   source_address: string;
 };
-type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
+type SplitWebhook = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
 
 /**
- * Takes committed webhooks apart into items, each with a fate of its own; an item without a usable key is quarantined,
- * its siblings go on. Each webhook is taken by one process only. One that can't be taken apart is quarantined, alone.
- * @param room so many of the new items are claimed in the same transaction, for whoever looks at once.
- * @param hands `putOff`: what could not be taken apart just now, and is left for a while; without it, that is thrown.
- *   `onClaimed`: is told what was claimed, once that is committed, also where it throws after that.
- * @returns whether there may be more.
+ * Splits committed webhooks into items. Each webhook is split by one process only. An item without a usable key is
+ * quarantined, its siblings continue. A webhook that can't be split is quarantined alone.
+ * @param slots limit of new items that are claimed in the same transaction, for the caller to verify at once.
+ * @param deferred takes webhooks that can't be split just now; without it they make the split fail.
+ * @returns the claimed items, whether more webhooks may wait, and the `failure` that stopped it. Items that were claimed
+ *   before a failure are returned with it: they are under lease.
  */
 export async function splitWebhooks(
   context: Context,
-  room: number,
-  hands: SplitCallbacks = {},
-): Promise<{ more: boolean }> {
-  let tried: number[] = [];
+  slots: number,
+  deferred?: DeferredWebhooks,
+): Promise<Isolated & { more: boolean }> {
+  const { seqs, split, error } = await splitTogether(context, slots, { deferred });
+  if (split) return { claimed: split.claimed, failure: undefined, more: split.webhooks === WEBHOOKS_MAX };
+  const isolated = await isolateWebhooks(context, { seqs, slots, error, deferred }, async (only, left) => {
+    const one = await splitTogether(context, left, { only });
+    if (one.split) return one.split;
+    throw one.error;
+  });
+  return { ...isolated, more: isolated.failure === undefined };
+}
+
+type Split = { webhooks: number; items: number; claimed: ClaimedItem[] };
+/** `only` these webhooks; else the oldest that wait, without deferred ones. */
+type Selection = { only?: number[]; deferred?: DeferredWebhooks | undefined };
+
+/** Splits all selected webhooks in one transaction, or none. @returns which were selected; `split` or the `error`. */
+async function splitTogether(
+  context: Context,
+  slots: number,
+  selection: Selection,
+): Promise<{ seqs: number[]; split?: Split; error?: unknown }> {
+  let seqs: number[] = [];
   try {
-    const onSelected = (seqs: number[]): void => {
-      tried = seqs;
-    };
-    const { count, claimed } = await takeTogether(context, room, { putOff: hands.deferred, onSelected });
-    hands.onClaimed?.(claimed);
-    return { more: count === WEBHOOKS_MAX };
+    const split = await transact(context.db, async (trx) => {
+      const rows = await selectWebhooks(trx, selection);
+      seqs = rows.map((row) => row.seq);
+      if (rows.length === 0 || selection.deferred?.includesAll(seqs)) return { webhooks: 0, items: 0, claimed: [] };
+      return await splitRows(context, trx, rows, slots);
+    });
+    return { seqs, split };
   } catch (error) {
-    const take: SplitTogether = (seqs, left) => takeTogether(context, left, { only: seqs });
-    await isolateWebhooks(context, { seqs: tried, slots: room, error, ...hands }, take);
-    return { more: true };
+    return { seqs, error };
   }
 }
 
-type Taken = { count: number; items: number; claimed: ClaimedItem[] };
+type SelectedRow = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
-/** `only` of these, else the oldest that wait; `onSelected` is told which, before anything is done to them. */
-type Selection = { only?: number[]; putOff?: DeferredWebhooks | undefined; onSelected?: (seqs: number[]) => void };
-
-/** In one transaction: all of them, or none. */
-async function takeTogether(context: Context, room: number, { only, putOff, onSelected }: Selection): Promise<Taken> {
-  return await transact(context.db, async (trx) => {
-    const leftOut = putOff?.listExcluded() ?? [];
-    const rows = await trx
-      .selectFrom('webhooks')
-      .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
-      // asked along: what is forgotten from here on is met in these rows by whoever forgets it
-      .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
-      .where('state', '=', 'received')
-      .$if(only !== undefined, (query) => query.where('seq', 'in', only ?? []))
-      .$if(leftOut.length > 0, (query) => query.where('seq', 'not in', leftOut))
-      .orderBy('seq')
-      .limit(WEBHOOKS_MAX)
-      .forUpdate()
-      .skipLocked()
-      .execute();
-    const seqs = rows.map((row) => row.seq);
-    onSelected?.(seqs);
-    if (rows.length === 0 || putOff?.includesAll(seqs)) return { count: 0, items: 0, claimed: [] };
-    const taken = rows.map((row) => takeOneApart(context, row));
-    const items = taken.flatMap((one) => one.items);
-    const keyed = taken.flatMap((one) => one.items.slice(0, FIRST_IDS)).filter(hasKey).length;
-    // all or none of them: what is claimed here is what this process looks at next
-    const claims = keyed > 0 && keyed <= room && items.length <= ITEMS_AN_INSERT;
-    const claimed = await insertItems(context, trx, taken, claims);
-    await moveWebhooks(trx, taken);
-    const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
-    await raiseQuarantine(context, trx, quarantined);
-    if (rows.some((row) => row.anyone_forgotten)) await redactArrivals(context, trx, seqs);
-    return { count: rows.length, items: items.length, claimed };
-  });
+async function selectWebhooks(trx: Transaction<Database>, { only, deferred }: Selection) {
+  const excluded = deferred?.listExcluded() ?? [];
+  return await trx
+    .selectFrom('webhooks')
+    .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
+    // in the same query: whoever is forgotten from here on finds these rows by their locks
+    .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
+    .where('state', '=', 'received')
+    .$if(only !== undefined, (query) => query.where('seq', 'in', only ?? []))
+    .$if(excluded.length > 0, (query) => query.where('seq', 'not in', excluded))
+    .orderBy('seq')
+    .limit(WEBHOOKS_MAX)
+    .forUpdate()
+    .skipLocked()
+    .execute();
 }
 
-/** What can't even be read fails here by itself, before the database has a part in it. */
-function takeOneApart(context: Context, row: WebhookRow): Apart {
+async function splitRows(
+  context: Context,
+  trx: Transaction<Database>,
+  rows: SelectedRow[],
+  slots: number,
+): Promise<Split> {
+  const split = rows.map((row) => splitOne(context, row));
+  const items = split.flatMap((one) => one.items);
+  const keyed = split.flatMap((one) => one.items.slice(0, FIRST_IDS)).filter(hasKey).length;
+  // all or none: this process verifies next what it claims here
+  const claims = keyed > 0 && keyed <= slots && items.length <= ITEMS_AN_INSERT;
+  const claimed = await insertItems(context, trx, split, claims);
+  await updateWebhooks(trx, split);
+  const quarantined = split.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
+  await raiseQuarantine(context, trx, quarantined);
+  const seqs = rows.map((row) => row.seq);
+  if (rows.some((row) => row.anyone_forgotten)) await redactArrivals(context, trx, seqs);
+  return { webhooks: rows.length, items: items.length, claimed };
+}
+
+/** A body that can't be parsed fails here, before the database has a part in it. */
+function splitOne(context: Context, row: WebhookRow): SplitWebhook {
   try {
-    const { defect: fault, value } = checkBody(row.body);
-    if (fault) return { row, items: [], reason: fault };
+    const { defect, value } = checkBody(row.body);
+    if (defect) return { row, items: [], reason: defect };
     const items = parseItems(value);
     if (items.length > ITEMS_MAX) return { row, items: [], reason: 'too_many_items' };
     return { row, items, reason: items.every(hasKey) ? null : 'no_key' };
   } catch (error) {
-    context.log.error({ webhook: row.seq, error: describeError(error) }, 'a webhook could not be taken apart');
+    context.log.error({ webhook: row.seq, error: describeError(error) }, 'parsing a webhook failed; it is quarantined');
     return { row, items: [], reason: NOT_TAKEN_APART };
   }
 }
 
-/** @returns those that are claimed. */
+/** @returns the claimed items. */
 async function insertItems(
   context: Context,
   trx: Transaction<Database>,
-  taken: Apart[],
+  split: SplitWebhook[],
   claims: boolean,
 ): Promise<ClaimedItem[]> {
   const lease = claims ? newLease(context) : { lease_holder: null, lease_until: null };
-  const known = await findKnownKeys(context, trx, taken.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
-  const firstLookAt = (row: WebhookRow, item: WebhookItem, position: number): Date =>
-    position < FIRST_IDS || known.has(formatItemKey(keyOf(item))) ? row.received_at : endOfWait(context, row);
-  const values = taken.flatMap(({ row, items }) =>
+  const known = await findKnownKeys(context, trx, split.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
+  const firstFetchAt = (row: WebhookRow, item: WebhookItem, position: number): Date =>
+    position < FIRST_IDS || known.has(formatItemKey(keyOf(item))) ? row.received_at : endOfListWait(context, row);
+  const values = split.flatMap(({ row, items }) =>
     items.map((item, position) => ({
       webhook_seq: row.seq,
       position,
@@ -134,12 +153,12 @@ async function insertItems(
       claimed_status: item.claimedStatus,
       claimed_amount_cents: item.claimedAmountCents,
       ...(hasKey(item)
-        ? { state: 'pending', reason: null, next_look_at: firstLookAt(row, item, position) }
+        ? { state: 'pending', reason: null, next_look_at: firstFetchAt(row, item, position) }
         : { state: 'quarantined', reason: 'no_key', next_look_at: null }),
       ...(hasKey(item) && position < FIRST_IDS ? lease : { lease_holder: null, lease_until: null }),
     })),
   );
-  if (claims) return await insertClaimed(context, trx, taken, values);
+  if (claims) return await insertClaimed(context, trx, split, values);
   for (let start = 0; start < values.length; start += ITEMS_AN_INSERT) {
     await trx
       .insertInto('webhook_items')
@@ -153,18 +172,18 @@ function keyOf({ transactionId, reference, extra }: WebhookItem): ItemKey {
   return { transactionId, reference, extraHash: extra === null ? null : createHash('sha256').update(extra).digest() };
 }
 
-/** What a body names beyond its first ids, and the ledger does not know, waits for the list until then. */
-function endOfWait({ clock, config }: Context, row: WebhookRow): Date {
+/** An item after its body's first ids, of a key that the ledger does not know, waits for the list until then. */
+function endOfListWait({ clock, config }: Context, row: WebhookRow): Date {
   return new Date(Math.max(row.received_at.getTime() + config.WEBHOOK_GRACE, clock.now().getTime() + LIST_WAIT_MS_MIN));
 }
 
 async function insertClaimed(
   context: Context,
   trx: Transaction<Database>,
-  taken: Apart[],
+  split: SplitWebhook[],
   values: Insertable<Database['webhook_items']>[],
 ): Promise<ClaimedItem[]> {
-  const webhooks = new Map(taken.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
+  const webhooks = new Map(split.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
   const columns = [...CLAIM_COLUMNS, 'state'] as const;
   const insert = trx.insertInto('webhook_items').values(values);
   const rows = await insertReturning(context, trx, insert, [...columns], () =>
@@ -180,10 +199,10 @@ async function insertClaimed(
     .map((row) => toClaimedItem(row, webhooks));
 }
 
-/** One statement for all that change alike: nearly always that is all of them. */
-async function moveWebhooks(trx: Transaction<Database>, taken: Apart[]): Promise<void> {
-  const alike = Map.groupBy(taken, ({ items, reason }) => `${items.length} ${items.some(hasKey)} ${reason}`);
-  for (const group of alike.values()) {
+/** One statement for all webhooks with the same outcome: mostly one statement in all. */
+async function updateWebhooks(trx: Transaction<Database>, split: SplitWebhook[]): Promise<void> {
+  const groups = Map.groupBy(split, ({ items, reason }) => `${items.length} ${items.some(hasKey)} ${reason}`);
+  for (const group of groups.values()) {
     const [{ items, reason } = { items: [], reason: null }] = group;
     const state = items.some(hasKey) ? 'pending' : 'quarantined';
     const seqs = group.map(({ row }) => row.seq);

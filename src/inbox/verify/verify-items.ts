@@ -1,14 +1,16 @@
 /**
- * Looks at what webhooks named, and applies what the provider shows to our key. A webhook itself moves nothing: what it
- * claims is compared with the history that was shown. Each item ends as applied (its claim is in the history, or it
- * claimed nothing), as applied with a contradiction (the claim did not come true within WEBHOOK_GRACE), or quarantined
- * (ambiguous, or unknown to the provider for as long). Many webhooks of one transaction need one look.
+ * Verifies items: fetches what a webhook names from the provider, and applies what it shows to our key. A webhook itself
+ * moves nothing: its claim is compared with the shown history. An item ends in one of three outcomes:
+ * - applied: its claim is in the history, or it claimed nothing;
+ * - applied with a contradiction: the claim did not come true within WEBHOOK_GRACE;
+ * - quarantined: ambiguous, or unknown to the provider for WEBHOOK_GRACE.
+ * Many webhooks about one transaction need one fetch.
  */
 import type { Context } from '../../context.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';
 import { itemsVerified, transactionsApplied } from '../../metrics/metrics.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -21,97 +23,107 @@ import { FIRST_IDS } from '../receive/plan-shows.ts';
 import { type Admission, createShowBudget } from './admit-shows.ts';
 import { type ItemFetch, settleItems } from './settle-items.ts';
 
-/** Shows under way at the cost of senders without a hit. The others of theirs are claimed again later. */
+/** Shows in flight that are charged to senders without a hit. Further items of theirs are claimed again later. */
 const UNPROVEN_SHOWS_MAX = 64;
-const UNPROVEN_AGAIN_MS = 1_000;
+const UNPROVEN_RETRY_MS = 1_000;
 const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
 const SETTLING_MAX = 1;
-/** What was shown is booked by then: its items can wait until there are more of them, and each batch costs statements. */
+/** The observations are applied by then. Their items wait for others, since each batch costs statements. */
 const SETTLE_GATHER_MS = 25;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
+/** Items that one fetch verifies, with the key that they share. */
+export type ItemGroup = { key: string; items: ClaimedItem[] };
+
 export type Verifier = {
-  /** What looks at these groups of items, each of one key, may cost; a group that can't be told is put off. */
+  /** @returns what fetching each group may cost; a group has one key. Undefined: the check failed; the group is deferred. */
   admit(groups: ClaimedItem[][]): Promise<(Admission | undefined)[]>;
-  /** Looks once for items of one key, as far as admitted, and writes what became of each. */
+  /** Fetches once for items of one key, where admitted, and writes the outcome of each item. */
   verify(items: ClaimedItem[], admission: Admission): Promise<void>;
-  /** Writes what became of items that were found otherwise, many looks at once. */
-  settle(looks: ItemFetch[]): Promise<void>;
+  /** Applies and writes the outcomes of items that were fetched otherwise. */
+  settle(fetches: ItemFetch[]): Promise<void>;
 };
 
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
   const budget = createShowBudget(context);
   const spelling = createIdSpellings(context);
   const unproven = client.withPriority('unproven');
-  let unprovenUnderWay = 0;
-  // looks that come back together are applied together, and written beside their items while the next are applied
-  const apply = createBatcher<Observation, unknown>({
+  let unprovenInFlight = 0;
+  // rows that arrive together are applied together; outcomes are written while the next rows are applied
+  const enqueue = createBatcher<Observation, unknown>({
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
     inFlightMax: APPLYING_MAX,
     work: (observations) => applyEach(context, observations),
   });
+  const applyBatched = async (observation: Observation): Promise<string[]> => {
+    const error = await enqueue(observation);
+    if (error) throw error;
+    return [];
+  };
   const settleNext = createBatcher<ItemFetch, void>({
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
     inFlightMax: SETTLING_MAX,
     gatherMs: SETTLE_GATHER_MS,
-    work: async (looks) => {
-      await writeLooks(looks);
-      return looks.map(() => undefined);
+    work: async (fetches) => {
+      await writeOutcomes(fetches);
+      return fetches.map(() => undefined);
     },
   });
 
-  async function writeLooks(looks: ItemFetch[]): Promise<void> {
+  async function writeOutcomes(fetches: ItemFetch[]): Promise<void> {
     try {
-      await settleItems(context, looks);
+      await settleItems(context, fetches);
     } catch (error) {
-      // one that can't be written must not hold up those that were found beside it
-      if (looks.length > 1) for (const look of looks) await writeLooks([look]);
-      else await fail(looks[0]?.items ?? [], undefined, error);
+      // one failing outcome must not block the others of its batch
+      if (fetches.length > 1) for (const one of fetches) await writeOutcomes([one]);
+      else await fail(fetches[0]?.items ?? [], undefined, error);
     }
   }
 
-  /** @returns whether what was found is in the ledger; the items of one that is not are put off. */
-  async function applyLook({ items, result: found, chargedSender: charged }: ItemFetch): Promise<boolean> {
+  /** @returns whether the row, if any, is in the ledger; otherwise the items are deferred. */
+  async function applyFetch({ items, result, chargedSender }: ItemFetch): Promise<boolean> {
     try {
       const [first] = items;
-      if (first) await applyFound(context, found, first, apply);
-      if (found.kind === 'row') await budget.creditHit(items, charged);
-      else if (found.kind !== 'unknown') await budget.refund(charged);
+      if (result.kind === 'row' && first) {
+        const webhook = { seq: first.webhookSeq, id: webhookIdOf(first.webhookHash) };
+        await applyShownRow(context, result.row, { kind: 'webhook', webhook }, applyBatched);
+        await budget.creditHit(items, chargedSender);
+      } else if (result.kind !== 'unknown') await budget.refund(chargedSender);
       return true;
     } catch (error) {
-      await fail(items, charged, error);
+      await fail(items, chargedSender, error);
       return false;
     }
   }
 
-  async function fail(items: ClaimedItem[], charged: string | undefined, error: unknown): Promise<void> {
-    context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
+  async function fail(items: ClaimedItem[], chargedSender: string | undefined, error: unknown): Promise<void> {
+    context.log.warn({ error: describeError(error), items: items.length }, 'verifying items failed; retrying later');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
-    await budget.refund(charged);
-    await postponeItems(context, items, choosePause(items, error));
+    await budget.refund(chargedSender);
+    await deferItems(context, items, choosePause(items, error));
   }
 
-  async function find(item: ClaimedItem, admission: Admission): Promise<FetchResult> {
+  async function fetchItem(item: ClaimedItem, admission: Admission): Promise<FetchResult> {
     if (admission.kind === 'wait') return { ...admission, kind: 'deferred' };
     if (admission.chargedSender === undefined) return await fetchTransaction(context, client, spelling, item);
-    unprovenUnderWay++;
+    unprovenInFlight++;
     try {
       return await fetchTransaction(context, unproven, spelling, item);
     } finally {
-      unprovenUnderWay--;
+      unprovenInFlight--;
     }
   }
 
   return {
-    async settle(looks) {
-      const applied = await Promise.all(looks.map(applyLook));
-      const whole = looks.filter((_, index) => applied[index]);
-      if (whole.length > 0) await writeLooks(whole);
+    async settle(fetches) {
+      const isApplied = await Promise.all(fetches.map(applyFetch));
+      const applied = fetches.filter((_, index) => isApplied[index]);
+      if (applied.length > 0) await writeOutcomes(applied);
     },
     async admit(groups) {
       try {
@@ -124,27 +136,27 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     async verify(items, admission) {
       const [first] = items;
       if (!first) return;
-      const charged = admission.kind === 'show' ? admission.chargedSender : undefined;
-      if (charged !== undefined && unprovenUnderWay >= UNPROVEN_SHOWS_MAX) {
-        // held here they would take the room of those that may be shown at once
-        await budget.refund(charged);
-        await postponeItems(context, items, UNPROVEN_AGAIN_MS);
+      const chargedSender = admission.kind === 'show' ? admission.chargedSender : undefined;
+      if (chargedSender !== undefined && unprovenInFlight >= UNPROVEN_SHOWS_MAX) {
+        // waiting here they would occupy the slots of items that may be fetched at once
+        await budget.refund(chargedSender);
+        await deferItems(context, items, UNPROVEN_RETRY_MS);
         return;
       }
-      let found: FetchResult;
+      let result: FetchResult;
       try {
-        found = await find(first, admission);
+        result = await fetchItem(first, admission);
       } catch (error) {
-        await fail(items, charged, error);
+        await fail(items, chargedSender, error);
         return;
       }
-      const look = { items, result: found, chargedSender: charged };
-      if (await applyLook(look)) await settleNext(look);
+      const fetched = { items, result, chargedSender };
+      if (await applyFetch(fetched)) await settleNext(fetched);
     },
   };
 }
 
-/** @returns for each what kept it out of the ledger, undefined where nothing did: one can't hold up the others. */
+/** @returns for each observation its error, undefined where it was applied: a failing one does not block the others. */
 async function applyEach(context: Context, observations: Observation[]): Promise<unknown[]> {
   try {
     const { changed } = await applyObservations(context, observations);
@@ -152,42 +164,25 @@ async function applyEach(context: Context, observations: Observation[]): Promise
     return observations.map(() => undefined);
   } catch (error) {
     if (observations.length === 1) return [error];
-    const faults: unknown[] = [];
-    for (const observation of observations) faults.push(...(await applyEach(context, [observation])));
-    return faults;
+    const errors: unknown[] = [];
+    for (const observation of observations) errors.push(...(await applyEach(context, [observation])));
+    return errors;
   }
 }
 
-async function applyFound(
-  context: Context,
-  found: FetchResult,
-  item: ClaimedItem,
-  apply: (observation: Observation) => Promise<unknown>,
-): Promise<void> {
-  if (found.kind !== 'row') return;
-  const source = { kind: 'webhook' as const, webhook: { seq: item.webhookSeq, id: webhookIdOf(item.webhookHash) } };
-  const { row } = found;
-  if (!row.ok) {
-    await storeRefusedRows(context, [{ ...row, source }]);
-    return;
-  }
-  const fault = await apply({ ...row, source });
-  if (fault) throw fault;
-}
-
-/** Times its place in its body: one body asks no more than 100 times a minute where the provider fails. */
-const POSTPONE_MS = 5_000;
-const POSTPONE_UNAUTHORIZED_MS = 60_000;
+/** Times the item's position in its body: one body sends at most 100 requests a minute where the provider fails. */
+const RETRY_MS = 5_000;
+const RETRY_UNAUTHORIZED_MS = 60_000;
 
 function choosePause(items: ClaimedItem[], error: unknown): number {
-  const refused = error instanceof ProviderError && error.code === 'provider_unauthorized';
-  const place = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map(({ position }) => position)));
-  const asked = (error as { retryAfterMs?: number }).retryAfterMs ?? 0;
-  return Math.max(asked, refused ? POSTPONE_UNAUTHORIZED_MS : POSTPONE_MS * (place + 1));
+  const isUnauthorized = error instanceof ProviderError && error.code === 'provider_unauthorized';
+  const position = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map((item) => item.position)));
+  const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(retryAfterMs, isUnauthorized ? RETRY_UNAUTHORIZED_MS : RETRY_MS * (position + 1));
 }
 
-/** The provider could not be asked: that is no evidence, so the schedule does not move on. */
-async function postponeItems(context: Context, items: ClaimedItem[], pauseMs: number): Promise<void> {
+/** Retries items later. Their schedule does not advance: no answer of the provider is no evidence. */
+async function deferItems(context: Context, items: ClaimedItem[], pauseMs: number): Promise<void> {
   await context.db
     .updateTable('webhook_items')
     .set({
