@@ -1,6 +1,7 @@
 /**
- * The provider's four endpoints. Reads are repeated while that may help, a create never: after a time-out its caller
- * looks it up by reference. The key goes to our own base address only; `next_page_url` gives at most a page number.
+ * Client of the provider's four endpoints. Reads are retried while that may help. A create is never retried: after a
+ * time-out the caller must look up the transaction by reference. The API key is sent to PROVIDER_URL only; of
+ * `next_page_url` only the page number is used.
  */
 import { createHash } from 'node:crypto';
 import type { Agent } from 'undici';
@@ -23,19 +24,19 @@ export type ListQuery = {
   status?: string;
 };
 
-/** A transaction as it was shown, and when the request that was answered left, by the database's clock. */
+/** A shown transaction, and when the answered request was sent, by the database's clock. */
 export type ShownRow = ParsedRow & { askedAt: Date };
 
 export type ListPage = {
   page: number;
-  /** When the request that was answered left, by the database's clock. */
+  /** When the answered request was sent, by the database's clock. */
   askedAt: Date;
   rows: ParsedRow[];
   total: number;
   lastPage: number;
-  /** The page that follows, by `next_page_url`; undefined at the end. */
+  /** The next page, by `next_page_url`; undefined at the end. */
   nextPage: number | undefined;
-  /** SHA-256 of the answer as it came, for the evidence of the page. */
+  /** SHA-256 of the raw answer, for the evidence of the page. */
   bodyHash: Buffer;
 };
 
@@ -58,11 +59,11 @@ export type ProviderClient = {
   show(id: string, options?: { triesMax?: number }): Promise<ShownRow | undefined>;
   /** One page of the list; undefined when it is beyond the last (404, 422). */
   listPage(query: ListQuery, page: number): Promise<ListPage | undefined>;
-  /** The transaction made. @throws ProviderError `provider_rejected` with the provider's code; never sent twice. */
+  /** Creates a transaction; never sent twice. @throws ProviderError `provider_rejected` with the provider's code. */
   createCashin(request: CashinRequest): Promise<ShownRow>;
   createCashout(request: CashoutRequest): Promise<ShownRow>;
   scheduler: RequestScheduler;
-  /** The same client for requests of another urgency; a client is for verifications until told otherwise. */
+  /** The same client with another priority; the default is `verification`. */
   withPriority(priority: Priority, onRequest?: () => void): ProviderClient;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -72,22 +73,22 @@ export function createProviderClient(options: {
   apiKey: string;
   signal: AbortSignal;
   agent?: Agent;
-  /** What all replicas together may send; undefined: no limit but the provider's own. */
+  /** Limits what all replicas together may send. Undefined: no limit but the provider's own. */
   tokenBucket?: TokenBucket | undefined;
   timers?: Timers;
-  /** The clock that dates requests: the database's, wherever what they show is applied. */
+  /** The clock that dates requests. Must be the database's clock where answers are applied. */
   now?: () => Date;
 }): ProviderClient {
   const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
   const { timers = SYSTEM_TIMERS, now = () => new Date() } = options;
-  const gate = createRequestScheduler(CONNECTIONS_MAX, options.tokenBucket, timers);
+  const scheduler = createRequestScheduler(CONNECTIONS_MAX, options.tokenBucket, timers);
   const { url: baseUrl, apiKey, signal } = options;
   const onRequest = (): void => undefined;
   return clientOf({
     baseUrl,
     apiKey,
     agent,
-    scheduler: gate,
+    scheduler,
     signal,
     timers,
     now,
@@ -119,10 +120,10 @@ async function show(transport: Transport, id: string, triesMax?: number): Promis
     if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
       throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
     }
-    // a row whose own id can't be read is the one that was asked for: a later show of it can end what is told of it
+    // a row without a readable id gets the requested id, so that a later show of it can resolve its mismatch
     return row.ok || row.id !== null ? row : { ...row, id };
   } catch (error) {
-    // any 4xx but 401 and those that pass concerns this id alone
+    // any 4xx concerns this id alone, except 401 and those that are retried
     const aboutId = error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
     if (aboutId) return undefined;
     throw error;
@@ -133,17 +134,17 @@ function readOne(answer: unknown): ParsedRow {
   const parsed = wrapped.safeParse(answer);
   const rows = parsed.success ? [parsed.data.transaction].flat() : [];
   if (rows.length !== 1) {
-    // none at all is another way to say that it does not know the id
+    // an empty array also says that the id is unknown
     const code = rows.length === 0 && parsed.success ? 'provider_not_found' : 'provider_unreadable';
     throw new ProviderError(code, `the provider answered ${rows.length} transactions, not one`);
   }
   return parseTransaction(rows[0]);
 }
 
-/** What is announced beyond this is kept as this: no list is as long, and the columns of pages and windows hold it. */
+/** Larger announced counts are capped at this: no list is as long, and it fits the columns of pages and windows. */
 const COUNT_MAX = 1_000_000_000;
 
-/** A number, or its text. Not z.coerce: it makes 0 of null, and an answer without a total would prove an empty day. */
+/** A number, or its text. Not z.coerce: that turns null into 0, and an answer without a total would prove an empty day. */
 const count = z
   .union([
     z.number(),
@@ -204,7 +205,7 @@ function toSearch(query: ListQuery, page: number): URLSearchParams {
   return search;
 }
 
-/** Only the number is taken: the address may name another host, and leaves out a part of the path. */
+/** Reads the page number only: the URL may name another host, and omits a part of the path. */
 function readPageNumber(url: unknown): number | undefined {
   if (typeof url !== 'string') return undefined;
   const match = /[?&]page=(\d{1,9})(?:&|$)/.exec(url);
@@ -219,7 +220,7 @@ async function create(
 ): Promise<ShownRow> {
   const { amountCents, ...fields } = request;
   const { pixKey: _, keyType: __, ...common } = fields as CashoutRequest;
-  // a JSON number with its two decimals, as the interface asks; written as text, so that no float ever holds it
+  // a JSON number with two decimals, as the API requires; written as text, so that no float ever holds money
   const body = JSON.stringify({ ...common, ...more }).replace(/\}$/, `,"amount":${formatAmount(amountCents)}}`);
   const { body: answer, askedAt } = await post(transport, `/api/v1/transaction/pix/${operation}`, body);
   return { ...readOne(answer), askedAt };

@@ -3,7 +3,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { createProviderClient, type ProviderClient } from './client.ts';
 import { openTokenBucket } from './open-token-bucket.ts';
 
-/** The client of the configured provider, within what all replicas may send. @throws ConfereError when none is set. */
+/** Opens the client of the configured provider, with PROVIDER_RATE shared by all replicas. @throws ConfereError when none is set. */
 export function openClient(context: Context): ProviderClient {
   const { PROVIDER, PROVIDER_RATE } = context.config;
   const { signal, timers } = context;

@@ -1,8 +1,9 @@
 /**
- * PROVIDER_RATE: one bucket of tokens in the database for all replicas. It fills steadily; a request takes one token.
- * The less urgent a request is, the more it must leave in the bucket: so a backfill never empties it, a verification
- * finds a token at once, and under a steady load of verifications nothing else is sent. It holds a tenth of the rate and
- * fills by the rest, so that no minute ever sees more than the rate. At high rates several tokens are taken in one write.
+ * PROVIDER_RATE: a token bucket with priorities, in the database, for all replicas. It fills steadily; a request takes
+ * one token. The less urgent a request is, the more it must leave in the bucket. So a backfill never empties it, a
+ * verification finds a token at once, and under a steady load of verifications nothing else is sent. The bucket holds a
+ * tenth of the rate and fills by the rest: no minute sees more than the rate. At high rates one write takes several
+ * tokens.
  */
 import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
@@ -12,17 +13,17 @@ import { type Priority, TOKEN_TTL_MS, type TokenBucket, type TokenGrant } from '
 
 const NAME = 'provider';
 const CAPACITY_SHARE = 0.1;
-/** Below this the levels of the bucket would fall together. */
+/** Below this the reserves of the priorities would be equal. */
 const CAPACITY_MIN = 4;
-/** What each priority leaves in the bucket, as a share of what is in it above the first token. */
+/** The share that each priority leaves in the bucket, above the first token. */
 const RESERVE: Record<Priority, number> = { verification: 0, today: 0.2, unproven: 0.3, settled: 0.4, backfill: 0.6 };
 const TAKES_A_SECOND = 4;
 const WAIT_MS_MIN = 20;
 const WAIT_MS_MAX = 5_000;
-/** A bucket that was filled further ahead than this was filled by a clock that was wrong: it would stay empty until then. */
+/** A bucket filled further ahead than this was filled by a wrong clock, and would stay empty until then. */
 const CLOCK_SKEW_MS_MAX = 5_000;
 
-/** How a rate is kept. Pure. @param perMinute requests that all replicas may send in any minute. */
+/** Plans the bucket of a rate. Pure. @param perMinute requests that all replicas may send in any minute. */
 export function planBucket(perMinute: number) {
   const capacity = Math.max(1, Math.min(Math.max(CAPACITY_MIN, perMinute * CAPACITY_SHARE), perMinute / 2));
   // a token may be used a moment after it was taken
@@ -51,7 +52,7 @@ async function take(
     .where('name', '=', NAME)
     .forUpdate()
     .executeTakeFirst();
-  // never set back: replicas whose clocks are some ms apart would fill the same ms again and again
+  // never moved back: replicas whose clocks differ by some ms would fill the same ms repeatedly
   const aheadMs = row ? row.filled_at.getTime() - now.getTime() : 0;
   const filledAt = row && aheadMs > 0 && aheadMs <= CLOCK_SKEW_MS_MAX ? row.filled_at : now;
   const elapsedMs = row ? Math.max(0, filledAt.getTime() - row.filled_at.getTime()) : 0;

@@ -14,14 +14,14 @@ const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMO
 const TEXT_FIELDS = Object.entries(TEXT_BYTES_MAX) as [TextField, number][];
 
 const wall = z.string().refine(isWallTime, 'no date of the form YYYY-MM-DD HH:mm:ss');
-// a lone surrogate comes back from the database as another character: the row would not be found by its id
+// the database returns a lone surrogate as another character: the row would not be found by its id
 const id = z
   .string()
   .min(1)
   .refine((value) => Buffer.byteLength(value) <= ID_BYTES_MAX, `longer than ${ID_BYTES_MAX} bytes`)
   .refine((value) => value.isWellFormed(), 'not well-formed Unicode');
 
-/** The fields without which a row is refused. An amount is its decimal text: of a JSON number, the shortest one. */
+/** The fields without which a row is refused. An amount is its decimal text; of a JSON number, the shortest text. */
 const required = z.object({
   id,
   operation: z.enum(OPERATIONS),
@@ -32,7 +32,7 @@ const required = z.object({
   date_created: wall,
 });
 
-/** A row that was taken, before its history is put in order. */
+/** An accepted row, before its history is ordered. */
 type Shown = Record<TextField, string | null> & {
   id: string;
   operation: Operation;
@@ -49,20 +49,20 @@ export type ParsedRow =
   | { ok: false; id: string | null; createdWall: WallTime | undefined; reason: string; raw: string };
 
 /**
- * Reads one transaction of the provider's. Only `id`, `operation`, `amount` and `date_created` can refuse a row: it
- * comes back raw, with the reason. Any other field that can't be read is null in the transaction and named in
- * `unreadable`, with the raw row. A text longer than its column is cut (see `cutText`).
+ * Parses one transaction of the provider. Only `id`, `operation`, `amount` and `date_created` can refuse a row: it is
+ * returned raw, with the reason. Any other unreadable field is null in the transaction and named in `unreadable`, with
+ * the raw row. A text longer than its column is truncated (see `truncateText`).
  */
 export function parseTransaction(row: unknown): ParsedRow {
   const plain = readPlain(row);
   return plain ? finish(plain, undefined) : parseBySchema(row);
 }
 
-/** Any row, plain or not. */
+/** Parses any row. */
 export function parseBySchema(row: unknown): ParsedRow {
   const parsed = required.safeParse(row);
   if (!parsed.success) {
-    // what is wrong names fields and rules, never values
+    // errors name fields and rules, never values
     const reason = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
     const shownId = z.object({ id }).safeParse(row).data?.id ?? null;
     const createdWall = z.object({ date_created: wall }).safeParse(row).data?.date_created;
@@ -70,7 +70,7 @@ export function parseBySchema(row: unknown): ParsedRow {
   }
   const given = row as Record<string, unknown>;
   const fields: Record<string, string> = {};
-  /** `read` gives undefined where it can't read the value. */
+  /** @param read returns undefined where it can't read the value. */
   const side = <T>(name: string, rule: string, read: (value: unknown) => T | undefined): T | null => {
     const value = read(given[name]);
     if (value === undefined) fields[name] = rule;
@@ -119,14 +119,14 @@ function finish(shown: Shown, unreadable: UnreadableFields | undefined): ParsedR
   return { ok: true, transaction, digest: digestOf(transaction, unreadable), ...(unreadable ? { unreadable } : {}) };
 }
 
-/** Absent, null and empty are all null; a number or a boolean is read by its text; undefined where it is no text. */
+/** Absent, null and empty become null; a number or a boolean its text. @returns undefined where it is no text. */
 function readText(value: unknown, bytesMax: number): string | null | undefined {
   if (value === null || value === undefined || value === '') return null;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
   return truncateText(String(value), bytesMax);
 }
 
-/** Cents; trailing zeros beyond the second decimal are read (`0.9900`), as they change no value. */
+/** Reads cents. Trailing zeros beyond the second decimal are accepted (`0.9900`): they change no value. */
 function readCommission(value: unknown): bigint | null | undefined {
   if (value === null || value === undefined || value === '') return null;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
@@ -147,8 +147,8 @@ function readEvents(value: unknown): Shown['events'] | undefined {
 }
 
 /**
- * A row in the form that almost all have, read without the schema, which takes ten times as long; undefined where any
- * field is not of its plainest form, and the schema has to tell. A test holds the two against each other.
+ * Parses the form that almost all rows have, ten times as fast as the schema. A test compares both.
+ * @returns undefined where any field is not of its plainest form: the schema decides.
  */
 function readPlain(row: unknown): Shown | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
@@ -179,7 +179,7 @@ function readPlain(row: unknown): Shown | undefined {
   return { ...facts, ...(texts as Record<TextField, string | null>) };
 }
 
-/** A text that is stored as it is: not empty, and neither cut nor mended (see `cutText`). */
+/** Whether a text is stored unchanged: not empty, well-formed, and not truncated (see `truncateText`). */
 function isPlainText(value: unknown, bytesMax: number): value is string {
   return typeof value === 'string' && value.length > 0 && Buffer.byteLength(value) <= bytesMax && value.isWellFormed();
 }
@@ -205,8 +205,8 @@ function readPlainEvents(value: unknown): Shown['events'] | undefined {
 }
 
 /**
- * Oldest first. The order of the array is the history: newest first, unless the row's own status stands at the array's
- * end alone. Times never reorder events: two of the provider's servers may be a second apart.
+ * Orders events oldest first. The order of the array is the history: newest first, unless the row's own status stands
+ * only at the array's end. Times never reorder events: two of the provider's servers may be a second apart.
  */
 function orderHistory(events: { date_created: string; status: string }[], own: string | null): ObservedEvent[] {
   const history = events.map((event) => ({ status: event.status, atWall: event.date_created }));
@@ -214,7 +214,7 @@ function orderHistory(events: { date_created: string; status: string }[], own: s
   return isOldestFirst ? history : history.toReversed();
 }
 
-/** Of a field that can't be read its name counts, not its value: one that differs with every answer is kept once. */
+/** The digest holds an unreadable field's name, not its value: a value that differs in every answer is stored once. */
 function digestOf(transaction: ObservedTransaction, unreadable: UnreadableFields | undefined): Buffer {
   const { amountCents, commissionCents } = transaction;
   const commission = commissionCents === null ? null : String(commissionCents);
@@ -224,12 +224,12 @@ function digestOf(transaction: ObservedTransaction, unreadable: UnreadableFields
   return hash.digest();
 }
 
-/** The row as it came. */
+/** The raw row. */
 function keepRaw(row: unknown): string {
   try {
     return JSON.stringify(row) ?? 'undefined';
   } catch {
-    // thousands of lists within each other: parsing them takes no stack, writing them does
+    // thousands of nested lists: JSON.parse needs no stack for them, JSON.stringify does
     return 'nested too deeply to be kept';
   }
 }

@@ -3,15 +3,15 @@ import { ConfereError, type ErrorCode } from '../domain/errors.ts';
 export type ProviderErrorCode = Extract<ErrorCode, `provider_${string}`>;
 
 /**
- * A failure of the provider's service or of the way to it. Its message never quotes what was sent or answered: both
- * can hold names, documents and keys.
+ * A failure of the provider's service or of the network. Its message never quotes a request or an answer: both can hold
+ * names, documents and keys.
  */
 export class ProviderError extends ConfereError {
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
   /** The `error` number of a 422, where the provider gave one. */
   readonly providerCode: number | undefined;
-  /** Names of the fields that a 422 is about. */
+  /** Names of the fields that a 422 reports. */
   readonly refusedFields: string[];
   readonly retryAfterMs: number | undefined;
 

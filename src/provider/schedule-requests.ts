@@ -1,61 +1,61 @@
 /**
- * Who may send a request now. How many are under way at once adapts to the provider: each good answer adds a little,
- * each sign of overload (429, 5xx, a time-out) halves, at most once for the requests that were under way together.
- * Who waits is let in by priority, and a place is kept free for verifications; with a budget, nobody is let in without
- * a token of it. A place is never held while a token is waited for, nor a token while there is no place.
+ * Admits requests to the provider. The concurrency limit adapts: each good answer raises it a little, each sign of
+ * overload (429, 5xx, a time-out) halves it, at most once for requests that were in flight together. Waiting requests
+ * are admitted by priority, and one slot stays free for verifications. With a token bucket each request also needs a
+ * token. No slot is held while waiting for a token, and no token while waiting for a slot.
  */
 import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 
-/** The most urgent first. `unproven`: what a sender names of whose webhooks the provider knew none lately. */
+/** Most urgent first. `unproven`: named by a sender whose recent webhooks the provider did not know. */
 export const PRIORITIES = ['verification', 'today', 'unproven', 'settled', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 export type RequestScheduler = {
-  /** @returns a ticket to leave with. @throws the signal's reason, or ProviderError in a pause too long to wait for. */
+  /** @returns the slot to release. @throws the signal's reason, or ProviderError in a pause too long to wait for. */
   acquire(signal: AbortSignal, priority?: Priority): Promise<RequestSlot>;
-  release(ticket: RequestSlot, outcome: 'good' | 'overloaded' | 'other'): void;
-  /** Nobody enters before then. */
+  release(slot: RequestSlot, outcome: 'good' | 'overloaded' | 'other'): void;
+  /** Admits no request for this long. */
   pause(ms: number): void;
   readonly concurrencyLimit: number;
 };
 
-/** How often the limit had been halved when the request was let in. */
+/** How often the limit had been halved when the request was admitted. */
 export type RequestSlot = number;
 
-/** Requests that may be sent: so many at once, or how long to wait before asking again. */
+/** The tokens granted, or how long to wait before the next attempt. */
 export type TokenGrant = { tokens: number } | { waitMs: number };
 export type TokenBucket = { take(priority: Priority): Promise<TokenGrant> };
 
 const LIMIT_START = 4;
-/** A pause longer than this is not waited for in place: who asked is told, and comes again by itself. */
+/** In a longer pause waiting requests are refused; their callers retry later. */
 export const IN_PLACE_WAIT_MS_MAX = 120_000;
-/** Tokens that nobody used by then are lost: used later, they would crowd the minute that follows. */
+/** Unused tokens expire after this: used later, they would exceed the rate of the next minute. */
 export const TOKEN_TTL_MS = 1_000;
 const BUDGET_FAILED_MS = 1_000;
 
-/** Whether what failed one request stops all others too: the key is refused, or we are to stay away for long. Pure. */
+/** Whether an error of one request applies to all others: the key is refused, or the pause is long. Pure. */
 export function blocksAllRequests(error: ProviderError): boolean {
   return error.code === 'provider_unauthorized' || (error.retryAfterMs ?? 0) > IN_PLACE_WAIT_MS_MAX;
 }
 
-type Waiting = { enter(ticket: RequestSlot): void; refuse(error: unknown): void };
+type Waiting = { enter(slot: RequestSlot): void; refuse(error: unknown): void };
 
 export function createRequestScheduler(
   limitMax: number,
-  budget?: TokenBucket,
+  bucket?: TokenBucket,
   timers: Timers = SYSTEM_TIMERS,
 ): RequestScheduler {
   let limit = Math.min(LIMIT_START, limitMax);
-  let under = 0;
+  let inFlight = 0;
   let halvings = 0;
   let pausedUntil = 0;
   const waiting = new Map(PRIORITIES.map((priority) => [priority, new Set<Waiting>()]));
-  const purse = budget && createPurse(budget, admit, timers);
+  const tokens = bucket && createTokenCache(bucket, admit, timers);
 
-  function hasRoom(priority: Priority): boolean {
-    const places = Math.floor(limit);
-    return under < (priority === 'verification' ? places : Math.max(1, places - 1));
+  function hasSlot(priority: Priority): boolean {
+    const slots = Math.floor(limit);
+    return inFlight < (priority === 'verification' ? slots : Math.max(1, slots - 1));
   }
 
   function admit(): void {
@@ -67,10 +67,10 @@ export function createRequestScheduler(
     }
     for (const [priority, queue] of waiting) {
       for (const one of queue) {
-        if (!hasRoom(priority)) return;
-        // what is less urgent may not have a token that this one waits for
-        if (purse && !purse.spend(priority)) return;
-        under++;
+        if (!hasSlot(priority)) return;
+        // a less urgent request must not take the token that this one waits for
+        if (tokens && !tokens.spend(priority)) return;
+        inFlight++;
         queue.delete(one);
         one.enter(halvings);
       }
@@ -82,7 +82,7 @@ export function createRequestScheduler(
       for (const one of queue) {
         queue.delete(one);
         one.refuse(
-          new ProviderError('provider_unavailable', 'the provider asked to be left alone for a while', {
+          new ProviderError('provider_unavailable', 'the provider asked for a pause; retrying later', {
             retryAfterMs,
           }),
         );
@@ -94,28 +94,28 @@ export function createRequestScheduler(
     acquire: (signal, priority = 'verification') =>
       new Promise((resolve, reject) => {
         const queue = waiting.get(priority);
-        const giveUp = (): void => {
+        const abort = (): void => {
           queue?.delete(one);
           reject(signal.reason);
         };
-        const settle = (then: () => void): void => {
-          signal.removeEventListener('abort', giveUp);
+        const finish = (then: () => void): void => {
+          signal.removeEventListener('abort', abort);
           then();
         };
         const one: Waiting = {
-          enter: (ticket) => settle(() => resolve(ticket)),
-          refuse: (error) => settle(() => reject(error)),
+          enter: (slot) => finish(() => resolve(slot)),
+          refuse: (error) => finish(() => reject(error)),
         };
-        if (signal.aborted) return giveUp();
-        signal.addEventListener('abort', giveUp, { once: true });
+        if (signal.aborted) return abort();
+        signal.addEventListener('abort', abort, { once: true });
         queue?.add(one);
         admit();
       }),
-    release(ticket, outcome) {
-      under--;
+    release(slot, outcome) {
+      inFlight--;
       if (outcome === 'good') limit = Math.min(limitMax, limit + 1 / limit);
-      // those that were under way beside the first failed one say nothing new
-      if (outcome === 'overloaded' && ticket === halvings) {
+      // failures of requests that were in flight with the first failed one are no new sign
+      if (outcome === 'overloaded' && slot === halvings) {
         limit = Math.max(1, limit / 2);
         halvings++;
       }
@@ -131,42 +131,42 @@ export function createRequestScheduler(
   };
 }
 
-/** The tokens that this process has taken and not used yet, and the asking for more. */
-function createPurse(budget: TokenBucket, onChange: () => void, timers: Timers) {
-  const held = new Map(PRIORITIES.map((priority) => [priority, { tokens: 0, until: 0 }]));
-  const asking = new Set<Priority>();
+/** Caches the tokens that this process took and has not used, and requests more. */
+function createTokenCache(bucket: TokenBucket, onChange: () => void, timers: Timers) {
+  const cached = new Map(PRIORITIES.map((priority) => [priority, { tokens: 0, until: 0 }]));
+  const requesting = new Set<Priority>();
 
-  function ask(priority: Priority): void {
-    if (asking.has(priority)) return;
-    asking.add(priority);
-    const again = (ms: number): void => {
+  function request(priority: Priority): void {
+    if (requesting.has(priority)) return;
+    requesting.add(priority);
+    const retryAfter = (ms: number): void => {
       timers.after(ms, () => {
-        asking.delete(priority);
+        requesting.delete(priority);
         onChange();
       });
     };
-    budget.take(priority).then(
+    bucket.take(priority).then(
       (grant) => {
-        if ('waitMs' in grant) return again(grant.waitMs);
-        held.set(priority, { tokens: grant.tokens, until: timers.monotonicMs() + TOKEN_TTL_MS });
-        asking.delete(priority);
+        if ('waitMs' in grant) return retryAfter(grant.waitMs);
+        cached.set(priority, { tokens: grant.tokens, until: timers.monotonicMs() + TOKEN_TTL_MS });
+        requesting.delete(priority);
         onChange();
       },
-      // the database is away: without it nobody knows what others have sent
-      () => again(BUDGET_FAILED_MS),
+      // the database is away: without it no process knows what the others have sent
+      () => retryAfter(BUDGET_FAILED_MS),
     );
   }
 
   return {
-    /** Uses a token that was taken for something as urgent or less so; else asks for more. */
+    /** Uses a token that was taken for this or a lower priority; else requests more. @returns whether it used one. */
     spend(priority: Priority): boolean {
       for (const from of PRIORITIES.slice(PRIORITIES.indexOf(priority))) {
-        const purse = held.get(from);
-        if (!purse || purse.tokens < 1 || purse.until < timers.monotonicMs()) continue;
-        purse.tokens--;
+        const grant = cached.get(from);
+        if (!grant || grant.tokens < 1 || grant.until < timers.monotonicMs()) continue;
+        grant.tokens--;
         return true;
       }
-      ask(priority);
+      request(priority);
       return false;
     },
   };

@@ -8,13 +8,13 @@ import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './sc
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 const BODY_TIMEOUT_MS = 15_000;
-/** The whole exchange, however slowly its bytes drip. */
+/** Limit of the whole exchange, however slowly its bytes arrive. */
 const EXCHANGE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const TRIES_MAX = 6;
 const BACKOFF_BASE_MS = 250;
 const BACKOFF_MAX_MS = 8_000;
-/** So that one bad header can't stop us for a day. */
+/** Caps Retry-After: one bad header must not stop us for a day. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 export type Transport = {
@@ -27,14 +27,14 @@ export type Transport = {
   /** The database's clock. */
   now: () => Date;
   priority: Priority;
-  /** Called for every request that is sent, repeats included. */
+  /** Called for every request that is sent, retries included. */
   onRequest: () => void;
 };
 
-/** An answer, parsed and as it came; `askedAt` is when its request left: after any wait, and anew at each try. */
+/** An answer, parsed and raw. `askedAt`: when its request was sent, after any wait, and anew at each try. */
 export type ProviderResponse = { body: unknown; text: string; askedAt: Date };
 
-/** @param patience for tests: how long to wait for an answer's head, and between two pieces of its body. */
+/** @param patience for tests: time limit of an answer's head, and between two pieces of its body. */
 export function createAgent(
   connectionsMax: number,
   patience = { headersMs: HEADERS_TIMEOUT_MS, bodyMs: BODY_TIMEOUT_MS },
@@ -49,10 +49,10 @@ export function createAgent(
 }
 
 /**
- * A GET, repeated while repeating may help: no answer, 408, 425, 429, 5xx, or an answer that `read` can't take. Retry-After is
- * honoured; else the pause grows, with jitter. One longer than WAIT_HERE_MAX_MS is not waited for here: it is thrown,
- * with how long, and all other requests of this process wait or are thrown alike.
- * @throws ProviderError once it is not worth repeating.
+ * Sends a GET and retries it after no answer, 408, 425, 429, 5xx, or an answer that `read` can't parse. Retry-After is
+ * honoured; without it the pause grows, with jitter. A pause longer than IN_PLACE_WAIT_MS_MAX is thrown with its length
+ * instead of waited for. The pause applies to all requests of this process.
+ * @throws ProviderError once a retry can't help.
  */
 export async function get<T>(
   transport: Transport,
@@ -72,7 +72,7 @@ export async function get<T>(
   }
 }
 
-/** A POST, sent once: a create that got no answer may have been stored, so the caller looks it up by reference. */
+/** Sends a POST once. Its caller must look up a create without an answer by reference: it may have been stored. */
 export async function post(transport: Transport, path: string, json: string): Promise<ProviderResponse> {
   const { text, status, askedAt } = await exchange(transport, 'POST', path, json);
   return { body: parseJson(text, status), text, askedAt };
@@ -97,7 +97,7 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
     throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
   });
   transport.onRequest();
-  // not before: what happened while it waited for its turn, its answer shows
+  // taken after the wait for a slot: the answer shows what happened meanwhile
   const askedAt = transport.now();
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
@@ -107,7 +107,7 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
     return { ...answer, askedAt };
   } catch (error) {
     if (error instanceof ProviderError) {
-      // all requests share the address: what one is told to wait, all wait, those too that leaving would let in
+      // `Retry-After` applies to all requests: pause before releasing the slot
       if (error.retryAfterMs !== undefined) transport.scheduler.pause(error.retryAfterMs);
       throw error;
     }
@@ -151,7 +151,7 @@ const failure = z.object({
 function describeFailure(answer: Answer): ProviderError {
   const { status } = answer;
   if (status < 400) {
-    // never followed: the key goes to PROVIDER_URL's own host only
+    // redirects are not followed: the key is sent to PROVIDER_URL's own host only
     return new ProviderError('provider_unreadable', `the provider redirects (${status}): is PROVIDER_URL right?`, {
       status,
     });
@@ -182,7 +182,7 @@ function parseJson(text: string, status: number): unknown {
 
 const AMOUNT_AS_NUMBER = /"(?:amount|commission)"\s*:\s*-?\d/;
 
-/** Money that comes as a JSON number is taken by its own digits: as a double, 10.999…9 would be 11 unnoticed. */
+/** Reads money in JSON numbers by its digits: as a double, 10.999…9 would become 11 unnoticed. */
 function keepNumberText(key: string, value: unknown, context?: { source?: string }): unknown {
   const isMoney = key === 'amount' || key === 'commission';
   return isMoney && typeof value === 'number' ? (context?.source ?? value) : value;

@@ -1,29 +1,31 @@
 /**
- * Whether one pass over the list proves that nothing was missed. Pure.
+ * Checks whether one pass over the list proves that nothing was missed. Pure.
  *
  * Neither the order of pages nor `total` is trusted alone: a row that jumps between two page reads is missed without a
- * trace, unless what was counted and what was announced are held against each other. A pass is clean when the total of
- * its first answer, the total of its last one and the number of distinct ids agree, every page but the last was full,
- * and the page after the last brought no new id. Rows that are created while a running day is read are no drift: the
- * total may have grown by as many ids as were created since the read began.
+ * trace, unless counted ids are compared with announced totals. A pass is clean under these conditions:
+ * - the first total, the last total and the number of distinct ids agree;
+ * - every page but the last is full;
+ * - the page after the last brings no new id.
+ * Rows created while a running day is read are no drift: the total may grow by the number of ids created since the read
+ * began.
  */
 export type Pass = {
   firstTotal: number;
   lastTotal: number;
-  /** Of all its answers. */
+  /** The least and the greatest total of all its answers. */
   totals: { min: number; max: number };
   /** Rows on each page, in the order of pages, up to the last. */
   pageSizes: number[];
   distinctIds: number;
-  /** Of those, how many were created since the read began (less a few minutes); 0 where no day was still running. */
+  /** How many of them were created since the read began (less a few minutes); 0 where no day was still running. */
   createdSince: number;
   /** Whether the page after the last brought an id that the pass had not seen. */
   newAfterLastPage: boolean;
-  /** Whether a page past the end was met that brought nothing new. */
+  /** Whether a page past the end brought nothing new. */
   endReached: boolean;
-  /** Whole pages that held just what another one held. */
+  /** Full pages with the same content as another page. */
   repeatedPages: number;
-  /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
+  /** Rows without a readable id: they can't be counted, so they prove nothing. */
   withoutId: number;
 };
 
@@ -40,7 +42,7 @@ export function checkPass(pass: Pass): PassVerdict {
     return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
   if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
     return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
-  // even where the total agrees: it may be as wrong as the pages
+  // also where the total agrees: it may be as wrong as the pages
   if (pass.repeatedPages > 0)
     return dirty(
       `${pass.repeatedPages} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
@@ -52,8 +54,8 @@ export function checkPass(pass: Pass): PassVerdict {
 }
 
 /**
- * How many more rows every answer of a pass announced than there were, where nothing else speaks against the pass: a
- * provider may count rows that it does not list. 0 where the pass shows no such surplus.
+ * How many more rows every answer of a pass announced than the pass listed: a provider may count rows that it does not
+ * list. 0 without a surplus, and where the pass is not clean for another reason.
  */
 export function computeSurplus(pass: Pass): number {
   const listed = { ...pass, firstTotal: pass.distinctIds, lastTotal: pass.distinctIds, createdSince: 0 };
@@ -62,7 +64,7 @@ export function computeSurplus(pass: Pass): number {
   return isSteady ? Math.max(0, pass.totals.max - pass.distinctIds) : 0;
 }
 
-/** Whether a second pass that is equal to this one would prove both: it reached the end, and no announced row lacks. */
+/** Whether an equal second pass would prove both: this pass reached the end and lacks no announced row. */
 export function canProveByRepeat(pass: Pass): boolean {
   return pass.withoutId === 0 && pass.repeatedPages === 0 && pass.endReached && pass.distinctIds >= pass.totals.max;
 }

@@ -39,7 +39,7 @@ export type ListReading = {
   pages: number;
   /** Every id seen, by its newest pass. */
   seenRows: SeenRows;
-  /** Ids that one pass showed in two versions. Only a show can tell which of them holds. */
+  /** Ids that one pass showed in two versions. Only a show decides which of them holds. */
   inconsistentIds: Set<string>;
   /** When the pass that proved the list began; for an incomplete reading, the last pass. */
   askedAt: Date;
