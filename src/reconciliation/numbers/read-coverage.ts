@@ -13,13 +13,13 @@ export type Coverage = {
   days: number;
   proven: number;
   oldestUnproven: Day | null;
-  /** How many days ago that one was; 0 where all are proven. */
+  /** Age of the oldest unproven day; 0 where all are proven. */
   oldestUnprovenAgeDays: number;
 };
 
 /**
- * How many of the last 95 ended days a complete reading of all platforms has proven after their end (by pages or by
- * counts), and the oldest that none has. Days before the first that we know anything of are not counted.
+ * Counts how many of the last 95 ended days were proven for all platforms after their end, by pages or by counts, and
+ * finds the oldest unproven day. Days before the first known day are not counted.
  */
 export async function readCoverage(context: Context): Promise<Coverage> {
   const today = context.calendar.dayOf(context.clock.now());
@@ -42,7 +42,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   };
 }
 
-/** What proved days from `from` on for all platforms, readings and counts: the newest of each range. */
+/** The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range. */
 export async function readProvenWindows(db: Reader, from: Day): Promise<{ from: Day; to: Day; at: Date }[]> {
   const rows = await db
     .selectFrom('run_windows')
@@ -57,7 +57,7 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<{ from: 
   );
 }
 
-/** Where what we know begins: a window that was asked for, or a transaction. */
+/** The first known day: of a window or of a transaction. */
 async function findFirstDay(context: Context, earliest: Day, latest: Day): Promise<Day> {
   const window = await context.db
     .selectFrom('run_windows')

@@ -3,7 +3,7 @@ import type { Day } from '../../domain/calendar.ts';
 
 /** The evidence of one page of a run, as our API shows it. */
 export type PresentedPage = {
-  /** The window that it was read for. */
+  /** The window of the page. */
   from: Day;
   to: Day;
   /** From 1; 0 for a count. */
@@ -13,13 +13,13 @@ export type PresentedPage = {
   status: string | null;
   total: number;
   rows: number;
-  /** SHA-256, hex: of the rows as they came, and of their ids, each followed by a line feed. */
+  /** SHA-256, hex: of the raw body, and of the ids, each followed by a line feed. */
   body_sha256: string;
   ids_sha256: string;
   asked_at: string;
 };
 
-/** The pages of a run in the order in which they were written down. @param after the row number to go on behind. */
+/** The pages of a run in the order in which they were stored. @param after returns rows after this row number. */
 export async function listPages(
   db: Reader,
   runSeq: number,

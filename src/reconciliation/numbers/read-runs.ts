@@ -26,7 +26,7 @@ export type PresentedRun = {
   error: string | null;
 };
 
-/** Runs, the newest first. @param after the row number to go on below. */
+/** Runs, newest first. @param after returns runs below this row number. */
 export async function listRuns(
   db: Reader,
   limit: number,

@@ -1,7 +1,7 @@
 /**
- * How well the provider announces its changes, by the day of the change: how many owed a webhook, how many of these
- * never came in time, and how late the others were. What the webhook announced that taught it came; of all else the
- * watch has found out (owed_webhooks).
+ * How reliably the provider announces its changes, by the day of the change: how many webhooks were expected, how many
+ * did not arrive in time, and how late the others were. A change that Confere learnt from a webhook was announced by it.
+ * For all other changes the watch has found out (owed_webhooks).
  */
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -11,22 +11,22 @@ import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 export type WebhookDayStats = {
   day: Day;
   announced: number;
-  /** Nothing came within WEBHOOK_GRACE. */
+  /** No webhook arrived within WEBHOOK_GRACE. */
   lost: number;
-  /** Their grace is not over yet. */
+  /** Expected webhooks whose grace is not over yet. */
   waiting: number;
-  /** Seconds from the change to what announced it, of those announced: whole ones; null where there are none. */
+  /** Whole seconds from a change to the webhook that announced it; null where none was announced. */
   lateS: { p50: number; p95: number; max: number } | null;
 };
 
-/** Days before yesterday hardly change any more; the others need not be counted anew at every look. */
+/** Cache times. Days before yesterday hardly change any more; recent ones need no new count for every page view. */
 const SETTLED_MS = 3_600_000;
 const RECENT_MS = 60_000;
 const RECENT_DAYS = 2;
 
 const counted = new WeakMap<Kysely<Database>, Map<Day, { until: number; figures: WebhookDayStats }>>();
 
-/** The days of a range, both ends included, the oldest first. */
+/** The days of a range, both ends included, oldest first. */
 export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDayStats[]> {
   const cache = counted.get(context.db) ?? new Map();
   counted.set(context.db, cache);
@@ -43,7 +43,7 @@ export async function readWebhookDays(context: Context, range: { from: Day; to: 
   return days;
 }
 
-/** `0.0123`: of those whose grace is over, how many never came; null where there are none. */
+/** The share of lost webhooks among those whose grace is over, such as `0.0123`; null where there are none. */
 export function lossRate({ announced, lost }: WebhookDayStats): string | null {
   const over = announced + lost;
   // counts of webhooks, not money
@@ -77,9 +77,9 @@ async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
   };
 }
 
-/** Changes of the day that the webhook announced which taught them, by how many seconds it was late. */
+/** Changes of the day that were learnt from their own webhook, by how many seconds it was late. */
 async function countLearnt(context: Context, day: Day, start: Date) {
-  // the wall clock taken for UTC is off by the zone's offset, which is the day's
+  // a wall clock read as UTC is off by the zone's offset on that day
   const offsetS = (start.getTime() - Date.parse(`${day}T00:00:00Z`)) / 1000;
   const since = context.calendar.toWallTime(context.webhooksSince);
   return await context.db

@@ -4,7 +4,7 @@ import { daysUnproven, oldestUnprovenDays, webhookLatenessSeconds, webhookLossRa
 import { readCoverage } from './read-coverage.ts';
 import { lossRate, readWebhookDays } from './read-webhook-days.ts';
 
-/** Sets the gauges of what is proven, and of how the provider announced today's and yesterday's changes. */
+/** Sets the gauges of proven days, and of how the provider announced the changes of today and yesterday. */
 export async function updateGauges(context: Context): Promise<void> {
   const coverage = await readCoverage(context);
   daysUnproven.set(coverage.days - coverage.proven);

@@ -5,16 +5,16 @@ import { ConfereError } from '../../domain/errors.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { findRecoveredAlerts, RUN_FAILED } from './find-recovered-alerts.ts';
 
-/** A refused key is one cause and one alert, whichever run meets it. */
+/** A refused key is one cause and one alert for all runs. */
 const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' } as const;
 
-/** What fails the runs of one trigger says nothing of others: they read other days. */
+/** One alert for each trigger: runs of other triggers read other days. */
 const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger }) as const;
 
-/** As all failed runs were told of before: any run that goes to its end is the end of such a one. */
+/** Scope of alerts raised before alerts were per trigger. Any run that ends without an error resolves them. */
 const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 
-/** Raises what fires not yet: one alert for a refused key, one for all runs of a trigger. */
+/** Raises the alert of a failed run, unless it fires already: one for a refused key, one for each trigger. */
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
   const { name, scope } = code === 'provider_unauthorized' ? KEY_ALERT : runAlert(run);
@@ -25,12 +25,12 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
 }
 
 /**
- * A run that went to its end is evidence that the provider takes our key, and that its trigger's days can be had; and
- * those of other triggers, where it or another one has proven since what they were to read.
+ * Ends alerts after a run without an error. The provider accepts our key and serves the days of this trigger. Alerts of
+ * other triggers end where runs have since proven the days that these should have read.
  */
 export async function endRunAlert(context: Context, run: RunRef): Promise<void> {
   await transact(context.db, (trx) => endAlerts(trx, [KEY_ALERT, runAlert(run), EARLIER_ALERT], context.clock.now()));
-  const madeGood = await findRecoveredAlerts(context.db);
-  await transact(context.db, (trx) => endAlerts(trx, madeGood, context.clock.now()));
-  if (madeGood.length > 0) context.wakeUps.alerts.notify();
+  const recovered = await findRecoveredAlerts(context.db);
+  await transact(context.db, (trx) => endAlerts(trx, recovered, context.clock.now()));
+  if (recovered.length > 0) context.wakeUps.alerts.notify();
 }

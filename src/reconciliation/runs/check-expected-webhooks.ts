@@ -8,16 +8,16 @@ import type { RunRef } from '../windows/run-ref.ts';
 import { findWebhooksCompleteUntil } from './find-webhooks-complete-until.ts';
 
 const BATCH_ROWS = 200;
-/** The provider's clock may differ from ours by a little: an arrival just before counts where it names the change. */
+/** The provider's clock may differ from ours: a webhook received just before the change counts if it names its status. */
 const CLOCK_LEEWAY_MS = 5_000;
 
 type SettlingRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
 
 /**
- * Settles each change that the provider owed a webhook for and whose grace is over: anything that came in between and
- * names its transaction announced it, repeats included; else its webhook is lost. Told at once as resolved, since what
- * it would have told is in the ledger already. A change is left alone as long as its webhook may wait in a spool.
- * @param run the run at whose end this is done. @returns how many were lost.
+ * Checks each change whose expected webhook's grace is over. Any webhook, or repeat, received in that time that names
+ * the transaction announced the change; otherwise its webhook is lost. `webhook_lost` is raised as resolved, since the
+ * ledger has the change already. A change is not checked while its webhook may wait in a spool.
+ * @param run the run at whose end this is called. @returns how many webhooks were lost.
  */
 export async function checkExpectedWebhooks(context: Context, run?: SettlingRun): Promise<number> {
   let lost = 0;
@@ -36,9 +36,9 @@ async function settleBatch(
   run: SettlingRun | undefined,
 ): Promise<{ rows: number; lost: number }> {
   const now = context.clock.now();
-  const heardUntil = await findWebhooksCompleteUntil(trx, now);
-  if (!heardUntil) return { rows: 0, lost: 0 };
-  const rows = await claimDue(trx, now, new Date(heardUntil.getTime() - context.config.WEBHOOK_GRACE));
+  const completeUntil = await findWebhooksCompleteUntil(trx, now);
+  if (!completeUntil) return { rows: 0, lost: 0 };
+  const rows = await claimDue(trx, now, new Date(completeUntil.getTime() - context.config.WEBHOOK_GRACE));
   const found: FoundMismatch[] = [];
   for (const row of rows) {
     const announcedAt = await findAnnouncement(context, trx, row);
@@ -65,14 +65,14 @@ async function settleBatch(
   return { rows: rows.length, lost: found.length };
 }
 
-/** The run that taught the change; of one that a webhook's look or a show taught, the first run that reads its day. */
+/** The run that read the change first; for a change learnt from a webhook or a show, the first run that reads its day. */
 function nameRun(row: { run_seq: number | null; created_wall: string }, run: SettlingRun | undefined) {
   if (row.run_seq !== null) return { runSeq: row.run_seq };
   const day = row.created_wall.slice(0, 10);
   return run && run.from <= day && day <= run.to ? { runSeq: run.seq } : {};
 }
 
-/** Locked on their own: MariaDB knows no lock on one table of a join. */
+/** Locks the rows in a query of their own: MariaDB can't lock one table of a join. */
 async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date) {
   const due = await trx
     .selectFrom('owed_webhooks')
@@ -103,7 +103,7 @@ async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date
     .execute();
 }
 
-/** A shop's extra may stand in each of its transactions: then it names none of them. */
+/** An extra identifies a transaction only if no other has it: a shop may send one extra with all its transactions. */
 function hasSameExtra(eb: ExpressionBuilder<Database, 'transactions'>) {
   return eb
     .selectFrom('transactions as other')
@@ -112,7 +112,7 @@ function hasSameExtra(eb: ExpressionBuilder<Database, 'transactions'>) {
     .whereRef('other.seq', '<>', 'transactions.seq');
 }
 
-type Owed = {
+type Expected = {
   id: string;
   reference: string | null;
   extra_hash: Buffer | null;
@@ -121,29 +121,33 @@ type Owed = {
   event_at: Date;
 };
 
-/** The first arrival between the change and the end of its grace that names the transaction, by any of its keys. */
-async function findAnnouncement(context: Context, trx: Transaction<Database>, owed: Owed): Promise<Date | null> {
-  const from = owed.event_at;
-  const to = new Date(owed.event_at.getTime() + context.config.WEBHOOK_GRACE);
+/** When the first webhook between the change and the end of its grace named the transaction, by any of its keys. */
+async function findAnnouncement(
+  context: Context,
+  trx: Transaction<Database>,
+  expected: Expected,
+): Promise<Date | null> {
+  const from = expected.event_at;
+  const to = new Date(expected.event_at.getTime() + context.config.WEBHOOK_GRACE);
   const justBefore = new Date(from.getTime() - CLOCK_LEEWAY_MS);
   const items = await trx
     .selectFrom('webhook_items')
     .select(['webhook_seq', 'received_at', 'claimed_status'])
     .where((eb) =>
       eb.or([
-        eb('transaction_id', '=', owed.id.toLowerCase()),
-        eb('resolved_id', '=', owed.id),
-        // named by reference or extra, and not looked up yet, or before the ledger knew it
-        ...(owed.reference === null
+        eb('transaction_id', '=', expected.id.toLowerCase()),
+        eb('resolved_id', '=', expected.id),
+        // named by reference or extra, and not resolved to an id: not looked up yet, or before the ledger knew it
+        ...(expected.reference === null
           ? []
-          : [eb.and([eb('transaction_id', 'is', null), eb('reference', '=', owed.reference)])]),
-        ...(owed.extra_hash === null || !owed.owns_extra
+          : [eb.and([eb('transaction_id', 'is', null), eb('reference', '=', expected.reference)])]),
+        ...(expected.extra_hash === null || !expected.owns_extra
           ? []
           : [
               eb.and([
                 eb('transaction_id', 'is', null),
                 eb('reference', 'is', null),
-                eb('extra_hash', '=', owed.extra_hash),
+                eb('extra_hash', '=', expected.extra_hash),
               ]),
             ]),
       ]),
@@ -152,7 +156,7 @@ async function findAnnouncement(context: Context, trx: Transaction<Database>, ow
     .orderBy('received_at')
     .execute();
   const inTime = items.find(
-    (item) => item.received_at >= from || (item.received_at >= justBefore && item.claimed_status === owed.status),
+    (item) => item.received_at >= from || (item.received_at >= justBefore && item.claimed_status === expected.status),
   );
   if (inTime) return inTime.received_at;
   if (items.length === 0) return null;

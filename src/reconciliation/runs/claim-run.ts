@@ -5,13 +5,13 @@ import { transact } from '../../database/transact.ts';
 import { LEASE_MS } from '../windows/hold-lease.ts';
 import type { RunHow, RunRef } from '../windows/run-ref.ts';
 
-/** Which runs to claim; none said: any. `orOpen`: of more days too, where only those with an open transaction are read. */
+/** Which runs to claim; without a filter, any. `includeOpen`: also longer runs that read open days only. */
 export type RunFilter = { id?: string; daysMax?: number; includeOpen?: boolean };
 
-/** Claims the oldest of these runs that is queued or abandoned, and may start now. */
+/** Claims the oldest of these runs that is queued, or whose lease expired, and that may start now. */
 export async function claimRun(
   context: Context,
-  { id, daysMax, includeOpen: orOpen = false }: RunFilter,
+  { id, daysMax, includeOpen = false }: RunFilter,
 ): Promise<RunRef | undefined> {
   const now = context.clock.now();
   const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;
@@ -30,7 +30,7 @@ export async function claimRun(
     if (daysMax !== undefined) {
       query = query.where((eb) => {
         const isShort = eb(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax);
-        return orOpen ? eb.or([isShort, eb('how', '=', 'open')]) : isShort;
+        return includeOpen ? eb.or([isShort, eb('how', '=', 'open')]) : isShort;
       });
     }
     const row = await query.executeTakeFirst();
@@ -52,7 +52,7 @@ export async function claimRun(
   });
 }
 
-/** Gives a run back as it stands: whoever claims it next goes on. @param wait where the provider asked to be left alone. */
+/** Releases a run; the next claim resumes it. @param wait delays the next claim by `ms`; `why` is stored as its error. */
 export async function releaseRun(context: Context, run: RunRef, wait?: { ms: number; why: string }): Promise<void> {
   const later = wait && { not_before: new Date(context.clock.now().getTime() + wait.ms), error: wait.why };
   await context.db

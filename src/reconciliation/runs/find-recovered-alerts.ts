@@ -9,8 +9,8 @@ export const RUN_FAILED = 'run_failed';
 type FailedRange = { from: Day; to: Day; startedAt: Date };
 
 /**
- * The alerts of failed runs that another run has made good: each day that they were to read was proven since. What a
- * person started and does not start again is over then too; the next run of a timetable's trigger is not waited for.
+ * Finds the alerts of failed runs whose days were all proven since by other runs. This also ends the alert of a run that
+ * a person started and does not repeat, and does not wait for the next run of the timetable.
  */
 export async function findRecoveredAlerts(db: Reader): Promise<{ name: string; scope: string }[]> {
   const firing = await db
@@ -21,12 +21,12 @@ export async function findRecoveredAlerts(db: Reader): Promise<{ name: string; s
     .execute();
   const over = [];
   for (const { scope } of firing) {
-    if (await isMadeGood(db, await listFailed(db, scope))) over.push({ name: RUN_FAILED, scope });
+    if (await isRecovered(db, await listFailed(db, scope))) over.push({ name: RUN_FAILED, scope });
   }
   return over;
 }
 
-/** What the runs of a trigger were to read that failed since the last one that went to its end. */
+/** The ranges of a trigger's runs that failed after its last run without an error. */
 async function listFailed(db: Reader, trigger: string): Promise<FailedRange[]> {
   const last = await db
     .selectFrom('runs')
@@ -50,12 +50,12 @@ async function listFailed(db: Reader, trigger: string): Promise<FailedRange[]> {
   }));
 }
 
-async function isMadeGood(db: Reader, failed: FailedRange[]): Promise<boolean> {
+async function isRecovered(db: Reader, failed: FailedRange[]): Promise<boolean> {
   const [first] = failed.map((one) => one.from).sort();
   if (first === undefined) return false;
   const windows = (await readProvenWindows(db, first)).sort((a, b) => (a.from < b.from ? -1 : 1));
   return failed.every((run) => {
-    // its own proven windows count: what it asked for itself was asked after it began
+    // the failed run's own proven windows count: they were read after it began
     const since = windows.filter((window) => window.at >= run.startedAt);
     return findGap(run, since) === undefined;
   });

@@ -4,9 +4,9 @@ import { runsFinished } from '../../metrics/metrics.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 
 /**
- * Writes how a run ended.
- * @param error why it failed; undefined when it went to its end.
- * @throws where it went to its end and a day of its range is in none of its windows: that day was not read.
+ * Writes the result of a run.
+ * @param error why it failed; undefined where it ended without an error.
+ * @throws where it ended without an error but none of its windows holds a day of its range: that day was not read.
  */
 export async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
   const windows = await context.db
@@ -55,7 +55,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
   context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
 }
 
-/** What the column holds; a provider may announce anything. */
+/** Limit of the column; a provider may announce any number. */
 const TOTAL_MAX = 2_147_483_647;
 
 type Range = { from: Day; to: Day };

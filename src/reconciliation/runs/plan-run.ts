@@ -9,23 +9,23 @@ import { checkBounds, readBounds } from '../windows/learn-bounds.ts';
 import { planWindows } from '../windows/plan-windows.ts';
 import type { RunRef, Window, WindowRef } from '../windows/run-ref.ts';
 
-/** The run that holds what was learnt of the list against the list again. */
+/** The trigger whose runs check the learnt bounds of the list again. */
 const WEEKLY = 'reconcile_quarter';
-/** How many old days with an open transaction one run looks at; those that waited longest come first. */
+/** Limit of old days with an open transaction in one run; those that waited longest come first. */
 const OPEN_DAYS_MAX = 200;
-/** All else is open, a status that nobody knows too. */
+/** All other statuses are open, unknown ones too. */
 const ENDED = STATUSES.filter(isFinal);
 
-/** What is left of a run. */
+/** The windows left of a run. */
 export type RunPlan = {
   planned: WindowRef[];
-  /** How many windows are concluded. */
-  concluded: number;
-  /** What the first window met that was broken before the run was given back: none of these is tried again. */
+  /** How many windows are finished. */
+  finished: number;
+  /** The error of the first window that broke before the run was released. Broken windows are not tried again. */
   firstError: string | undefined;
 };
 
-/** Cuts a run into its windows, once; @returns those that are neither concluded nor known to be broken. */
+/** Plans the windows of a run, once. @returns the windows that are neither finished nor known to be broken. */
 export async function planRun(context: Context, client: ProviderClient, run: RunRef): Promise<RunPlan> {
   let rows = await findWindows(context, run);
   if (rows.length === 0) {
@@ -37,16 +37,16 @@ export async function planRun(context: Context, client: ProviderClient, run: Run
   const broken = left.find((row) => row.error !== null)?.error ?? undefined;
   return {
     planned: left.filter((row) => row.error === null),
-    concluded: rows.length - left.length,
+    finished: rows.length - left.length,
     firstError: broken,
   };
 }
 
 /**
- * Once the list's bounds are learnt in the middle of a run, what is left of it is read day by day: wide windows ask for
- * a day more on both sides, and prove less at once. In one transaction: a run that lost windows in between would end
- * as complete without having read them.
- * @param planned in order of days; all other windows stay as they are.
+ * Cuts the remaining wide windows into days once the list's bounds are learnt in the middle of a run: wide windows query
+ * a day more on both sides. In one transaction: a run that lost windows in between would end as complete without having
+ * read them.
+ * @param planned in order of days. @returns the remaining windows.
  */
 export async function replanRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
   const bounds = await readBounds(context);
@@ -62,7 +62,7 @@ export async function replanRun(context: Context, run: RunRef, planned: WindowRe
       )
       .where('state', '=', 'planned')
       .executeTakeFirstOrThrow();
-    // a commit whose answer was lost has cut them already
+    // an earlier commit whose answer was lost has cut them already
     if (numDeletedRows === 0n) return;
     const days = wide.flatMap((window) => planWindows(window.fromDay, window.toDay, bounds));
     await insertWindows(trx, run, days);
@@ -106,7 +106,7 @@ async function insertWindows(db: Kysely<Database>, run: RunRef, windows: Window[
     .execute();
 }
 
-/** Days up to `to` that hold an open transaction: those that were not proven for the longest time, in order of days. */
+/** Days up to `to` with an open transaction, in order of days; where there are too many, those unproven for longest. */
 export async function listOpenDays(context: Context, to: Day): Promise<Day[]> {
   const day = sql<string>`LEFT(created_wall, 10)`;
   const open = await context.db

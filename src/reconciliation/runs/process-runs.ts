@@ -1,6 +1,6 @@
 /**
- * Takes up queued runs, and runs whose process died, until the signal. A run's windows are proven one by one and stay
- * proven: who takes a run over goes on with those that are not, in the middle of a window's pass if need be.
+ * Claims queued runs, and runs whose process died, until the signal. Start reading here. A run's windows are proven one
+ * by one and stay proven: a process that resumes a run continues with the others, also in the middle of a pass.
  */
 import type { Context } from '../../context.ts';
 import { isTransient, transact } from '../../database/transact.ts';
@@ -22,37 +22,40 @@ import { DaysBusyError, type ProcessOptions, processWindows } from './process-wi
 
 const IDLE_MS = 1_000;
 const SHORT_DAYS_MAX = 8;
-/** A run that the database failed is taken up again after so long. */
+/** A run that failed because of the database is claimed again after this. */
 const DATABASE_PAUSE_MS = 5_000;
 /**
- * So long others have a lane before a run looks again for days that another one reads. Many times what a look takes, or
- * those that wait, being the oldest, would keep all lanes among themselves.
+ * How long a blocked run yields its worker before it checks again for days that another run reads. Many times the length
+ * of a check: otherwise the blocked runs, being the oldest, would occupy all workers.
  */
 const BUSY_DAYS_PAUSE_MS = 2_000;
-/** The worker's loop. */
+/** Runs the workers of runs. */
 export async function processRuns(context: Context, client: ProviderClient): Promise<void> {
-  const lane = (name: string, bell: WakeSignal, only: RunFilter): Promise<void> =>
+  const startWorker = (name: string, wakeUp: WakeSignal, only: RunFilter): Promise<void> =>
     runWorkerLoop({
       name,
-      wakeUp: bell,
+      wakeUp,
       idleMs: IDLE_MS,
       context,
       work: async () => {
         const run = await claimRun(context, only);
-        // one that waited here would keep its lane from runs of other days, today's too
+        // a run that waited here would block this worker for runs of other days, today's too
         if (run) await executeRun(context, client, run, { onBusy: 'throw' });
         return run !== undefined;
       },
     });
-  // a backfill of years must not keep the timetable's days waiting, nor those the last ones: each has a lane
+  // a backfill of years must not delay the timetable's days, nor these the newest days: each has a worker
   await Promise.all([
-    lane('runs', context.wakeUps.runs, {}),
-    lane('runs of late days', createWakeSignal(context.timers), { daysMax: LOOKBACK_DAYS + 1, includeOpen: true }),
-    lane('short runs', createWakeSignal(context.timers), { daysMax: SHORT_DAYS_MAX }),
+    startWorker('runs', context.wakeUps.runs, {}),
+    startWorker('runs of late days', createWakeSignal(context.timers), {
+      daysMax: LOOKBACK_DAYS + 1,
+      includeOpen: true,
+    }),
+    startWorker('short runs', createWakeSignal(context.timers), { daysMax: SHORT_DAYS_MAX }),
   ]);
 }
 
-/** Reads the windows of a claimed run that are not proven yet, and writes how it ended; or why it is given back. */
+/** Proves the remaining windows of a claimed run, and writes its result; or releases it with the reason. */
 export async function executeRun(
   context: Context,
   client: ProviderClient,
@@ -65,39 +68,42 @@ export async function executeRun(
     const sender = client.withPriority('settled', requests.add);
     const plan = await planRun(context, sender, run);
     await processWindows(context, sender, run, plan, { ...options, lease, requests });
-    await settleOwed(context, run);
+    await checkLostWebhooks(context, run);
     lease.check();
     await requests.write();
     await finishRun(context, run, undefined);
     await endRunAlert(context, run);
   } catch (error) {
     await requests.write().catch(() => undefined);
-    await endBadly(context, run, error);
+    await endWithError(context, run, error);
   }
 }
 
-/** The watch does so every minute too: what the run has proven does not hang on it. */
-async function settleOwed(context: Context, run: RunRef): Promise<void> {
+/** A failure does not fail the run: the watch repeats this check every minute. */
+async function checkLostWebhooks(context: Context, run: RunRef): Promise<void> {
   await checkExpectedWebhooks(context, run).catch((error: unknown) => {
-    context.log.error({ error: describeError(error), run: run.id }, 'lost webhooks could not be told after a run');
+    context.log.error(
+      { error: describeError(error), run: run.id },
+      'checking expected webhooks after a run failed; the watch repeats it',
+    );
   });
 }
 
-async function endBadly(context: Context, run: RunRef, error: unknown): Promise<void> {
+async function endWithError(context: Context, run: RunRef, error: unknown): Promise<void> {
   const waitMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
   if (error instanceof LeaseLostError) {
-    context.log.warn({ run: run.id }, 'another process has taken this run up');
+    context.log.warn({ run: run.id }, 'the lease of a run was lost; another process resumes it');
   } else if (context.signal.aborted) {
     await releaseRun(context, run);
   } else if (error instanceof DaysBusyError) {
-    context.log.debug({ run: run.id }, 'a run waits: others read its days');
+    context.log.debug({ run: run.id }, 'a run waits: other runs read its days');
     await releaseRun(context, run, { ms: BUSY_DAYS_PAUSE_MS, why: 'waits for days that another run reads' });
   } else if (waitMs > IN_PLACE_WAIT_MS_MAX) {
     const why = `waits for the provider, which asked for ${Math.ceil(waitMs / 1000)} s`;
-    context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked to be left alone');
+    context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked for a pause');
     await releaseRun(context, run, { ms: waitMs, why });
   } else if (isTransient(error)) {
-    context.log.warn({ error: describeError(error), run: run.id }, 'a run waits: the database failed it for a moment');
+    context.log.warn({ error: describeError(error), run: run.id }, 'a run waits: the database failed');
     await releaseRun(context, run, { ms: DATABASE_PAUSE_MS, why: 'waits for the database' });
   } else {
     context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
@@ -107,7 +113,7 @@ async function endBadly(context: Context, run: RunRef, error: unknown): Promise<
   }
 }
 
-/** The requests that a run sends, written down from time to time: what a killed process had not written is lost. */
+/** Counts the requests of a run and stores the count from time to time. A kill loses what was not stored yet. */
 function countRequests(context: Context, run: RunRef): { add: () => void; write: () => Promise<void> } {
   let sent = 0;
   let written = 0;
@@ -118,7 +124,7 @@ function countRequests(context: Context, run: RunRef): { add: () => void; write:
     async write() {
       if (written === sent) return;
       const now = sent;
-      // as a sum, not as so many more: a commit whose answer was lost is made again
+      // as a sum, not as an increment: a commit whose answer was lost is repeated
       const requests = run.requestsBefore + now;
       await transact(context.db, (trx) =>
         trx

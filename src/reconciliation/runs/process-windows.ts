@@ -52,7 +52,7 @@ export async function processWindows(
   plan: RunPlan,
   { lease, requests, onProgress = () => undefined, onBusy = 'wait' }: Work,
 ): Promise<void> {
-  const progress = { windows: plan.concluded, of: plan.concluded + plan.planned.length, seen: 0 };
+  const progress = { windows: plan.finished, of: plan.finished + plan.planned.length, seen: 0 };
   const report = (waits = false): void => onProgress({ ...progress, waits });
   const errors = trackWindowErrors(context, sender, run, plan.firstError);
   await using readers = openReaders(context, sender, run, lease, (rows) => {

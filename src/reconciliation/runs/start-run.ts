@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
@@ -11,7 +12,7 @@ export type RunRequest = {
   from: Day;
   to: Day;
   platform?: string | undefined;
-  /** What asked for it: a job's name, `api`, `command`. */
+  /** What started it: a job's name, `api`, `command`. */
   trigger: string;
   createdBy: string;
   /** Reads each day whole by default. */
@@ -19,10 +20,10 @@ export type RunRequest = {
 };
 
 /**
- * Queues a run of a range of days; a worker takes it up.
+ * Queues a run of a range of days; a worker claims it.
  * @returns its row number and id.
- * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun, and for
- *   the platform `none`.
+ * @throws ConfereError `invalid_request` for values that are no days, a range that is reversed, too long or in the future,
+ *   and the platform `none`.
  */
 export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
   checkDays(request);
@@ -44,16 +45,15 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
     })
     .executeTakeFirstOrThrow();
   context.wakeUps.runs.notify();
-  return { seq: Number(result.insertId), id };
+  return { seq: requireRowNumber(Number(result.insertId), `run ${id}`), id };
 }
 
-/** A run that failed or was left is gone on with for so long; then its days are read anew. */
+/** A run that failed or was abandoned can be resumed for this long; then its days are read anew. */
 const RESUMED_MS_MAX = 7 * 86_400_000;
 
 /**
- * The newest run that somebody asked for with the same days, and that did not come to its end: queued once more where it
- * had failed. What it proved stays proven, so a long backfill is gone on with and not begun again; windows that were
- * broken are tried once more.
+ * Resumes the newest run with the same request that has not ended without an error; a failed one is queued again. Its
+ * proven windows stay proven, so a long backfill does not start again. Broken windows are tried once more.
  * @returns undefined where there is none.
  */
 export async function resumeRun(
@@ -90,7 +90,7 @@ export async function resumeRun(
   return { id: run.id, proven, windows: windows.length };
 }
 
-/** Whether a run that this asked for is queued or running. */
+/** Whether a run of this trigger is queued or running. */
 export async function hasActiveRun(context: Context, trigger: string): Promise<boolean> {
   const open = await context.db
     .selectFrom('runs')
@@ -101,7 +101,7 @@ export async function hasActiveRun(context: Context, trigger: string): Promise<b
   return open !== undefined;
 }
 
-/** What can be said of a range without a database. @throws ConfereError `invalid_request`, with every fault by field. */
+/** Checks a range without a database. @throws ConfereError `invalid_request`, with every error by field. */
 export function checkDays({ from, to }: { from: string; to: string }): void {
   const fields: Record<string, string[]> = {};
   if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
@@ -111,7 +111,7 @@ export function checkDays({ from, to }: { from: string; to: string }): void {
   refuse(fields);
 }
 
-/** The provider's list is filtered by a platform's id: it can't be asked for what has none. */
+/** The provider's list is filtered by a platform's id: it can't select transactions without one. */
 function checkPlatform(platform: string | undefined): void {
   if (platform !== NO_PLATFORM) return;
   refuse({ platform: ["none can't be asked of the provider's list: leave it out to read all platforms"] });
@@ -123,6 +123,6 @@ function checkBegun(from: Day, today: Day): void {
 
 function refuse(fields: Record<string, string[]>): void {
   if (Object.keys(fields).length === 0) return;
-  const faults = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
-  throw new ConfereError('invalid_request', faults.join('; '), { fields });
+  const errors = Object.entries(fields).map(([name, [error]]) => `${name} ${error}`);
+  throw new ConfereError('invalid_request', errors.join('; '), { fields });
 }

@@ -7,24 +7,23 @@ import { blocksAllRequests } from '../../provider/schedule-requests.ts';
 import type { RunRef, WindowRef } from '../windows/run-ref.ts';
 import { raiseRunAlert } from './alert-runs.ts';
 
-/** After so many windows in a row that can't be had the provider is asked whether it is there at all. */
+/** After this many consecutive broken windows, check whether the provider answers at all. */
 const BROKEN_WINDOWS_MAX = 3;
 
 export type WindowErrorTracker = {
-  /** @returns whether what a window met says that the others need not be tried. */
+  /** @returns whether the error stops the run: it applies to all windows. */
   recordError(window: WindowRef, error: unknown): Promise<boolean>;
-  /** A window was concluded. */
   recordSuccess(): void;
-  /** Tells of broken windows before the run is given back, and writes them down: whoever claims it tries none of them again. */
+  /** Before the run is released: alerts, and stores the errors, so that the next claim does not try these windows again. */
   saveErrors(): Promise<void>;
-  /** @throws what the first broken window met. */
+  /** @throws the error of the first broken window. */
   throwFirstError(): void;
 };
 
 /**
- * Windows that can't be had stay unproven, and fail the run in the end: days that are broken, however many, keep no other
- * unread. A provider that is away does: nothing else is tried, and what is left is there for who goes on.
- * @param before what the first window met that was broken at an earlier claim of this run.
+ * Tracks windows that can't be read. They stay unproven and fail the run in the end, but any number of them delays no
+ * other window. A provider that does not answer at all stops the run: the next claim resumes it.
+ * @param before the error of the first window that broke at an earlier claim of this run.
  */
 export function trackWindowErrors(
   context: Context,
@@ -34,20 +33,23 @@ export function trackWindowErrors(
 ): WindowErrorTracker {
   let first = before === undefined ? undefined : { error: new ConfereError('provider_unavailable', before) };
   const broken: { window: WindowRef; message: string }[] = [];
-  let inARow = 0;
+  let consecutive = 0;
   return {
     async recordError(window, error) {
-      // a page, or a show, that can't be had says nothing of other windows
+      // a page or a show that fails says nothing about other windows
       const ofWindow = error instanceof ProviderError && !blocksAllRequests(error) && !context.signal.aborted;
       if (!ofWindow) return true;
-      context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
+      context.log.warn(
+        { error: describeError(error), run: run.id, day: window.fromDay },
+        'reading a window failed; the run continues with the next one',
+      );
       first ??= { error };
       broken.push({ window, message: error.message });
-      inARow++;
-      return inARow % BROKEN_WINDOWS_MAX === 0 && (await isAway(context, client));
+      consecutive++;
+      return consecutive % BROKEN_WINDOWS_MAX === 0 && (await isUnavailable(context, client));
     },
     recordSuccess() {
-      inARow = 0;
+      consecutive = 0;
     },
     async saveErrors() {
       if (!first || broken.length === 0) return;
@@ -62,8 +64,8 @@ export function trackWindowErrors(
   };
 }
 
-/** Whether it does not answer for today either: what the broken windows have in common is then not in them. */
-async function isAway(context: Context, client: ProviderClient): Promise<boolean> {
+/** Whether the provider does not answer for today either: then the broken windows are not the cause. */
+async function isUnavailable(context: Context, client: ProviderClient): Promise<boolean> {
   const today = context.calendar.dayOf(context.clock.now());
   try {
     await client.listPage({ initialDate: today, finalDate: today }, 1);

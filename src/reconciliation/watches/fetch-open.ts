@@ -1,8 +1,8 @@
 /**
- * Looks at open transactions by their ids, at the ages of SHOW_OPEN_SCHEDULE: a payment whose webhook is lost is met in
+ * Fetches open transactions by their ids at the ages of SHOW_OPEN_SCHEDULE: a payment whose webhook is lost is seen in
  * seconds instead of at the next reading of its day. A cashin that was only ever pending is an abandoned charge: after
- * the last age only the readings of its day look at it; what holds money or is being processed goes on being looked at.
- * Each look is claimed in the database, so that one replica makes it; so many are made in a round, and no more.
+ * the last age only readings of its day see it. Transactions that hold money or are being processed are fetched on.
+ * Each fetch is claimed in the database, so that one replica makes it. A round makes at most ROUND_SHOWS_MAX fetches.
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -18,27 +18,27 @@ import { blocksAllRequests } from '../../provider/schedule-requests.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 
 const ROUND_MS = 5_000;
-/** At most 300 shows a minute and replica: where more are due, the readings of their days come first. */
+/** At most 300 shows a minute and replica: where more are due, the readings of their days see them first. */
 const ROUND_SHOWS_MAX = 25;
-/** Of these so many are for what holds money or is being processed, however long charges that nobody pays have waited. */
+/** Shows of a round reserved for what holds money or is being processed, however long unpaid charges have waited. */
 const MONEY_SHOWS_MAX = 20;
 const SHOWS_IN_FLIGHT = 4;
 const LEASE_MS = 120_000;
-const ENLIST_ROWS_MAX = 1_000;
-/** Old ones that are found together come due a round's worth at a time: a fifth of what may be shown, the rest is for fresh ones. */
+const SCHEDULE_ROWS_MAX = 1_000;
+/** Old transactions found together are spread over rounds: they take a fifth of the shows, fresh ones the rest. */
 const OLD_ROUND_MS = 5 * ROUND_MS;
-/** Old ones are found once at the start, after a backfill, and when they open again. */
-const ENLIST_OLD_EVERY_MS = 3_600_000;
+/** How often to search for old ones: they appear at the start, after a backfill, and when they open again. */
+const SCHEDULE_OLD_EVERY_MS = 3_600_000;
 const REFUSED_KEY_MS = 60_000;
 const ENDED = STATUSES.filter(isFinal);
 
 type Open = { seq: number; id: string; status: string; operation: string; createdWall: string };
 
-/** The worker's loop; ends at once where the schedule is off. */
+/** The worker loop; returns at once where the schedule is off. */
 export async function fetchOpen(context: Context, client: ProviderClient): Promise<void> {
   const schedule = context.config.SHOW_OPEN_SCHEDULE;
   if (schedule === 'off') return;
-  let oldEnlistedAt = Number.NEGATIVE_INFINITY;
+  let oldScheduledAt = Number.NEGATIVE_INFINITY;
   const shower = client.withPriority('today');
   await runWorkerLoop({
     name: 'open transactions',
@@ -46,9 +46,9 @@ export async function fetchOpen(context: Context, client: ProviderClient): Promi
     idleMs: ROUND_MS,
     context,
     work: async () => {
-      const withOld = context.timers.monotonicMs() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
+      const withOld = context.timers.monotonicMs() - oldScheduledAt > SCHEDULE_OLD_EVERY_MS;
       await scheduleOpenFetches(context, schedule, withOld);
-      if (withOld) oldEnlistedAt = context.timers.monotonicMs();
+      if (withOld) oldScheduledAt = context.timers.monotonicMs();
       await fetchDueOpen(context, shower, schedule);
       return false;
     },
@@ -56,9 +56,9 @@ export async function fetchOpen(context: Context, client: ProviderClient): Promi
 }
 
 /**
- * When to look at an open transaction next. Pure.
- * @param schedule ages in ms, rising. @param isCharge a cashin that was only ever pending: not looked at for ever.
- * @returns undefined when it is not looked at any more.
+ * When to fetch an open transaction next. Pure.
+ * @param schedule ages in ms, rising. @param isCharge a cashin that was only ever pending: its fetches end.
+ * @returns undefined when it is not fetched any more.
  */
 export function nextFetchAt(createdAt: Date, now: Date, schedule: number[], isCharge: boolean): Date | undefined {
   const age = now.getTime() - createdAt.getTime();
@@ -68,18 +68,18 @@ export function nextFetchAt(createdAt: Date, now: Date, schedule: number[], isCh
   return isCharge ? undefined : new Date(now.getTime() + last);
 }
 
-/** Puts open transactions on the list that are not there yet. @param withOld those too that are past the last age. */
+/** Schedules open transactions that are not scheduled yet. @param withOld also those past the last age. */
 export async function scheduleOpenFetches(context: Context, schedule: number[], withOld: boolean): Promise<void> {
   let old = 0;
   while (!context.signal.aborted) {
-    const batch = await enlistBatch(context, schedule, withOld, old);
+    const batch = await scheduleBatch(context, schedule, withOld, old);
     old += batch.old;
-    if (batch.rows < ENLIST_ROWS_MAX) return;
+    if (batch.rows < SCHEDULE_ROWS_MAX) return;
   }
 }
 
-/** @param oldBefore how many old ones were enlisted with these. @returns how many were put on the list. */
-async function enlistBatch(
+/** @param oldBefore how many old ones were scheduled before in this round. @returns how many were scheduled. */
+async function scheduleBatch(
   context: Context,
   schedule: number[],
   withOld: boolean,
@@ -89,10 +89,10 @@ async function enlistBatch(
   const last = schedule.at(-1) ?? 0;
   const since = context.calendar.toWallTime(new Date(now.getTime() - last));
   let old = 0;
-  let query = openOnes(context.db)
+  let query = selectOpen(context.db)
     .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
     .where('open_looks.transaction_seq', 'is', null)
-    .limit(ENLIST_ROWS_MAX);
+    .limit(SCHEDULE_ROWS_MAX);
   query = withOld
     ? query.where((eb) =>
         eb.or([
@@ -106,7 +106,7 @@ async function enlistBatch(
     const at = nextOf(context, row, now, schedule);
     if (!at) return [];
     if (row.createdWall >= since) return [{ transaction_seq: row.seq, next_look_at: at }];
-    // one that is past the last age already is looked at soon, and then as often as the schedule says
+    // a transaction past the last age is fetched soon, and then as often as the schedule says
     const round = Math.floor((oldBefore + old++) / ROUND_SHOWS_MAX);
     const wait = last > 0 ? (round * OLD_ROUND_MS) % last : 0;
     return [{ transaction_seq: row.seq, next_look_at: new Date(now.getTime() + wait) }];
@@ -120,7 +120,7 @@ async function enlistBatch(
   return { rows: rows.length, old };
 }
 
-/** Makes the looks that are due, as many as a round may. @returns how many. */
+/** Makes the due fetches of a round. @returns how many. */
 export async function fetchDueOpen(context: Context, client: ProviderClient, schedule: number[]): Promise<number> {
   const claimed = await claimDue(context);
   const queue = [...claimed];
@@ -129,7 +129,7 @@ export async function fetchDueOpen(context: Context, client: ProviderClient, sch
       try {
         await fetchOne(context, client, open, schedule);
       } catch (error) {
-        // what this one met may be its own; else the rest is looked at when its lease runs out
+        // an error that may apply to others ends the round: the rest is fetched when its lease expires
         if (!(error instanceof ProviderError) || blocksAllRequests(error)) queue.length = 0;
         await pauseAfter(context, error);
       }
@@ -139,7 +139,7 @@ export async function fetchDueOpen(context: Context, client: ProviderClient, sch
   return claimed.length;
 }
 
-function openOnes(db: Kysely<Database>) {
+function selectOpen(db: Kysely<Database>) {
   return db
     .selectFrom('transactions')
     .select(['transactions.seq', 'transactions.id', 'transactions.status', 'transactions.operation'])
@@ -152,16 +152,16 @@ function nextOf(context: Context, open: Open, now: Date, schedule: number[]): Da
   return nextFetchAt(context.calendar.toInstant(open.createdWall), now, schedule, isCharge);
 }
 
-/** Claims by putting the next look off; what has ended meanwhile is taken off the list. */
+/** Claims due fetches by deferring the next one. Transactions that ended meanwhile are unscheduled. */
 async function claimDue(context: Context): Promise<Open[]> {
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
-    const held = await takeDue(trx, now, { limit: MONEY_SHOWS_MAX, onlyMoney: true });
-    const seqs = [...held, ...(await takeDue(trx, now, { limit: ROUND_SHOWS_MAX - held.length, except: held }))];
+    const money = await lockDue(trx, now, { limit: MONEY_SHOWS_MAX, onlyMoney: true });
+    const seqs = [...money, ...(await lockDue(trx, now, { limit: ROUND_SHOWS_MAX - money.length, except: money }))];
     if (seqs.length === 0) return [];
-    const open = await openOnes(trx).where('transactions.seq', 'in', seqs).execute();
-    const still = new Set(open.map((row) => row.seq));
-    const over = seqs.filter((seq) => !still.has(seq));
+    const open = await selectOpen(trx).where('transactions.seq', 'in', seqs).execute();
+    const stillOpen = new Set(open.map((row) => row.seq));
+    const over = seqs.filter((seq) => !stillOpen.has(seq));
     if (over.length > 0) await trx.deleteFrom('open_looks').where('transaction_seq', 'in', over).execute();
     await trx
       .updateTable('open_looks')
@@ -172,8 +172,8 @@ async function claimDue(context: Context): Promise<Open[]> {
   });
 }
 
-/** Locks those that have waited longest. @param onlyMoney what holds money or is being processed. */
-async function takeDue(
+/** Locks the due rows that waited longest. @param onlyMoney those that hold money or are being processed. */
+async function lockDue(
   trx: Transaction<Database>,
   now: Date,
   { limit, onlyMoney = false, except = [] }: { limit: number; onlyMoney?: boolean; except?: number[] },
@@ -204,7 +204,7 @@ async function takeDue(
 async function fetchOne(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {
   const { changed } = await fetchAndApply(context, client, open.id, { kind: 'show' }, { triesMax: 1 });
   transactionsApplied.inc({ source: 'show' }, changed.length);
-  const now = await openOnes(context.db).where('transactions.seq', '=', open.seq).executeTakeFirst();
+  const now = await selectOpen(context.db).where('transactions.seq', '=', open.seq).executeTakeFirst();
   const next = now && nextOf(context, now, context.clock.now(), schedule);
   if (next) {
     await context.db
@@ -217,10 +217,10 @@ async function fetchOne(context: Context, client: ProviderClient, open: Open, sc
   }
 }
 
-/** A provider that is away, or refuses our key, is told of by the runs: here it is only left alone for a while. */
+/** Pauses after an error of the provider. No alert: the runs alert of an outage or a refused key. */
 async function pauseAfter(context: Context, error: unknown): Promise<void> {
   if (!(error instanceof ProviderError)) throw error;
-  context.log.warn({ error: describeError(error) }, 'open transactions could not be looked at');
+  context.log.warn({ error: describeError(error) }, 'fetching an open transaction failed; retrying later');
   const ms = error.code === 'provider_unauthorized' ? REFUSED_KEY_MS : (error.retryAfterMs ?? 0);
   await context.timers.sleep(ms, { signal: context.signal }).catch(() => undefined);
 }

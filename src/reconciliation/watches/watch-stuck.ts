@@ -6,11 +6,11 @@ import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { isFinal, type Operation, STATUSES } from '../../domain/statuses.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 
-/** Ids that are read at once, and those of them that are raised in one transaction. */
+/** Ids that are read at once, and mismatches that are raised in one transaction. */
 const READ_MAX = 20_000;
 const RAISED_MAX = 500;
 const START_OF_TIME = '0000-01-01 00:00:00';
-/** All else is open, a status that nobody knows too. */
+/** All other statuses are open, unknown ones too. */
 const ENDED = STATUSES.filter(isFinal);
 
 type Limit = { operation: Operation; ended: string[]; withinMs: number };
@@ -18,9 +18,9 @@ type Range = { from: string; to: string };
 type Candidate = { id: string; created_wall: string };
 
 /**
- * Raises `stuck` for transactions that have been open too long: every cashout, and cashins that left
- * pending (in process, in analysis). A cashin that was only ever pending is a charge that nobody paid. What is from
- * before webhooks were owed comes last: a first install may bring years of it.
+ * Raises `stuck` for transactions that have been open too long: every cashout, and cashins that left pending (in
+ * process, in analysis). A cashin that was only ever pending is a charge that nobody paid. Transactions from before
+ * WEBHOOKS_SINCE come last: a first installation may import years of them.
  */
 export async function watchStuck(context: Context): Promise<void> {
   const { STUCK_CASHOUT, STUCK_CASHIN } = context.config;
@@ -38,7 +38,7 @@ export async function watchStuck(context: Context): Promise<void> {
   }
 }
 
-/** However many there are: what a person resolved, or what is told already, is never in the way of the next one. */
+/** Reads on to the end of the range: resolved and already raised transactions must not hide later ones. */
 async function watchRange(context: Context, limit: Limit, range: Range): Promise<void> {
   let after: Candidate = { created_wall: range.from, id: '' };
   while (!context.signal.aborted) {
@@ -56,7 +56,7 @@ async function watchRange(context: Context, limit: Limit, range: Range): Promise
   }
 }
 
-/** Open ones, the oldest first, that are not told yet, and that no person resolved as they are. */
+/** Open transactions without a mismatch, oldest first; not those that a person resolved in their current status. */
 async function findOpen(context: Context, limit: Limit, after: Candidate, to: string): Promise<Candidate[]> {
   return await context.db
     .selectFrom('transactions')
@@ -87,8 +87,9 @@ async function findOpen(context: Context, limit: Limit, after: Candidate, to: st
 }
 
 /**
- * Raises those that are still open once they are locked, in the order of every writer: one that came to its end
- * meanwhile found nothing to resolve, and no later look would. @returns how many are newly told.
+ * Raises the transactions that are still open once they are locked, in the lock order of every writer. Without the lock
+ * a transaction that ends meanwhile would find nothing to resolve, nor would any later observation.
+ * @returns how many mismatches were raised.
  */
 async function raiseOpen(context: Context, trx: Transaction<Database>, limit: Limit, ids: string[]): Promise<number> {
   const { rows } = await sql<Open>`
@@ -96,7 +97,7 @@ async function raiseOpen(context: Context, trx: Transaction<Database>, limit: Li
     FROM transactions FORCE INDEX (transactions_id)
     WHERE id IN (${sql.join(ids)}) AND operation = ${limit.operation} AND status NOT IN (${sql.join(limit.ended)})
     ORDER BY id FOR UPDATE`.execute(trx);
-  const found = rows.map((row) => tell(context, limit, row));
+  const found = rows.map((row) => toMismatch(context, limit, row));
   return (await raiseMismatches(trx, found, context.clock.now())).length;
 }
 
@@ -107,7 +108,7 @@ type Open = Pick<Database['transactions'], 'status' | 'created_wall'> & {
   amount_cents: bigint;
 };
 
-function tell(context: Context, { operation, withinMs }: Limit, row: Open): FoundMismatch {
+function toMismatch(context: Context, { operation, withinMs }: Limit, row: Open): FoundMismatch {
   return {
     kind: 'stuck',
     severity: operation === 'cashout' ? 'critical' : 'medium',

@@ -6,12 +6,12 @@ import { checkZone, type ZoneSample, type ZoneVerdict } from '../../domain/check
 import { parseE2eId } from '../../domain/e2e-id.ts';
 
 const PAYMENTS = 200;
-/** Ids may be absent or malformed, and events of other statuses lie between: so many events are looked through. */
+/** Limit of events to read: ids may be absent or malformed, and events of other statuses lie between. */
 const EVENTS_MAX = 2_000;
 
 /**
- * Holds the configured time zone against the minutes inside the last payments' end-to-end ids. While they disagree an
- * alert fires, and no report is closed: each payment may be on the wrong day.
+ * Compares the configured time zone with the minutes inside the end-to-end ids of recent payments. While they disagree
+ * an alert fires, and no report is closed: each payment may be on the wrong day.
  */
 export async function watchZone(context: Context): Promise<void> {
   const verdict = checkZone(context.calendar.zone, await readPayments(context));
@@ -51,8 +51,8 @@ async function readPayments(context: Context): Promise<ZoneSample[]> {
     .limit(PAYMENTS)
     .execute();
   return rows.flatMap((row) => {
-    const said = parseE2eId(row.e2e_id);
-    return said?.of === 'payment' ? [{ wall: row.at_wall, minute: said.minute }] : [];
+    const parsed = parseE2eId(row.e2e_id);
+    return parsed?.of === 'payment' ? [{ wall: row.at_wall, minute: parsed.minute }] : [];
   });
 }
 

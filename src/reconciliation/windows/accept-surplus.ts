@@ -1,8 +1,8 @@
 /**
- * A total that the provider announces too high by the same number in every pass proves nothing by itself: as many rows
- * may be left out. A person who knows better, from the provider's panel or its word, accepts that number for the day.
- * The day then counts as proven for as long as the number stays the same; what was accepted is never changed, a later
- * acceptance takes its place.
+ * Accepting a surplus. A total that is too high by the same number in every pass proves nothing by itself: the list may
+ * omit that many rows. A person who knows better, from the provider's panel or support, accepts the number for the day.
+ * The day then counts as proven while the number stays the same. An accepted surplus is never changed; a later one
+ * replaces it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
@@ -17,7 +17,7 @@ import { type ActorNote, cutNote, lockUnresolvedMismatch } from '../../mismatche
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { listEndedDays } from './plan-windows.ts';
 
-/** Accepts a mismatch: the surplus of a `list_unstable`, or what the provider shows. @throws as acceptMismatch does. */
+/** Accepts a mismatch: the surplus of a `list_unstable`, else what the provider shows. @throws as acceptMismatch does. */
 export async function acceptMismatchOrSurplus(
   context: Context,
   id: string,
@@ -27,13 +27,13 @@ export async function acceptMismatchOrSurplus(
   await (named?.kind === 'list_unstable' ? acceptSurplus : acceptMismatch)(context, id, by);
 }
 
-/** The surplus that a `list_unstable` tells of; 0 where there is none to accept. */
+/** The surplus in a `list_unstable`; 0 where there is none to accept. */
 export function surplusIn({ kind, actual }: { kind: string; actual: unknown }): number {
   const { surplus } = (actual ?? {}) as { surplus?: unknown };
   return kind === 'list_unstable' && typeof surplus === 'number' ? surplus : 0;
 }
 
-/** @throws ConfereError `conflict` where no surplus was found, or the evidence is another by now. */
+/** @throws ConfereError `conflict` where no surplus was found, or the evidence has changed. */
 async function acceptSurplus(context: Context, id: string, by: ActorNote & { actual?: unknown }): Promise<void> {
   await transact(
     context.db,
@@ -45,8 +45,8 @@ async function acceptSurplus(context: Context, id: string, by: ActorNote & { act
         throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
       }
       if (surplus === 0) {
-        const why = 'only a total that is too high by the same number in all passes can be accepted';
-        throw new ConfereError('conflict', `${why}: start a run of the day at a quiet hour`);
+        const rule = 'only a total that is too high by the same number in all passes can be accepted';
+        throw new ConfereError('conflict', `${rule}: start a run of the day at a quiet hour`);
       }
       const { day, platform } = readScope(mismatch.scope);
       const now = context.clock.now();
@@ -65,14 +65,14 @@ async function acceptSurplus(context: Context, id: string, by: ActorNote & { act
   context.wakeUps.alerts.notify();
 }
 
-/** As `list_unstable` is scoped: a day, or a day and a platform. */
+/** The scope of a `list_unstable`: a day, or a day and a platform. */
 function readScope(scope: string): { day: Day; platform: string | null } {
   const [day, platform] = [scope.slice(0, 10), scope.slice(11)];
   if (!isDay(day)) throw new Error(`no day in the scope ${scope}`);
   return { day, platform: platform === '' ? null : platform };
 }
 
-/** The newest reading of the day proves it, where it found this number and nothing else speaks against it. */
+/** Marks the newest reading of the day as complete, where it found this surplus and no other defect. */
 async function proveWindow(
   context: Context,
   trx: Transaction<Database>,
@@ -95,7 +95,7 @@ async function proveWindow(
   await trx.updateTable('run_windows').set({ state: 'complete', error: null }).where('seq', '=', newest.seq).execute();
 }
 
-/** The number that was accepted for each of these days alike; 0 where for one none was, or another. */
+/** The surplus accepted for all of these days; 0 where one day has none, or another number. */
 export async function readAcceptedSurplus(db: Reader, platform: string | null, days: Day[]): Promise<number> {
   if (days.length === 0) return 0;
   const rows = await db

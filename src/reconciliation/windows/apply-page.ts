@@ -11,8 +11,8 @@ import { isInWindow } from './plan-windows.ts';
 import type { RunRef, Window } from './run-ref.ts';
 
 /**
- * Applies what a page shows of a window.
- * @param unreadable ids that the newest look could not read, kept up to date. @returns ids that are new or changed.
+ * Applies the rows of a page that belong to a window, and stores unreadable ones as `row_refused`.
+ * @param unreadable ids whose newest row was unreadable; updated here. @returns ids that are new or changed.
  */
 export async function applyPage(
   context: Context,
@@ -26,16 +26,16 @@ export async function applyPage(
     const wall = row.ok ? row.transaction.createdWall : row.createdWall;
     return wall === undefined || isInWindow(window, wall);
   });
-  const taken = rows.flatMap((row) => (row.ok ? [row] : []));
+  const readable = rows.flatMap((row) => (row.ok ? [row] : []));
   const refused = rows.flatMap((row): RefusedRow[] =>
     row.ok ? [] : [{ ...row, source, days: daysOf(window, row.createdWall) }],
   );
   const { changed } = await applyObservations(
     context,
-    taken.map((row) => ({ ...row, askedAt: page.askedAt, source })),
+    readable.map((row) => ({ ...row, askedAt: page.askedAt, source })),
   );
   await storeRefusedRows(context, refused);
-  for (const row of taken) unreadable.delete(row.transaction.id);
+  for (const row of readable) unreadable.delete(row.transaction.id);
   for (const row of refused) if (row.id !== null) unreadable.add(row.id);
   return changed;
 }
@@ -45,7 +45,7 @@ function daysOf(window: Window, createdWall: WallTime | undefined): { from: Day;
   return { from: day ?? window.fromDay, to: day ?? window.toDay };
 }
 
-/** Counts each transaction once, and at once: what a killed process applied stands in the run that goes on. */
+/** Writes how many transactions a window changed, each counted once. Written after each page, so that a kill loses none. */
 export function createAppliedCounter(context: Context, window: { seq: number }): (ids: string[]) => Promise<void> {
   const changed = new Set<string>();
   let reading: Promise<number> | undefined;
@@ -55,7 +55,7 @@ export function createAppliedCounter(context: Context, window: { seq: number }):
     const fresh = changed.size - before;
     if (fresh === 0) return;
     transactionsApplied.inc({ source: 'list' }, fresh);
-    // as a sum, not as so many more: a commit whose answer was lost is made again
+    // as a sum, not as an increment: a commit whose answer was lost is repeated
     reading ??= readApplied(context, window);
     const applied = (await reading) + changed.size;
     const write = (db: Kysely<Database>) =>
@@ -64,7 +64,7 @@ export function createAppliedCounter(context: Context, window: { seq: number }):
         .set({ applied: sql`GREATEST(applied, ${applied})` })
         .where('seq', '=', window.seq)
         .execute();
-    // one statement first: what a process was applying when it died is counted in as short a time as can be
+    // first without a transaction: the shorter the write, the less a kill leaves uncounted
     await write(context.db).catch((error: unknown) => {
       if (!isTransient(error)) throw error;
       return transact(context.db, write);
@@ -72,7 +72,7 @@ export function createAppliedCounter(context: Context, window: { seq: number }):
   };
 }
 
-/** What those that worked the window before have counted. */
+/** The count of earlier processes that read this window. */
 async function readApplied(context: Context, window: { seq: number }): Promise<number> {
   const row = await transact(context.db, (trx) =>
     trx.selectFrom('run_windows').select('applied').where('seq', '=', window.seq).executeTakeFirst(),

@@ -3,7 +3,7 @@
  * Nothing else exists where the day's total and the totals of its statuses equal the ledger's, and add up.
  *
  * The first pages that carry the totals are applied like any page: they correct small statuses before the counts are
- * compared. Where the counts do not add up, for whatever reason, they prove nothing, and the day is read whole. Counts
+ * compared. Counts that do not add up prove nothing, and the day is read whole. Counts
  * can hide a swap: days are read whole at longer intervals regardless.
  */
 import type { Context } from '../../context.ts';

@@ -10,7 +10,7 @@ import { resolveUnidentifiedRows } from './resolve-unidentified-rows.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { deleteStoredPages } from './store-pages.ts';
 
-/** Writes what became of a window, and for each of its ended days whether it could be proven. */
+/** Writes the result of a window, and raises or resolves `list_unstable` for each of its ended days. */
 export async function finishWindow(
   context: Context,
   run: RunRef,
@@ -59,7 +59,7 @@ export async function finishWindow(
   if (result.state === 'incomplete') context.wakeUps.alerts.notify();
 }
 
-/** A day that was proven, by a reading or by counts, is proven for each of its platforms. */
+/** A proof of a day without a platform holds for each platform. */
 async function resolveUnstable(trx: Transaction<Database>, days: Day[], run: RunRef, now: Date): Promise<void> {
   const rows = await trx
     .selectFrom('mismatches')

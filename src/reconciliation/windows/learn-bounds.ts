@@ -1,8 +1,8 @@
 /**
- * How the dates of the provider's list bound a range. Learnt once from ended days that were read completely, by asking
- * for the range from one of them to the next and holding the answer against what each reading of the dates would give;
- * only an answer that fits exactly one is kept. Checked again by the weekly read: bounds that do not fit any more are
- * forgotten, and days are asked for a day wider until new ones are learnt.
+ * Learns how the dates of the provider's list bound a range, once, from ended days that were read completely. It queries
+ * the range of two such days and compares the answer with each interpretation of the dates. Only an answer that fits
+ * exactly one is stored. The weekly run checks the bounds again. Bounds that no longer fit are deleted, and days are
+ * queried a day wider until new ones are learnt.
  */
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -19,17 +19,17 @@ export async function readBounds(context: Context): Promise<ListBounds | undefin
   return stored ? (JSON.parse(stored.toString()) as ListBounds) : undefined;
 }
 
-/** @param ids what a complete reading saw, with the wall clock of its creation. */
+/** @param ids the rows of a complete reading. */
 export async function learnBounds(context: Context, client: ProviderClient, ids: SeenRows): Promise<void> {
   const today = context.calendar.dayOf(context.clock.now());
-  const asked = await askBounds(client, countByDay(ids, today));
-  if (!asked?.bounds) return;
-  const { bounds, pair } = asked;
+  const answer = await queryBounds(client, countByDay(ids, today));
+  if (!answer?.bounds) return;
+  const { bounds, pair } = answer;
   await readOrCreateSetting(context.db, SETTING, () => Buffer.from(JSON.stringify(bounds)));
   context.log.info({ bounds, ...pair }, "learnt how the dates of the provider's list bound a range");
 }
 
-/** Holds the stored bounds against what the provider answers today, by the ledger's own days of the range. */
+/** Compares the stored bounds with a new answer of the provider, by the ledger's own days of the range. */
 export async function checkBounds(
   context: Context,
   client: ProviderClient,
@@ -37,16 +37,19 @@ export async function checkBounds(
 ): Promise<void> {
   const bounds = await readBounds(context);
   if (!bounds) return;
-  const asked = await askBounds(client, await countLedger(context, range));
-  if (!asked || (asked.bounds?.low === bounds.low && asked.bounds.high === bounds.high)) return;
+  const answer = await queryBounds(client, await countLedger(context, range));
+  if (!answer || (answer.bounds?.low === bounds.low && answer.bounds.high === bounds.high)) return;
   await context.db.deleteFrom('settings').where('name', '=', SETTING).execute();
-  context.log.warn({ bounds, ...asked.pair }, "the dates of the provider's list bound a range otherwise than learnt");
+  context.log.warn(
+    { bounds, ...answer.pair },
+    "the dates of the provider's list no longer bound a range as learnt; querying days wider until they are learnt again",
+  );
 }
 
 type Pair = { first: Day; last: Day };
 
-async function askBounds(client: ProviderClient, counts: Map<Day, number>) {
-  // two days that follow each other: whichever of them the answer holds is told by its rows, equal counts or not
+async function queryBounds(client: ProviderClient, counts: Map<Day, number>) {
+  // two consecutive days: the rows of the answer show which of them it holds, also where their counts are equal
   const [first, last] = [...counts.keys()].sort();
   if (first === undefined || last === undefined) return undefined;
   const page = await client.listPage({ initialDate: first, finalDate: last }, 1);
@@ -56,15 +59,15 @@ async function askBounds(client: ProviderClient, counts: Map<Day, number>) {
   return { pair, bounds: fitBounds(counts, pair, { total: page.total, days }) };
 }
 
-/** The one reading of the dates that gives this answer; undefined when none or several do. Pure. */
+/** The one interpretation of the dates that gives this answer; undefined when none or several do. Pure. */
 export function fitBounds(
   counts: Map<Day, number>,
   { first, last }: Pair,
   answer: { total: number; days: Day[] },
 ): ListBounds | undefined {
   const sides = ['inclusive', 'exclusive'] as const;
-  const readings = sides.flatMap((low) => sides.map((high): ListBounds => ({ low, high })));
-  const fitting = readings.filter((bounds) => {
+  const candidates = sides.flatMap((low) => sides.map((high): ListBounds => ({ low, high })));
+  const fitting = candidates.filter((bounds) => {
     const holds = (day: Day): boolean =>
       (bounds.low === 'inclusive' ? day >= first : day > first) &&
       (bounds.high === 'inclusive' ? day <= last : day < last);

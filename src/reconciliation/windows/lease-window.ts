@@ -1,7 +1,7 @@
 /**
- * No two runs read the same day of the list at once: a run takes the days of a window before it asks for them, and gives
- * them back when the window is concluded. A day is held for as long as its run's own lease: that of a process that died
- * runs out with it. Nobody waits for a day while it holds another one, so no two can wait for each other.
+ * Leases of days: no two runs read the same day of the list at once. A run leases the days of a window before it reads
+ * them, and releases them when the window is finished. A day's lease lasts as long as its run's own, so it expires after
+ * the process died. No run waits for a day while it holds another one, so no two runs wait for each other.
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -12,7 +12,7 @@ import { describeError } from '../../log.ts';
 import type { RunRef, Window } from './run-ref.ts';
 
 /**
- * Takes the first of these windows that no other run reads.
+ * Leases the first of these windows that no other run reads.
  * @returns undefined where all of them are being read.
  */
 export async function leaseWindow<T extends Window>(
@@ -29,8 +29,8 @@ export async function leaseWindow<T extends Window>(
 }
 
 /**
- * Gives the days of a window back.
- * @returns false where the database refused: they are this run's until that is done again, or the run's lease ends.
+ * Releases the days of a window.
+ * @returns false where the database refused: the run holds them until it releases them again, or until its lease ends.
  */
 export async function releaseWindow(context: Context, run: RunRef, window: Window): Promise<boolean> {
   try {
@@ -43,7 +43,10 @@ export async function releaseWindow(context: Context, run: RunRef, window: Windo
     );
     return true;
   } catch (error) {
-    context.log.warn({ error: describeError(error), run: run.id }, 'days were not given back yet');
+    context.log.warn(
+      { error: describeError(error), run: run.id },
+      'releasing the days of a window failed; retrying before the next lease',
+    );
     return false;
   }
 }
@@ -61,7 +64,7 @@ async function listBusyDays(context: Context, run: RunRef): Promise<string[]> {
   return rows.map((row) => row.day);
 }
 
-/** All days of a window, or none. @returns whether they are this run's now. */
+/** Leases all days of a window, or none. @returns whether it did. */
 async function leaseDays(context: Context, run: RunRef, window: Window): Promise<boolean> {
   const days = listDays(window.fromDay, window.toDay);
   return await transact(
@@ -80,7 +83,7 @@ async function leaseDays(context: Context, run: RunRef, window: Window): Promise
       const ours = { run_seq: run.seq, holder: run.holder };
       if (known.length > 0) await trx.updateTable('run_days').set(ours).where('day', 'in', known).execute();
       const fresh = days.filter((day) => !known.includes(day)).map((day) => ({ day, ...ours }));
-      // not as an upsert: of two that find no row, the second must not take the day from the first
+      // no upsert: of two runs that find no row, the second must not take the day from the first
       if (fresh.length > 0) await trx.insertInto('run_days').values(fresh).execute();
       return true;
     },
@@ -89,8 +92,8 @@ async function leaseDays(context: Context, run: RunRef, window: Window): Promise
 }
 
 /**
- * Whether any of these is still at work. A lease that ran out is ended for good first: else its run, which may only have
- * been slow, could renew it while another one reads its day.
+ * Whether any of these runs still holds its lease. Expired leases are deleted first: otherwise a run that was only slow
+ * could renew its lease while another one reads its day.
  */
 async function isHeld(
   trx: Transaction<Database>,

@@ -6,7 +6,7 @@ import type { RunRef, Window } from './run-ref.ts';
 /** How the provider's dates bound a range: whether the first and the last day themselves are in it. */
 export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
 
-/** Until the bounds are learnt, a window is asked for a day wider on both sides: several days share that cost. */
+/** Until the bounds are learnt, a window is queried a day wider on both sides: several days share that cost. */
 const UNLEARNT_DAYS_MAX = 7;
 
 /** Cuts a range of days into windows that are read and proven one by one: single days once the bounds are learnt. */
@@ -20,7 +20,7 @@ export function planWindows(from: Day, to: Day, bounds: ListBounds | undefined):
   return windows;
 }
 
-/** The dates to ask for, so that every transaction of the window is in the answer. */
+/** The dates to query, so that the answer holds every transaction of the window. */
 export function toQueryDates(window: Window, bounds: ListBounds | undefined): { initialDate: Day; finalDate: Day } {
   return {
     initialDate: bounds?.low === 'inclusive' ? window.fromDay : addDays(window.fromDay, -1),
@@ -28,7 +28,7 @@ export function toQueryDates(window: Window, bounds: ListBounds | undefined): { 
   };
 }
 
-/** The days of a window that are over: only those can be proven for good. @param today of the provider's calendar. */
+/** The ended days of a window: only these can be proven. @param today of the provider's calendar. */
 export function listEndedDays(window: Window, today: Day): Day[] {
   return listDays(window.fromDay, window.toDay).filter((day) => day < today);
 }
@@ -39,8 +39,8 @@ export function isInWindow(window: Window, wall: string): boolean {
 }
 
 /**
- * How urgent the reading of a window is: what lies before the long jobs' reach is read as history. Pure.
- * @param run the whole range: a long one is a backfill to its last day, unless it reads open days alone.
+ * The priority of a window's reading. Days before the reach of the long jobs are a backfill. Pure.
+ * @param run the whole run: a long one is a backfill to its last day, unless it reads open days only.
  */
 export function priorityOf(window: Window, run: Pick<RunRef, 'from' | 'to' | 'how'>, today: Day): Priority {
   if (run.how === 'open') return 'settled';

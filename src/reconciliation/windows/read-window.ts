@@ -21,7 +21,7 @@ import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { createEvidenceWriter, readStoredPages } from './store-pages.ts';
 
-/** New rows are told from old ones by their creation. The provider's clock and ours may differ by this much. */
+/** The creation of a row decides whether it is new. The provider's clock and ours may differ by this much. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 /** Pages are applied while as many others are in flight. */
 const PAGES_APPLIED_MAX = PAGES_IN_FLIGHT;

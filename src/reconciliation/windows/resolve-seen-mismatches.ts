@@ -6,10 +6,10 @@ type Ids = { has(id: string): boolean };
 type Over = { kind: 'row_refused' | 'missing_at_provider' | 'list_omission'; scope: string };
 
 /**
- * Ends what a reading of the list shows to be over, and what a person said of such a one. The ledger ends what a changed row shows; a row that came back just
- * as it was before changes nothing there, and is told here.
- * @param reading.readable ids that could be read. @param reading.listed ids of a complete reading; none for another.
- * @param reading.askedAt when it began: it ends nothing that was found since.
+ * Resolves mismatches that a reading of the list shows to be over, also those that a person kept. The ledger resolves
+ * those of changed rows. An unchanged row changes nothing there, so its mismatches are resolved here.
+ * @param reading.readable ids with a readable row. @param reading.listed ids of a complete reading; empty for another.
+ * @param reading.askedAt when it began: mismatches found since stay open.
  */
 export async function resolveSeenMismatches(
   context: Context,

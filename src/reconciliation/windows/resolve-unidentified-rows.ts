@@ -5,8 +5,8 @@ import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import type { WindowRef } from './run-ref.ts';
 
 /**
- * Ends refusals of rows whose id could not be read: each of whose days was read completely since. A reading that meets
- * such a row is never complete. To be called once the window stands as complete.
+ * Resolves `row_refused` of rows without a readable id, where all of the row's days were read completely since. A
+ * reading that meets such a row is never complete. Call it once the window is stored as complete.
  */
 export async function resolveUnidentifiedRows(trx: Transaction<Database>, window: WindowRef, now: Date): Promise<void> {
   const open = await trx
@@ -18,7 +18,7 @@ export async function resolveUnidentifiedRows(trx: Transaction<Database>, window
     .execute();
   const over: { kind: 'row_refused'; scope: string }[] = [];
   for (const { scope, actual, opened_at: openedAt, ...run } of open) {
-    // versions that did not keep the days of the window kept the run that met the row
+    // earlier versions stored the run that met the row, not its days
     const ofRun = run.from_day && run.to_day ? { from: run.from_day, to: run.to_day } : undefined;
     const { days = ofRun } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
     if (!days || days.to < window.fromDay || days.from > window.toDay) continue;

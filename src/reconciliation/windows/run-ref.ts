@@ -1,8 +1,8 @@
 import type { Day } from '../../domain/calendar.ts';
 
 /**
- * How a run proves its days: `read` reads each one whole; `count` proves settled days by counts, and reads those whole
- * that do not add up; `open` does so with the days alone that hold an open transaction.
+ * How a run proves its days. `read`: reads each day whole. `count`: proves settled days by counts, and reads a day whole
+ * where its counts do not add up. `open`: like `count`, only for days that have an open transaction.
  */
 export type RunHow = 'read' | 'count' | 'open';
 
@@ -14,9 +14,9 @@ export type RunRef = {
   from: Day;
   to: Day;
   how: RunHow;
-  /** Whose lease it is: of this claim alone, since the lanes of one process claim beside each other. */
+  /** Names this claim alone: the worker loops of one process claim concurrently. */
   holder: string;
-  /** Sent to the provider by those that worked it before. */
+  /** Requests that earlier claims of this run sent to the provider. */
   requestsBefore: number;
 };
 
@@ -31,11 +31,11 @@ export type WindowResult = {
   reason: string | undefined;
   passes: number;
   pages: number;
-  /** The last total that the provider announced, less the rows of days around the window that were asked for with it. */
+  /** The last total that the provider announced, less rows of days around the window that were queried with it. */
   total: number;
   /** Distinct ids of the window that were read. */
   seen: number;
-  /** How many more rows were announced than listed: as a person accepted, or alike in all passes; else 0. */
+  /** How many more rows were announced than listed: as a person accepted, or equal in all passes; else 0. */
   surplus: number;
   askedAt: Date;
 };

@@ -1,7 +1,7 @@
 /**
- * The evidence of every page (run, window, pass, page, total, the hash of its body and the digest of its ids), and, while
- * a window of many pages is being read, the marks of its rows: whoever takes the window up goes on with them. Pages
- * that come while others are written are written together.
+ * Stores the evidence of every page: run, window, pass, page, total, the hash of its body and the digest of its ids.
+ * While a window of many pages is being read, it also stores the digests of its rows, so that another process can resume
+ * the window. Pages that arrive during a write are written together.
  */
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -13,8 +13,8 @@ import type { PageRow, StoredPage } from '../../provider/list/collect-rows.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import type { RunRef, WindowRef } from './run-ref.ts';
 
-/** A window of fewer pages is read again sooner than it is taken up. */
-const KEPT_PAGES_MIN = 10;
+/** Reading a smaller window again is faster than resuming it. */
+const STORED_PAGES_MIN = 10;
 const BATCH_PAGES_MAX = 32;
 const PAGE_ROWS = 100;
 
@@ -26,7 +26,7 @@ export type PageEvidence = Pick<ListPage, 'page' | 'rows' | 'total' | 'bodyHash'
   pageToStore?: StoredPage | undefined;
 };
 
-/** @param query names what was asked for: pages of another query are no part of the same pass. */
+/** @param query names the query: pages of another query are not part of the same pass. */
 export function createEvidenceWriter(
   context: Context,
   run: RunRef,
@@ -42,17 +42,17 @@ export function createEvidenceWriter(
       const rows = pages.map((page) => describe(run, window, page));
       let tries = 0;
       await transact(context.db, async (trx) => {
-        // a commit whose answer was lost wrote all of them, or none
-        if (tries++ > 0 && (await isWritten(trx, rows[0]))) return;
+        // an earlier commit whose answer was lost wrote all of them, or none
+        if (tries++ > 0 && (await isStored(trx, rows[0]))) return;
         await trx.insertInto('run_pages').values(rows).execute();
-        await keepRows(trx, window, query, pages);
+        await storeRows(trx, window, query, pages);
       });
       return pages.map(() => undefined);
     },
   });
 }
 
-async function isWritten(trx: Transaction<Database>, row: ReturnType<typeof describe> | undefined): Promise<boolean> {
+async function isStored(trx: Transaction<Database>, row: ReturnType<typeof describe> | undefined): Promise<boolean> {
   if (!row) return true;
   const same = await trx
     .selectFrom('run_pages')
@@ -84,24 +84,32 @@ function describe(run: RunRef, window: WindowRef, page: PageEvidence) {
   };
 }
 
-async function keepRows(
+async function storeRows(
   trx: Transaction<Database>,
   window: WindowRef,
   query: string,
   pages: PageEvidence[],
 ): Promise<void> {
-  const rows = pages.flatMap(({ pass, page, total, pageToStore: keep }) =>
-    keep && total > KEPT_PAGES_MIN * PAGE_ROWS
+  const rows = pages.flatMap(({ pass, page, total, pageToStore }) =>
+    pageToStore && total > STORED_PAGES_MIN * PAGE_ROWS
       ? [
           {
-            ...{ window_seq: window.seq, pass, page, place: keep.place, query, total, last_page: keep.lastPage },
-            ...{ asked_at: keep.askedAt, page_rows: packRows(keep.rows) },
+            ...{
+              window_seq: window.seq,
+              pass,
+              page,
+              place: pageToStore.place,
+              query,
+              total,
+              last_page: pageToStore.lastPage,
+            },
+            ...{ asked_at: pageToStore.askedAt, page_rows: packRows(pageToStore.rows) },
           },
         ]
       : [],
   );
   if (rows.length === 0) return;
-  // one that was stopped while another took its window up may come late: either answer is a true one
+  // a stopped process may write after another resumed its window: both answers are true, the first stays
   await trx
     .insertInto('run_page_rows')
     .values(rows)
@@ -109,7 +117,7 @@ async function keepRows(
     .execute();
 }
 
-/** As text: the driver writes a Buffer as twice as many hex digits. */
+/** As text: the driver writes a Buffer as hex digits, twice as long. */
 function packRows(rows: PageRow[]): string {
   return JSON.stringify(rows.map((row) => [row.id, row.createdWall ?? null, row.digest]));
 }
@@ -119,7 +127,7 @@ function unpackRows(packed: Buffer): PageRow[] {
   return rows.map(([id, createdWall, digest]) => ({ id, createdWall: createdWall ?? undefined, digest }));
 }
 
-/** What a process that died had read of a window with this query, by pass and page. */
+/** The pages that a killed process had read of a window with this query, by pass and page. */
 export async function readStoredPages(
   context: Context,
   window: WindowRef,
@@ -144,7 +152,7 @@ export async function readStoredPages(
   return passes;
 }
 
-/** Once a window is concluded, or can't be gone on with. */
+/** Called once a window is finished, or can't be resumed. */
 export async function deleteStoredPages(context: Context, window: { seq: number }): Promise<void> {
   await transact(context.db, (trx) => trx.deleteFrom('run_page_rows').where('window_seq', '=', window.seq).execute());
 }
