@@ -6,7 +6,7 @@ import { nameSender } from '../receive/name-sender.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 
 export const LEASE_MS = 20_000;
-/** Of the transactions that were claimed, what else is due at most comes along. */
+/** Limit of further due items of the claimed transactions that are claimed with them. */
 const SIBLINGS_MAX = 1_000;
 const FIRST_POSITIONS = Array.from({ length: FIRST_IDS }, (_, position) => position);
 
@@ -14,33 +14,34 @@ export type ClaimedItem = {
   seq: number;
   webhookSeq: number;
   webhookHash: Buffer;
-  /** How often the same bytes had come again when it was claimed. */
+  /** Repeats of its webhook when the item was claimed. */
   webhookRepeats: number;
   receivedAt: Date;
   transactionId: string | null;
   reference: string | null;
   extraHash: Buffer | null;
-  /** Its place in the body. */
+  /** Its position in the body. */
   position: number;
-  /** Looks that the provider denied. */
+  /** Fetches that the provider answered with an unknown id. */
   misses: number;
-  /** Whether a person asked for this look. */
+  /** Whether a person requested this fetch. */
   granted: boolean;
-  /** Who sent its webhook, as `nameSender` names it. */
+  /** The sender of its webhook, as `nameSender` names it. */
   sender: string;
   claimedStatus: string | null;
   claimedAmountCents: bigint | null;
-  looks: number;
+  /** Fetches so far. */
+  fetches: number;
   lookedAt: Date | null;
   /** How many items its body has. */
   itemsInWebhook: number;
 };
 
 /**
- * Claims due items for a short lease, and with each the other due items of the same transaction, in a transaction of
- * its own: no lock is held while the provider is asked. The lease is renewed while the look goes on; one whose process
- * died runs out. Where more is due than is claimed, the first ids of bodies that had no look yet go first: a genuine
- * webhook does not wait behind what was looked at before, or waited for the list.
+ * Claims due items under a lease of LEASE_MS, each with the other due items of its transaction. It commits before the
+ * provider is asked: no lock is held over the network. The lease is renewed during the fetch, and expires if the process
+ * dies. Where more items are due than `itemsMax`, the first ids of bodies without a fetch come first: a genuine webhook
+ * must not wait behind items that were fetched before or wait for the list.
  */
 export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
   const now = context.clock.now();
@@ -61,7 +62,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       ? []
       : await due()
           .where('looks', '=', 0)
-          // by its index: equal places, then a range of instants
+          // uses the index: equal positions, then a range of times
           .where('position', 'in', FIRST_POSITIONS)
           .orderBy('next_look_at')
           .limit(itemsMax)
@@ -69,7 +70,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
     const isFresh = new Set(fresh.map(({ seq }) => seq));
     const rows = [...fresh, ...oldest.filter(({ seq }) => !isFresh.has(seq))].slice(0, itemsMax);
     if (!isAll) {
-      // there is more than was asked for: what names the same transactions needs no look of its own
+      // more items are due than claimed: other items of these transactions need no fetch of their own
       const ids = [...new Set(rows.flatMap((row) => row.transaction_id ?? []))];
       const seqs = rows.map((row) => row.seq);
       const siblings = due().where('transaction_id', 'in', ids).where('seq', 'not in', seqs).limit(SIBLINGS_MAX);
@@ -98,7 +99,7 @@ export function newLease(context: Context): { lease_holder: string; lease_until:
   return { lease_holder: context.holder, lease_until: new Date(context.clock.now().getTime() + LEASE_MS) };
 }
 
-/** What a look needs of an item. */
+/** The columns of a claimed item. */
 export const CLAIM_COLUMNS = [
   ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
   ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
@@ -107,10 +108,10 @@ export const CLAIM_COLUMNS = [
 
 type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIM_COLUMNS)[number]>;
 
-type Sent = { hash: Buffer; repeats: number; source_address: string; items: number };
+type WebhookRow = { hash: Buffer; repeats: number; source_address: string; items: number };
 
 /** @param webhooks by seq. */
-export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
+export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRow>): ClaimedItem {
   const webhook = webhooks.get(row.webhook_seq);
   return {
     seq: row.seq,
@@ -127,13 +128,13 @@ export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, Sent>): C
     sender: nameSender(webhook?.source_address ?? ''),
     claimedStatus: row.claimed_status,
     claimedAmountCents: row.claimed_amount_cents,
-    looks: row.looks,
+    fetches: row.looks,
     lookedAt: row.looked_at,
     itemsInWebhook: webhook?.items ?? 0,
   };
 }
 
-/** Keeps the leases of items whose looks still go on. */
+/** Renews the leases of items in flight. */
 export async function renewLeases(context: Context, seqs: number[]): Promise<void> {
   if (seqs.length === 0) return;
   await context.db

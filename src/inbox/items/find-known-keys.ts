@@ -4,8 +4,8 @@ import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 import type { ItemKey } from './fetch-transaction.ts';
 
 /**
- * Tells which of these keys the ledger holds: by id, else by reference, else by extra, as they are looked up.
- * @returns the keys that it holds, as `nameKey` names them.
+ * Finds the keys that the ledger knows: by id, else by reference, else by extra, in the order of the look-up.
+ * @returns the known keys, as `formatItemKey` formats them.
  */
 export async function findKnownKeys(
   { keys }: Pick<Context, 'keys'>,
@@ -29,7 +29,7 @@ export async function findKnownKeys(
     for (const { reference } of await select.execute()) known.add(`reference ${reference}`);
   }
   if (extras.length > 0) {
-    // an extra that is withheld, because a person was forgotten, is known by the hash of its hash
+    // the extra of a forgotten person is stored as the keyed hash of its hash
     const named = new Map(
       extras.flatMap((hash) => [hash, createKeyedExtraHash(keys, hash)].map((one) => [hex(one), hash])),
     );
@@ -43,7 +43,7 @@ export async function findKnownKeys(
   return known;
 }
 
-/** What an item is looked up by. */
+/** The key by which an item is looked up, as text. */
 export function formatItemKey({ transactionId, reference, extraHash }: ItemKey): string {
   if (transactionId !== null) return `id ${transactionId}`;
   return reference === null ? `extra ${extraHash && hex(extraHash)}` : `reference ${reference}`;

@@ -1,18 +1,18 @@
 import type { Context } from '../../context.ts';
 
 const LEARN_EVERY_MS = 60_000;
-/** Of the newest transactions: a provider that changes its spelling is asked in both until so many are new. */
+/** Newest transactions to check. A provider that changes its spelling is asked in both until this many are new. */
 const PEEK_ROWS = 20;
 
 export type IdSpellings = {
-  /** @returns an id in the spellings in which the provider may know it, the likeliest first; nearly always one. */
+  /** @returns an id in the spellings that the provider may know, the likeliest first; nearly always one. */
   list(id: string): Promise<string[]>;
 };
 
 /**
- * How the provider writes its ids: one that writes them in upper case may know them in no other. Each spelling costs a
- * request for an id that the provider does not know, so only those that its rows were seen with are asked for; lower case
- * until the first row.
+ * Learns how the provider spells its ids: one that writes them in upper case may know them in no other spelling. For an
+ * unknown id each spelling costs a request, so only spellings seen in its rows are tried; lower case until the first
+ * row.
  */
 export function createIdSpellings({ db, timers }: Pick<Context, 'db' | 'timers'>): IdSpellings {
   let spells: ((id: string) => string)[] = [];

@@ -7,7 +7,7 @@ import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { reassignMismatch } from '../../mismatches/reassign-mismatch.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 
-/** Tells ops of what was quarantined: one open mismatch a reason and hour, naming the first webhook of it. */
+/** Raises `webhook_quarantined`: one open mismatch for each reason and hour. It names the first webhook. */
 export async function raiseQuarantine(
   context: Context,
   trx: Transaction<Database>,
@@ -20,16 +20,16 @@ export async function raiseQuarantine(
     webhookSeq: seq,
     actual: { reason },
   }));
-  // of several of one scope the last in the list is told
+  // of several mismatches with one scope raiseMismatches keeps the last
   await raiseMismatches(trx, found.toReversed(), now);
   if (found.length > 0) context.wakeUps.alerts.notify();
 }
 
 /**
- * Puts a webhook's items back to be looked at, whatever became of them. One that names nothing to look up, a quarantined
- * body that could not be read too, is taken apart again: what reads bodies may have learnt since then. An item that had
- * its looks gets one more, so that whoever asked soon sees what came of it.
- * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look, or nothing is left of it.
+ * Schedules a webhook's items for verification again, with any outcome so far. A webhook without a usable key, or with an
+ * unreadable body, is split again: a newer version may be able to parse it. Each item gets one fetch beyond its schedule,
+ * so that the person who asked sees the result soon.
+ * @throws ConfereError `not_found`; `conflict` where it waits for its first fetch, or its body was dropped.
  */
 export async function reprocessWebhook(context: Context, seq: number): Promise<void> {
   await transact(context.db, async (trx) => {
@@ -41,7 +41,7 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
       .executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such webhook');
     if (row.state === 'received') throw new ConfereError('conflict', 'it is waiting for its first look already');
-    const keyed = await findKeyed(trx, seq);
+    const keyed = await findKeyedItems(trx, seq);
     if (keyed.length === 0 && row.dropped_at)
       throw new ConfereError('conflict', 'its body was dropped: nothing is left');
     if (keyed.length === 0) {
@@ -59,8 +59,8 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
   context.wakeUps.inbox.notify();
 }
 
-/** A webhook's items that can be looked up. */
-async function findKeyed(trx: Transaction<Database>, webhookSeq: number): Promise<number[]> {
+/** A webhook's items with a usable key. */
+async function findKeyedItems(trx: Transaction<Database>, webhookSeq: number): Promise<number[]> {
   const rows = await trx
     .selectFrom('webhook_items')
     .select('seq')
@@ -73,8 +73,8 @@ async function findKeyed(trx: Transaction<Database>, webhookSeq: number): Promis
 }
 
 /**
- * Ends the open mismatches that name a webhook, once all of it was applied after all. One that stands for others of its
- * reason and hour too, goes on with the next of them.
+ * Resolves the open mismatches that name these webhooks, where all their items were applied after all. A mismatch that
+ * also stands for other webhooks of its reason and hour is reassigned to the next of them.
  */
 export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
   if (webhookSeqs.length === 0) return;
@@ -97,8 +97,8 @@ export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs:
 }
 
 /**
- * The first webhook that is still quarantined for this reason since this hour. One that nothing was looked
- * up for only tells when it came: as it may have waited to be taken apart, it counts in each hour since.
+ * The first webhook that is still quarantined for this reason since this hour. A webhook without a fetch has only its
+ * receive time. It may have waited to be split, so it counts in each hour since.
  */
 async function findQuarantined(trx: Transaction<Database>, scope: string): Promise<number | undefined> {
   const [reason = '', hour = ''] = scope.split(' ');

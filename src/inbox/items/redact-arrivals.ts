@@ -9,9 +9,9 @@ import { raiseQuarantine } from './quarantine.ts';
 const NOT_REDACTED = 'not_redacted';
 
 /**
- * Takes forgotten people out of webhooks that came since. A webhook is durable, raw, before it is answered; what it
- * names stands in its items by the time this is called, and its hash stays as it came, to know a repeat by. One that
- * cannot be gone through stays raw, in quarantine; its items go on.
+ * Redacts forgotten people in webhooks that were received since. A webhook is stored raw before it is answered. Its items
+ * hold the keys by the time this is called; its hash stays unchanged, so that repeats are recognised. A body that can't be
+ * redacted stays raw, in quarantine; its items continue.
  */
 export async function redactArrivals(context: Context, trx: Transaction<Database>, seqs: number[]): Promise<void> {
   if (seqs.length === 0 || !(await hasForgottenPeople(trx))) return;
@@ -20,14 +20,14 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
     .select(['seq', 'body'])
     .where('seq', 'in', [...new Set(seqs)])
     .execute();
-  const ties = await findTies(trx, seqs);
-  const raws = rows.map((row) => ({ text: decodeText(row.body), ties: ties.get(row.seq) ?? [] }));
+  const references = await findReferences(trx, seqs);
+  const raws = rows.map((row) => ({ text: decodeText(row.body), ties: references.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
   const refused: { seq: number; reason: string }[] = [];
   for (const [index, { seq }] of rows.entries()) {
-    const { text, error: fault } = redacted[index] ?? {};
-    if (fault !== undefined) {
-      context.log.error({ webhook: seq, error: describeError(fault) }, 'a webhook could not be redacted');
+    const { text, error } = redacted[index] ?? {};
+    if (error !== undefined) {
+      context.log.error({ webhook: seq, error: describeError(error) }, 'redacting a webhook failed; it is quarantined');
       refused.push({ seq, reason: NOT_REDACTED });
     }
     if (text === undefined) continue;
@@ -50,8 +50,8 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
   await raiseQuarantine(context, trx, refused);
 }
 
-/** By what else than an id a webhook's items name transactions of forgotten people. */
-async function findTies(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, string[]>> {
+/** The references by which items name transactions of forgotten people. */
+async function findReferences(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, string[]>> {
   const rows = await trx
     .selectFrom('webhook_items')
     .innerJoin('transactions', 'transactions.id', 'webhook_items.resolved_id')
@@ -61,9 +61,9 @@ async function findTies(trx: Transaction<Database>, seqs: number[]): Promise<Map
     .where('parties.forgotten_at', 'is not', null)
     .where('webhook_items.reference', 'is not', null)
     .execute();
-  const ties = new Map<number, string[]>();
+  const references = new Map<number, string[]>();
   for (const { webhook_seq, reference } of rows) {
-    ties.set(webhook_seq, [...(ties.get(webhook_seq) ?? []), reference ?? '']);
+    references.set(webhook_seq, [...(references.get(webhook_seq) ?? []), reference ?? '']);
   }
-  return ties;
+  return references;
 }

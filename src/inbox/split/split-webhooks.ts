@@ -85,7 +85,7 @@ async function selectWebhooks(trx: Transaction<Database>, { only, deferred }: Se
   return await trx
     .selectFrom('webhooks')
     .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
-    // in the same query: whoever is forgotten from here on finds these rows by their locks
+    // in the same query: a person forgotten after it is redacted by the command itself, which waits for these row locks
     .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
     .where('state', '=', 'received')
     .$if(only !== undefined, (query) => query.where('seq', 'in', only ?? []))

@@ -12,29 +12,29 @@ import {
   type ShowPlan,
 } from '../receive/plan-shows.ts';
 
-/** A hit is written down so often at most for each sender. */
+/** Least time between two stored hits of one sender. */
 const HIT_WRITTEN_EVERY_MS = 60_000;
 const SENDERS_KEPT_MAX = 10_000;
 
-/** What a look may do: ask the provider, at whose cost; or only wait. */
+/** What a fetch may do: ask the provider, at which sender's cost; or only wait. */
 export type Admission =
   | { kind: 'show'; chargedSender: string | undefined }
   | { kind: 'wait'; waitsFor: 'list' | 'sender'; notBefore: Date | undefined };
 
 export type ShowBudget = {
-  /** @returns for each group of items of one key what its look may do, in order. */
+  /** @returns for each group of items of one key what its fetch may do, in order. */
   admit(groups: ClaimedItem[][]): Promise<Admission[]>;
-  /** The provider knew what these items name: their senders had a hit, and get their misses back. */
-  creditHit(items: ClaimedItem[], charged: string | undefined): Promise<void>;
-  /** The provider could not be asked: that was no miss. */
-  refund(charged: string | undefined): Promise<void>;
+  /** The provider knew what these items name: records a hit of their senders and refunds their misses. */
+  creditHit(items: ClaimedItem[], chargedSender: string | undefined): Promise<void>;
+  /** Refunds a show that the provider did not answer: it was no miss. */
+  refund(chargedSender: string | undefined): Promise<void>;
 };
 
 type Planned = { plan: ShowPlan; payer: ClaimedItem | undefined };
 
 const FREE: Admission = { kind: 'show', chargedSender: undefined };
 
-/** The budget of looks at what webhooks name (see plan-shows.ts), kept in the database; hits are remembered here too. */
+/** The budget of shows for what webhooks name (see plan-shows.ts). Stored in the database; hits are cached here. */
 export function createShowBudget(context: Context): ShowBudget {
   const hits = new Map<string, { at: Date; writtenAtMs: number }>();
 
@@ -43,7 +43,7 @@ export function createShowBudget(context: Context): ShowBudget {
     return at !== undefined && context.clock.now().getTime() - at.getTime() < HIT_TTL_MS;
   }
 
-  /** Nearly every look: no question has to be asked of the database. */
+  /** True for nearly every group. It saves the queries. */
   const isSurelyFree = (group: ClaimedItem[]): boolean =>
     group.some((item) => item.granted || (isFirstShow(item) && hadHit(item.sender)));
 
@@ -63,8 +63,8 @@ export function createShowBudget(context: Context): ShowBudget {
       }));
       const plans = candidates.map((one) => planShow(one, now));
       const plan = chooseBestPlan(plans);
-      const payer = plan.kind === 'charge' ? payerOf(group, plans) : undefined;
-      // the next of this body in this batch must not spend the same miss
+      const payer = plan.kind === 'charge' ? choosePayer(group, plans) : undefined;
+      // the next group of this body in this batch must not spend the same miss
       if (payer) bodies.set(payer.webhookSeq, (bodies.get(payer.webhookSeq) ?? 0) + 1);
       return { plan, payer };
     });
@@ -87,7 +87,7 @@ export function createShowBudget(context: Context): ShowBudget {
     for (const [sender, ones] of Map.groupBy(paying, ({ payer }) => payer.sender)) {
       const charge = { sender, cost: 'shows' as const, wanted: ones.length, max: SENDER_SHOWS_PER_HOUR };
       const { granted } = await chargeSender(context, charge);
-      // what was never shown comes before what was denied already
+      // items never fetched come before items that the provider did not know
       const inOrder = ones.toSorted((a, b) => a.payer.misses - b.payer.misses);
       for (const { index } of inOrder.slice(0, granted)) paid.set(index, sender);
     }
@@ -108,10 +108,10 @@ export function createShowBudget(context: Context): ShowBudget {
       const byGroup = new Map(unsure.map((group, index) => [group, admitted[index] ?? FREE]));
       return groups.map((group) => byGroup.get(group) ?? FREE);
     },
-    async creditHit(items, charged) {
+    async creditHit(items, chargedSender) {
       const nowMs = context.clock.now().getTime();
       for (const [sender, ones] of Map.groupBy(items, (item) => item.sender)) {
-        const back = Math.max(0, ...ones.map(({ misses }) => misses)) + (sender === charged ? 1 : 0);
+        const back = Math.max(0, ...ones.map(({ misses }) => misses)) + (sender === chargedSender ? 1 : 0);
         if (back > 0) await refundShows(context, sender, back);
         const isWritten = nowMs - (hits.get(sender)?.writtenAtMs ?? 0) < HIT_WRITTEN_EVERY_MS;
         if (isWritten) continue;
@@ -119,19 +119,19 @@ export function createShowBudget(context: Context): ShowBudget {
         await recordHit(context, sender);
       }
     },
-    async refund(charged) {
-      if (charged !== undefined) await refundShows(context, charged, 1);
+    async refund(chargedSender) {
+      if (chargedSender !== undefined) await refundShows(context, chargedSender, 1);
     },
   };
 }
 
-/** The item whose body and sender pay for the look of a group: of those that may, the one that was denied least. */
-function payerOf(group: ClaimedItem[], plans: ShowPlan[]): ClaimedItem | undefined {
-  const able = group.filter((_, index) => plans[index]?.kind === 'charge');
-  return able.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
+/** The item whose body and sender are charged for the fetch of a group: the one with the fewest misses. */
+function choosePayer(group: ClaimedItem[], plans: ShowPlan[]): ClaimedItem | undefined {
+  const chargeable = group.filter((_, index) => plans[index]?.kind === 'charge');
+  return chargeable.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
 }
 
-/** Misses of all items of the bodies of which something was denied. */
+/** Misses of all items, for the bodies of which any item has one. */
 async function countMisses(context: Context, items: ClaimedItem[]): Promise<Map<number, number>> {
   const denied = items.filter(({ misses }) => misses > 0).map(({ webhookSeq }) => webhookSeq);
   if (denied.length === 0) return new Map();

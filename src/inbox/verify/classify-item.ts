@@ -6,7 +6,7 @@ import { scheduleFetch } from './schedule-fetch.ts';
 
 export type WebhookClaim = {
   receivedAt: Date;
-  looks: number;
+  fetches: number;
   claimedStatus: string | null;
   claimedAmountCents: bigint | null;
 };
@@ -22,39 +22,39 @@ export type Contradiction = {
 
 export type ItemOutcome =
   | { kind: 'applied'; id: string | null; contradiction: Contradiction | undefined }
-  | { kind: 'waiting'; nextLookAt: Date; id: string | undefined }
+  | { kind: 'waiting'; nextFetchAt: Date; id: string | undefined }
   | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
 
-/** What becomes of an item after a look. Pure. */
+/** Decides the outcome of an item after a fetch. Pure. */
 export function classifyItem(claim: WebhookClaim, found: FetchResult, now: Date, graceMs: number): ItemOutcome {
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
   if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
-  const nextLookAt =
+  const nextFetchAt =
     found.kind === 'deferred' && (found.waitsFor === 'list' || found.notBefore)
       ? awaitList(claim, found.notBefore, now, graceMs)
-      : scheduleFetch(claim.looks + 1, now, claim.receivedAt, graceMs);
-  if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
+      : scheduleFetch(claim.fetches + 1, now, claim.receivedAt, graceMs);
+  if (nextFetchAt) return { kind: 'waiting', nextFetchAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
 }
 
-/** What waits for the list is woken once the ledger has learnt it, and else looked at at the end of the grace. */
+/** An item that waits for the list is retried once the ledger has learnt its transaction, else at the end of the grace. */
 function awaitList(claim: WebhookClaim, notBefore: Date | undefined, now: Date, graceMs: number): Date | undefined {
   const deadline = new Date(claim.receivedAt.getTime() + graceMs);
   return notBefore ?? (now < deadline ? deadline : undefined);
 }
 
 /**
- * A status is shown when the history holds it at any time: the row's own status beside a history without it is no
- * event. An amount is shown when it is the transaction's.
+ * Compares the claim with the shown transaction. A status counts as shown when the history holds it at any time; the
+ * row's own status without an event does not count. An amount counts when it is the transaction's.
  */
 function compareClaim(claim: WebhookClaim, shown: ObservedTransaction): Contradiction | undefined {
-  const about = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
+  const subject = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
   if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
     return {
-      ...about,
+      ...subject,
       scope: `${shown.id} amount`,
       expected: { amount: formatAmount(claim.claimedAmountCents) },
       actual: { amount: formatAmount(shown.amountCents) },
@@ -63,7 +63,7 @@ function compareClaim(claim: WebhookClaim, shown: ObservedTransaction): Contradi
   const statuses = shown.events.map((event) => event.status);
   if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
   return {
-    ...about,
+    ...subject,
     scope: `${shown.id} ${describeStatus(claim.claimedStatus)}`,
     expected: { status: describeStatus(claim.claimedStatus) },
     actual: { status: describeStatus(shown.status), history: statuses.map(describeStatus) },

@@ -2,15 +2,15 @@ import type { ExpressionBuilder } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 
-/** Quarantined for that, an item may be helped by what the ledger learns; of `ambiguous` keys there only come to be more. */
+/** Reasons of quarantine that new transactions in the ledger may resolve. They never resolve an `ambiguous` key. */
 export const RETRYABLE_REASONS: readonly string[] = ['unknown_at_provider', 'unreadable_at_provider'];
-/** The key that an item is looked up by is the first of these that it has. */
+/** An item is looked up by the first of these keys that it has. */
 const COLUMNS = ['transaction_id', 'reference', 'extra_hash'] as const;
 
 export type LearntTransaction = { seq: number; id: string; reference: string | null; extra_hash: Buffer | null };
 export type NamedItem = { seq: number; webhookSeq: number; transactionId: string };
 
-/** Whether the ledger may help an item: it was quarantined as unknown, or waits and is not being looked at. */
+/** Whether new transactions may resolve an item: it was quarantined as unknown, or waits without a lease. */
 export function isRetryable(now: Date) {
   return (eb: ExpressionBuilder<Database, 'webhook_items'>) =>
     eb.and([
@@ -29,12 +29,12 @@ export function isRetryable(now: Date) {
 export type NamedItemQuery = { learnt: LearntTransaction[]; now: Date; itemsMax: number };
 
 /**
- * Items that may be helped and name one of these transactions, and no other of the ledger's, by the key that they are
- * looked up by, and that were not put back for one yet; so many at most.
+ * Finds up to `itemsMax` retryable items that name exactly one transaction of the ledger, one of `learnt`, by the key that
+ * they are looked up by. Items that were retried for a transaction before are left out.
  */
 export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: NamedItemQuery): Promise<NamedItem[]> {
   const found: NamedItem[] = [];
-  for (const [place, column] of COLUMNS.entries()) {
+  for (const [index, column] of COLUMNS.entries()) {
     const names = await listNames(db, learnt, column);
     const left = itemsMax - found.length;
     if (names.size === 0 || left === 0) continue;
@@ -47,7 +47,7 @@ export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Name
         'in',
         [...names.values()].map(({ name }) => name),
       );
-    for (const before of COLUMNS.slice(0, place)) select = select.where(before, 'is', null);
+    for (const before of COLUMNS.slice(0, index)) select = select.where(before, 'is', null);
     for (const row of await select.limit(left).execute()) {
       const transactionId = names.get(textOf(row[column] ?? ''))?.id;
       if (transactionId !== undefined) found.push({ seq: row.seq, webhookSeq: row.webhook_seq, transactionId });
@@ -58,7 +58,7 @@ export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Name
 
 type Names = Map<string, { name: string | Buffer; id: string }>;
 
-/** By what an item may name each. What other transactions share is left out: a shop's extra may stand in millions. */
+/** The keys that name these transactions. Shared keys are left out: a shop may send one extra with millions of them. */
 async function listNames(db: Reader, learnt: LearntTransaction[], column: (typeof COLUMNS)[number]): Promise<Names> {
   if (column === 'transaction_id') {
     return new Map(learnt.map(({ id }) => [id.toLowerCase(), { name: id.toLowerCase(), id }]));

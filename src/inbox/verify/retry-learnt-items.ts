@@ -1,11 +1,10 @@
 /**
- * What was quarantined because nobody knew it, or waits for the list, is looked at again once that can help: when the
- * ledger has learnt, from a run or otherwise, the one transaction that its key names. New transactions are gone through,
- * not the quarantine, which may hold years of payments that are not ours.
+ * Retries items that were quarantined as unknown or wait for the list, once the ledger has learnt, from a run or
+ * otherwise, the one transaction that their key names. It scans new transactions, not the quarantine: that may hold
+ * years of payments that are not ours.
  *
- * An item is put back once: its `resolved_id` tells for which transaction. So one that the provider's show goes on
- * denying, though its list has it, rests in quarantine after that look instead of coming back, and being told, with
- * every tick.
+ * An item is retried once: its `resolved_id` names the transaction. A transaction that the provider lists but does not
+ * show stays in quarantine after that fetch. Otherwise every tick would retry and report it.
  */
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -17,46 +16,46 @@ import { findNamedItems, isRetryable, type NamedItem, RETRYABLE_REASONS } from '
 import { lockWebhooks } from './settle-items.ts';
 
 const BATCH_ROWS = 1_000;
-/** After a backfill the next ticks go on: the watch has other steps. */
+/** Limit of one tick: the watch has other steps. After a backfill the next ticks continue. */
 const BATCHES_MAX = 50;
 const ITEMS_MAX = 200;
 /**
- * For so long after it was first seen a transaction is gone through again: one of a lower number may be committed after
- * it, and an item that had asked the ledger just before it may be quarantined just after it.
+ * A transaction is scanned again for this long after it was first seen. One with a lower number may be committed later,
+ * and an item that was looked up just before it may be quarantined just after it.
  */
-const SETTLED_AFTER_MS = 300_000;
+const RESCAN_MS = 300_000;
 const PEEK_ROWS = 10_000;
-/** The number of a transaction: it, and all below it, are done with. */
+/** The number of a transaction: it and all lower ones need no further scan. */
 const SETTING = 'learnt_retried';
 
-/** @returns how many items were put back to be looked at. */
+/** @returns how many items were scheduled for a retry. */
 export async function retryLearntItems(context: Context): Promise<number> {
   const { db, clock, log, signal } = context;
   const now = clock.now();
-  const helps = await mayHelp(db, now);
-  const settledUntil = new Date(now.getTime() - SETTLED_AFTER_MS);
+  const hasRetryable = await hasRetryableItems(db, now);
+  const scannedUntil = new Date(now.getTime() - RESCAN_MS);
   const began = Number((await readSetting(db, SETTING)) ?? 0);
-  let [settled, from, retried] = [began, began, 0];
+  let [scanned, from, retried] = [began, began, 0];
   for (let batch = 0; batch < BATCHES_MAX && !signal.aborted; batch++) {
     const rows = await readLearnt(db, from);
-    const named = helps ? await findNamedItems(db, { learnt: rows, now, itemsMax: ITEMS_MAX }) : [];
-    if (named.length > 0) retried += await transact(db, (trx) => putBack(trx, named, now));
-    // there may be more that name these
+    const named = hasRetryable ? await findNamedItems(db, { learnt: rows, now, itemsMax: ITEMS_MAX }) : [];
+    if (named.length > 0) retried += await transact(db, (trx) => reopenItems(trx, named, now));
+    // more items may name these transactions
     if (named.length === ITEMS_MAX) continue;
-    settled = rows.findLast((row) => row.first_seen_at <= settledUntil)?.seq ?? settled;
+    scanned = rows.findLast((row) => row.first_seen_at <= scannedUntil)?.seq ?? scanned;
     from = rows.at(-1)?.seq ?? from;
     if (rows.length < BATCH_ROWS) break;
   }
-  if (settled > began) await writeSettled(context, settled);
+  if (scanned > began) await writeScanned(context, scanned);
   if (retried > 0) {
-    log.info({ items: retried }, 'what was unknown is looked at again: the ledger has learnt it');
+    log.info({ items: retried }, 'retrying unknown items: the ledger has learnt their transactions');
     context.wakeUps.inbox.notify();
   }
   return retried;
 }
 
-/** Whether there is anything that could be helped; in a quarantine that is full of other things there may be. */
-async function mayHelp(db: Reader, now: Date): Promise<boolean> {
+/** Whether there may be a retryable item. A quarantine with more than PEEK_ROWS items counts as yes. */
+async function hasRetryableItems(db: Reader, now: Date): Promise<boolean> {
   const waiting = await db
     .selectFrom('webhook_items')
     .select('seq')
@@ -87,13 +86,13 @@ async function readLearnt(db: Reader, from: number) {
     .execute();
 }
 
-/** Those that nobody has put back meanwhile. @returns how many. */
-async function putBack(trx: Transaction<Database>, named: NamedItem[], now: Date): Promise<number> {
+/** Reopens the items that no other process reopened meanwhile. @returns how many. */
+async function reopenItems(trx: Transaction<Database>, named: NamedItem[], now: Date): Promise<number> {
   await lockWebhooks(
     trx,
     named.map(({ webhookSeq }) => webhookSeq),
   );
-  const still = await trx
+  const retryable = await trx
     .selectFrom('webhook_items')
     .select(['seq', 'webhook_seq'])
     .where(
@@ -103,7 +102,7 @@ async function putBack(trx: Transaction<Database>, named: NamedItem[], now: Date
     )
     .where(isRetryable(now))
     .execute();
-  if (still.length === 0) return 0;
+  if (retryable.length === 0) return 0;
   const resolved = named.map(({ seq, transactionId }) => sql`WHEN ${seq} THEN ${transactionId}`);
   await trx
     .updateTable('webhook_items')
@@ -114,7 +113,7 @@ async function putBack(trx: Transaction<Database>, named: NamedItem[], now: Date
     .where(
       'seq',
       'in',
-      still.map(({ seq }) => seq),
+      retryable.map(({ seq }) => seq),
     )
     .execute();
   await trx
@@ -123,13 +122,13 @@ async function putBack(trx: Transaction<Database>, named: NamedItem[], now: Date
     .where(
       'seq',
       'in',
-      still.map((row) => row.webhook_seq),
+      retryable.map((row) => row.webhook_seq),
     )
     .execute();
-  return still.length;
+  return retryable.length;
 }
 
-async function writeSettled(context: Context, seq: number): Promise<void> {
+async function writeScanned(context: Context, seq: number): Promise<void> {
   const value = Buffer.from(`${seq}`);
   await context.db.insertInto('settings').values({ name: SETTING, value }).onDuplicateKeyUpdate({ value }).execute();
 }

@@ -13,19 +13,19 @@ import { redactArrivals } from '../items/redact-arrivals.ts';
 import { REFETCH_AFTER_S } from '../receive/insert-arrivals.ts';
 import { classifyItem, type ItemOutcome } from './classify-item.ts';
 
-/** Items of one key, what a look found, and which sender paid for it. */
+/** Items of one key, the result of their fetch, and the sender that was charged for it. */
 export type ItemFetch = { items: ClaimedItem[]; result: FetchResult; chargedSender?: string | undefined };
 
 /**
- * Writes what became of items after a look, in one transaction: their fates, the contradictions and quarantines that
- * follow, and the end of webhooks whose last item this was.
+ * Writes the outcomes of items after a fetch, in one transaction with the contradictions and quarantines that follow,
+ * and with the final state of webhooks whose last item this was.
  */
-export async function settleItems(context: Context, looks: ItemFetch[]): Promise<void> {
+export async function settleItems(context: Context, fetches: ItemFetch[]): Promise<void> {
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
-  const fates = looks
-    .flatMap(({ items, result: found }) =>
-      items.map((item) => ({ item, fate: classifyItem(item, found, now, grace), found: found.kind })),
+  const outcomes = fetches
+    .flatMap(({ items, result }) =>
+      items.map((item) => ({ item, outcome: classifyItem(item, result, now, grace), result: result.kind })),
     )
     .sort((a, b) => a.item.seq - b.item.seq);
   await transact(
@@ -33,19 +33,19 @@ export async function settleItems(context: Context, looks: ItemFetch[]): Promise
     async (trx) => {
       const repeats = await lockWebhooks(
         trx,
-        fates.map(({ item }) => item.webhookSeq),
+        outcomes.map(({ item }) => item.webhookSeq),
       );
-      await writeFates(trx, fates, now);
-      const repeated = fates
-        .filter(({ found }) => found === 'row')
+      await writeOutcomes(trx, outcomes, now);
+      const repeated = outcomes
+        .filter(({ result }) => result === 'row')
         .filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
-      await lookAgain(
+      await refetchRepeated(
         trx,
         repeated.map(({ item }) => item),
         now,
       );
-      const contradicted = fates.flatMap(({ item, fate }) =>
-        fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
+      const contradicted = outcomes.flatMap(({ item, outcome }) =>
+        outcome.kind === 'applied' && outcome.contradiction ? [{ item, ...outcome.contradiction }] : [],
       );
       const shownSince = await findShown(trx, contradicted);
       const seqs = await findSeqs(trx, contradicted);
@@ -66,27 +66,27 @@ export async function settleItems(context: Context, looks: ItemFetch[]): Promise
           })),
         now,
       );
-      const refused = fates.flatMap(({ item, fate }) =>
-        fate.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: fate.reason }] : [],
+      const refused = outcomes.flatMap(({ item, outcome }) =>
+        outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
       await raiseQuarantine(context, trx, refused);
       await closeWebhooks(
         trx,
-        fates.map(({ item }) => item.webhookSeq),
+        outcomes.map(({ item }) => item.webhookSeq),
       );
-      const applied = fates.filter(({ fate }) => fate.kind === 'applied').map(({ item }) => item.webhookSeq);
+      const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
       await resolveQuarantine(trx, applied, now);
       await redactArrivals(
         context,
         trx,
-        fates.map(({ item }) => item.webhookSeq),
+        outcomes.map(({ item }) => item.webhookSeq),
       );
     },
     { retryDuplicates: true },
   );
-  for (const { fate } of fates) {
-    const contradicted = fate.kind === 'applied' && fate.contradiction !== undefined;
-    itemsVerified.inc({ outcome: contradicted ? 'contradicted' : fate.kind });
+  for (const { outcome } of outcomes) {
+    const contradicted = outcome.kind === 'applied' && outcome.contradiction !== undefined;
+    itemsVerified.inc({ outcome: contradicted ? 'contradicted' : outcome.kind });
   }
 }
 
@@ -101,7 +101,7 @@ async function findSeqs(
   return new Map(rows.map((row) => [row.id, { transactionSeq: row.seq }]));
 }
 
-/** What these claims spoke of and the ledger holds by now: another look may have brought it since this one. */
+/** The claims that the ledger holds by now: another observation may have brought them since this fetch. */
 async function findShown(trx: Transaction<Database>, claims: { id: string }[]): Promise<Set<string>> {
   if (claims.length === 0) return new Set();
   const rows = await trx
@@ -113,9 +113,9 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
       'in',
       claims.map((claim) => claim.id),
     )
-    // one that a person agreed is none, or that gave way, shows nothing
+    // events that a person rejected or that were replaced do not count
     .where(inForce('events'), '=', 1)
-    // nor does a row without a history, once histories were shown
+    // nor do inferred events, once the provider showed a history
     .where((eb) =>
       eb.or([
         eb('events.inferred', '=', 0),
@@ -124,7 +124,7 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
           eb
             .selectFrom('event_places')
             .select('event_places.seq')
-            // by its index
+            // uses the index
             .whereRef('event_places.transaction_seq', '=', 'events.transaction_seq')
             .whereRef('event_places.event_seq', '=', 'events.seq'),
         ),
@@ -135,9 +135,9 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
 }
 
 /**
- * Two items of one webhook that end at once would each see the other as pending, and nobody would close it. Locked
- * before the items, as those do who put items back.
- * @returns how often each has come again, by seq.
+ * Locks webhooks: two items of one webhook that end at once would each see the other as pending, and neither would close
+ * it. Locked before the items; every writer that reopens items keeps this order.
+ * @returns the repeats of each webhook, by seq.
  */
 export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
   const rows = await trx
@@ -151,12 +151,12 @@ export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: numb
 }
 
 /**
- * A look that was asked for before the same bytes came again can't speak for them; of what the provider does not know, a
- * repeat buys no look. The first one is followed at once,
- * later ones after RELOOK_AFTER_S, however often the bytes come.
+ * Schedules another fetch where the same bytes were received again after this fetch was sent: it proves nothing about
+ * them. The next fetch follows the item's first one at once, and later ones after REFETCH_AFTER_S, for any number of
+ * repeats. Where the provider does not know the transaction a repeat causes no fetch.
  */
-async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: Date): Promise<void> {
-  for (const [isFirst, some] of Map.groupBy(items, ({ looks }) => looks === 0)) {
+async function refetchRepeated(trx: Transaction<Database>, items: ClaimedItem[], now: Date): Promise<void> {
+  for (const [isFirst, some] of Map.groupBy(items, ({ fetches }) => fetches === 0)) {
     const at = new Date(now.getTime() + (isFirst ? 0 : REFETCH_AFTER_S * 1000));
     await trx
       .updateTable('webhook_items')
@@ -170,20 +170,20 @@ async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: 
   }
 }
 
-type Fated = { item: ClaimedItem; fate: ItemOutcome; found: FetchResult['kind'] };
+type Settled = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResult['kind'] };
 
-/** One statement for all that change alike. */
-async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date): Promise<void> {
-  const alike = Map.groupBy(fates, ({ fate, found }) => {
-    if (fate.kind === 'quarantined') return `quarantined ${fate.reason} ${found}`;
-    return fate.kind === 'applied' ? `applied ${fate.contradiction !== undefined}` : `waiting ${found}`;
+/** One statement for all items with the same outcome. */
+async function writeOutcomes(trx: Transaction<Database>, outcomes: Settled[], now: Date): Promise<void> {
+  const groups = Map.groupBy(outcomes, ({ outcome, result }) => {
+    if (outcome.kind === 'quarantined') return `quarantined ${outcome.reason} ${result}`;
+    return outcome.kind === 'applied' ? `applied ${outcome.contradiction !== undefined}` : `waiting ${result}`;
   });
-  for (const group of alike.values()) {
-    const missed = group[0]?.found === 'unknown' ? { misses: sql<number>`misses + 1` } : {};
+  for (const group of groups.values()) {
+    const missed = group[0]?.result === 'unknown' ? { misses: sql<number>`misses + 1` } : {};
     const ended = { lease_holder: null, lease_until: null, granted: 0, ...missed };
     await trx
       .updateTable('webhook_items')
-      .set({ looked_at: now, looks: sql`looks + 1`, ...ended, ...changeOf(group) })
+      .set({ looked_at: now, looks: sql`looks + 1`, ...ended, ...toColumns(group) })
       .where(
         'seq',
         'in',
@@ -193,29 +193,29 @@ async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date)
   }
 }
 
-/** What becomes of the columns of items that fare alike. */
-function changeOf(group: Fated[]) {
-  const bySeq = <T>(value: (fate: ItemOutcome) => Date | string | null): RawBuilder<T> =>
+/** The column values of items with the same outcome. */
+function toColumns(group: Settled[]) {
+  const bySeq = <T>(value: (outcome: ItemOutcome) => Date | string | null): RawBuilder<T> =>
     sql`CASE seq ${sql.join(
-      group.map(({ item, fate }) => sql`WHEN ${item.seq} THEN ${value(fate)}`),
+      group.map(({ item, outcome }) => sql`WHEN ${item.seq} THEN ${value(outcome)}`),
       sql` `,
     )} END`;
-  const resolvedId = bySeq<string | null>((fate) => (fate.kind === 'quarantined' ? null : (fate.id ?? null)));
-  const fate = group[0]?.fate;
-  if (fate?.kind === 'waiting') {
+  const resolvedId = bySeq<string | null>((one) => (one.kind === 'quarantined' ? null : (one.id ?? null)));
+  const outcome = group[0]?.outcome;
+  if (outcome?.kind === 'waiting') {
     return {
-      next_look_at: bySeq<Date>((one) => (one.kind === 'waiting' ? one.nextLookAt : null)),
+      next_look_at: bySeq<Date>((one) => (one.kind === 'waiting' ? one.nextFetchAt : null)),
       resolved_id: sql<string | null>`COALESCE(${resolvedId}, resolved_id)`,
     };
   }
-  if (fate?.kind === 'quarantined') return { state: 'quarantined', reason: fate.reason, next_look_at: null };
+  if (outcome?.kind === 'quarantined') return { state: 'quarantined', reason: outcome.reason, next_look_at: null };
   return {
     ...{ state: 'applied', reason: null, next_look_at: null, resolved_id: resolvedId },
-    contradicted: fate?.contradiction ? 1 : 0,
+    contradicted: outcome?.contradiction ? 1 : 0,
   };
 }
 
-/** A webhook is done when its last item is: quarantined if any of them is. */
+/** Closes webhooks whose items have all ended: quarantined if any item is, else applied. */
 async function closeWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
   const rows = await trx
     .selectFrom('webhook_items')

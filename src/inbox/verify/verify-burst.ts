@@ -3,13 +3,13 @@ import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import type { FetchResult } from '../items/fetch-transaction.ts';
 import type { Admission } from './admit-shows.ts';
-import { lookUpByDays } from './look-up-by-days.ts';
+import { findInDayPages } from './find-in-day-pages.ts';
 import type { ItemGroup, Verifier } from './verify-items.ts';
 
 const SHOWS_IN_FLIGHT = 32;
 const SETTLE_GROUPS_MAX = 100;
 
-/** `leave` is called once for each group, whatever fails: a key that stayed would block its transaction for good. */
+/** `leave` is called once for each group, also after errors: a key that stayed would block its transaction for good. */
 type Burst = { groups: ItemGroup[]; leave: (group: ItemGroup) => void };
 type AdmittedGroup = ItemGroup & { admission: Admission };
 
@@ -49,7 +49,7 @@ async function verifyAdmitted(
     else if (admission.kind === 'wait' && admission.waitsFor === 'sender') waiting.push(group);
     else admitted.push({ ...group, admission });
   }
-  const found = await lookUpGroups(context, client, admitted);
+  const found = await findGroups(context, client, admitted);
   await settleFound(context, verifier, { found, leave });
   const foundKeys = new Set(found.map(({ key }) => key));
   const unknown = admitted.filter(({ key }) => !foundKeys.has(key));
@@ -66,10 +66,10 @@ async function verifyAdmitted(
 type FoundGroup = AdmittedGroup & { result: FetchResult };
 
 /** @returns the groups that list pages showed. */
-async function lookUpGroups(context: Context, client: ProviderClient, groups: AdmittedGroup[]): Promise<FoundGroup[]> {
+async function findGroups(context: Context, client: ProviderClient, groups: AdmittedGroup[]): Promise<FoundGroup[]> {
   if (groups.length === 0) return [];
   const items = groups.filter(({ admission }) => admission.kind === 'show').flatMap((group) => group.items);
-  const results = await lookUpByDays(context, client, items).catch(() => new Map<string, FetchResult>());
+  const results = await findInDayPages(context, client, items).catch(() => new Map<string, FetchResult>());
   const found = groups.flatMap((group) => {
     const result = results.get(group.items[0]?.transactionId ?? '');
     return result ? [{ ...group, result }] : [];

@@ -10,7 +10,7 @@ const late = new Date(RECEIVED.getTime() + GRACE_MS);
 
 const claim = (more: Partial<WebhookClaim> = {}): WebhookClaim => ({
   receivedAt: RECEIVED,
-  looks: 0,
+  fetches: 0,
   claimedStatus: 'paid',
   claimedAmountCents: 1000n,
   ...more,
@@ -18,7 +18,7 @@ const claim = (more: Partial<WebhookClaim> = {}): WebhookClaim => ({
 
 /** By the time that is late, all looks but the last one were made. */
 const judgeItem: typeof judge = (one, found, now, graceMs) =>
-  judge(now === late ? { ...one, looks: 7 } : one, found, now, graceMs);
+  judge(now === late ? { ...one, fetches: 7 } : one, found, now, graceMs);
 
 function shown(statuses: string[], more: object = {}): FetchResult {
   const events = statuses.map((status, index) => ({ status, date_created: `2026-11-20 09:00:0${index}` })).reverse();
@@ -52,7 +52,7 @@ test('what claims nothing is applied with the first answer', () => {
 test('a claim ahead of the provider waits, and contradicts only once the grace is over', () => {
   expect(judgeItem(claim(), shown(['pending']), early, GRACE_MS)).toEqual({
     kind: 'waiting',
-    nextLookAt: new Date(early.getTime() + 1000),
+    nextFetchAt: new Date(early.getTime() + 1000),
     id: 'tx',
   });
   expect(judgeItem(claim(), shown(['pending']), late, GRACE_MS)).toMatchObject({
@@ -77,9 +77,9 @@ test('a status shown beside a history that lacks it is waited for, and contradic
 });
 
 test('what the provider does not know is asked for again until the grace is over, then quarantined', () => {
-  expect(judgeItem(claim({ looks: 3 }), { kind: 'unknown' }, early, GRACE_MS)).toEqual({
+  expect(judgeItem(claim({ fetches: 3 }), { kind: 'unknown' }, early, GRACE_MS)).toEqual({
     kind: 'waiting',
-    nextLookAt: new Date(early.getTime() + 30_000),
+    nextFetchAt: new Date(early.getTime() + 30_000),
     id: undefined,
   });
   expect(judgeItem(claim(), { kind: 'unknown' }, late, GRACE_MS)).toEqual({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isListCheaper, SHOWS_PER_PAGE } from '../../../src/inbox/verify/compare-costs.ts';
+import { isListCheaper, SHOWS_PER_PAGE } from '../../../src/inbox/verify/find-in-day-pages.ts';
 
 describe('reading the list of a day', () => {
   it('is cheaper than shows for more ids than its pages cost', () => {
