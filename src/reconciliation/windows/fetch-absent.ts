@@ -20,7 +20,7 @@ type Options = {
   /** @throws LeaseLost once another process may work the run. */
   checkLease: () => void;
   /** For tests. */
-  heldMax?: number;
+  storedMax?: number;
   showsMax?: number;
 };
 
@@ -35,12 +35,12 @@ export async function fetchAbsent(
   run: RunRef,
   window: Window,
   reading: Reading,
-  { checkLease, heldMax = STORED_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
+  { checkLease, storedMax = STORED_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
 ): Promise<string[]> {
   const changed: string[] = [];
   const found: FoundMismatch[] = [];
   const known: string[] = [];
-  const absent = await findAbsent(context, run, window, { ...reading, heldMax });
+  const absent = await findAbsent(context, run, window, { ...reading, storedMax });
   for (const stored of await chooseShown(context, run, absent, showsMax)) {
     checkLease();
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
@@ -103,14 +103,14 @@ async function writeMismatches(context: Context, found: FoundMismatch[], known: 
 }
 
 /** Stored transactions of the window that were known before the reading began and are not in it. */
-async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { heldMax: number }) {
+async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { storedMax: number }) {
   const absent: Absent[] = [];
   let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
   for (;;) {
     const rows = await readStored(context, run, window, { ...reading, after });
     absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
     const last = rows.at(-1);
-    if (!last || rows.length < reading.heldMax) return absent;
+    if (!last || rows.length < reading.storedMax) return absent;
     after = last;
   }
 }
@@ -120,7 +120,7 @@ async function readStored(
   context: Context,
   run: RunRef,
   window: Window,
-  { askedAt, heldMax, after }: { askedAt: Date; heldMax: number; after: { created_wall: string; id: string } },
+  { askedAt, storedMax, after }: { askedAt: Date; storedMax: number; after: { created_wall: string; id: string } },
 ) {
   let query = context.db
     .selectFrom('transactions')
@@ -131,7 +131,7 @@ async function readStored(
     .where('first_seen_at', '<', askedAt)
     .orderBy('created_wall')
     .orderBy('id')
-    .limit(heldMax);
+    .limit(storedMax);
   if (run.platform) query = query.where('platform', '=', run.platform);
   return await query.execute();
 }

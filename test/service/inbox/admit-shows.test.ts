@@ -43,7 +43,7 @@ async function hit(address: string): Promise<void> {
   await env.waitForState(id, 'applied');
 }
 
-/** Lets minutes pass until a webhook is quarantined; none while a look is under way, whose lease would run out. */
+/** Lets minutes pass until a webhook is quarantined; none during a fetch, whose lease would run out. */
 async function untilQuarantined(id: string): Promise<void> {
   await eventually('the grace is over', async () => {
     const { db } = env.context;
@@ -58,9 +58,9 @@ async function untilQuarantined(id: string): Promise<void> {
   });
 }
 
-/** Waits until each of the first items of all bodies had so many looks, letting time pass only where told. */
-async function looked(looks: number, stepMs = 0): Promise<void> {
-  await eventually(`${looks} looks each`, async () => {
+/** Waits until each of the first items of all bodies had this many fetches. @param stepMs lets time pass meanwhile. */
+async function awaitFetches(count: number, stepMs = 0): Promise<void> {
+  await eventually(`${count} fetches each`, async () => {
     if (stepMs > 0) await env.timers.advance(stepMs);
     const apart = await env.context.db
       .selectFrom('webhooks')
@@ -72,7 +72,7 @@ async function looked(looks: number, stepMs = 0): Promise<void> {
     const left = await env.context.db
       .selectFrom('webhook_items')
       .select('seq')
-      .where('looks', '<', looks)
+      .where('looks', '<', count)
       .where('position', '<', FIRST_IDS)
       .where('state', '=', 'pending')
       .limit(1)
@@ -81,7 +81,7 @@ async function looked(looks: number, stepMs = 0): Promise<void> {
   });
 }
 
-test('unknown ids of senders without a hit hold up no genuine webhook, however slow the provider is', async () => {
+test('unknown ids of senders without a hit delay no genuine webhook, with a slow provider too', async () => {
   await hit(PROVIDER);
   const genuine = paid();
   const held = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ describe('one body with a thousand unknown ids', () => {
     const before = requests();
     const body = unknownIds(1_000);
     const { id } = await env.receive(body, STRANGER);
-    await looked(1);
+    await awaitFetches(1);
     expect(requests() - before).toBe(FIRST_IDS);
     expect(await env.receive(body, STRANGER)).toMatchObject({ duplicate: true });
     await untilQuarantined(id);
@@ -138,7 +138,7 @@ describe('one body with a thousand unknown ids', () => {
       rows.map((row) => ({ transaction_id: row.id, status: 'paid' })),
       PROVIDER,
     );
-    await looked(1);
+    await awaitFetches(1);
     for (const row of rows) env.provider.put(row);
     await applyObservations(
       env.context,
@@ -172,7 +172,7 @@ describe('a body of many ids', () => {
       rows.map((row) => observe(row, env.context.clock.now())),
     );
     await env.receive(body, PROVIDER);
-    await looked(1);
+    await awaitFetches(1);
     const made: number[] = [];
     for (let seconds = 0; seconds < 187; seconds += 11) {
       const before = requests();
@@ -187,14 +187,14 @@ describe('a body of many ids', () => {
     expect(made.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(made.length * FIRST_IDS);
   });
 
-  test('that the ledger learns while they wait is applied once it has; no look is made before', async () => {
+  test('that the ledger learns while they wait is applied then, and not fetched before', async () => {
     await hit(PROVIDER);
     const [last = paid(), ...others] = Array.from({ length: 12 }, () =>
       makeShownTransaction(PAID, { id: randomUUID() }),
     );
     const body = [...others, last].map((row) => ({ transaction_id: row.id, status: 'paid' }));
     const { id } = await env.receive(body, PROVIDER);
-    await looked(1);
+    await awaitFetches(1);
     for (let minutes = 0; minutes < 3; minutes++) {
       await env.timers.advance(60_000);
       await hit(PROVIDER);
@@ -227,7 +227,7 @@ describe('a body of many ids', () => {
   }
 });
 
-test('first ids of a new body are claimed before all that waited longer', async () => {
+test('first ids of a new body are claimed before items that waited longer', async () => {
   await using context = await openTestContext();
   const receive = createReceiver(context, undefined);
   const post = async (ids: string[]): Promise<void> => {
@@ -248,7 +248,7 @@ test('first ids of a new body are claimed before all that waited longer', async 
   expect(others).toHaveLength(4);
 });
 
-test('a look that several bodies share is paid by one that still may: none goes over its denials', async () => {
+test('a fetch that several bodies share is charged to one with budget left: none exceeds its misses', async () => {
   await using context = await openTestContext();
   const receive = createReceiver(context, undefined);
   const ids = [randomUUID(), randomUUID()];
@@ -289,24 +289,24 @@ describe('a sender without a hit', () => {
     const drained = workInbox(replica, env.use(createProviderClient(options)));
     env.use({ [Symbol.asyncDispose]: () => drained });
     await flood(50);
-    await looked(1, 200);
+    await awaitFetches(1, 200);
     expect(requests()).toBe(SENDER_SHOWS_PER_HOUR);
     // another process knows of it too
     const restarted = await env.replica();
     const again = workInbox(restarted, env.use(createProviderClient({ ...options, signal: restarted.signal })));
     env.use({ [Symbol.asyncDispose]: () => again });
     await flood(5);
-    await looked(1, 200);
+    await awaitFetches(1, 200);
     expect(requests()).toBe(SENDER_SHOWS_PER_HOUR);
     await env.timers.advance(3_600_000);
-    await looked(2, 1_000);
+    await awaitFetches(2, 1_000);
     expect(requests()).toBeGreaterThan(SENDER_SHOWS_PER_HOUR);
     expect(requests()).toBeLessThanOrEqual(2 * SENDER_SHOWS_PER_HOUR);
   });
 
   test('delays no other sender: a genuine webhook beside its flood has its show at once', async () => {
     await flood(60);
-    await looked(1, 200);
+    await awaitFetches(1, 200);
     const row = paid();
     const { id } = await env.receive({ transaction_id: row.id, status: 'paid' }, PROVIDER);
     await eventually('applied', async () => ((await env.webhook(id)).state === 'applied' ? true : undefined));
@@ -315,14 +315,14 @@ describe('a sender without a hit', () => {
 
   test('of an IPv6 network of its own is one sender', async () => {
     for (let n = 1; n <= 40; n++) await flood(1, `2001:db8:1:2::${n.toString(16)}`);
-    await looked(1, 200);
+    await awaitFetches(1, 200);
     expect(requests()).toBe(SENDER_SHOWS_PER_HOUR);
   });
 
   test('has its misses back once the provider knows what it named', async () => {
     const late = makeShownTransaction(PAID, { id: randomUUID() });
     const { id } = await env.receive({ transaction_id: late.id, status: 'paid' }, PROVIDER);
-    await looked(2, 1_000);
+    await awaitFetches(2, 1_000);
     const charged = await env.context.db.selectFrom('senders').select('shows').executeTakeFirstOrThrow();
     expect(charged.shows).toBeGreaterThanOrEqual(2);
     env.provider.put(late);
@@ -332,17 +332,17 @@ describe('a sender without a hit', () => {
   });
 });
 
-test('a webhook whose transaction the provider shows late is looked at until it does, from a sender with a hit', async () => {
+test('a webhook from a sender with a hit is fetched until the provider shows its transaction', async () => {
   await hit(PROVIDER);
   const late = makeShownTransaction(PAID, { id: randomUUID() });
   const { id } = await env.receive({ transaction_id: late.id, status: 'paid' }, PROVIDER);
-  await looked(3, 1_000);
+  await awaitFetches(3, 1_000);
   env.provider.put(late);
   await env.waitForState(id, 'applied');
   expect(env.provider.countShows(late.id)).toBeGreaterThanOrEqual(4);
 });
 
-test('a person who has a webhook looked at again buys a show for it', async () => {
+test('a person who reprocesses a webhook pays for a show of it', async () => {
   const [one = { transaction_id: '', status: '' }] = unknownIds(1);
   const { id } = await env.receive([...unknownIds(10), one], STRANGER);
   await untilQuarantined(id);
@@ -351,7 +351,7 @@ test('a person who has a webhook looked at again buys a show for it', async () =
   await eventually('a show', () => env.provider.countShows(one.transaction_id) === 1);
 });
 
-test('what was quarantined as unknown is applied once the ledger has learnt it, its repeat before that buys nothing', async () => {
+test('an item quarantined as unknown is applied once the ledger has learnt it; a repeat before that causes no show', async () => {
   const row = makeShownTransaction(PAID, { id: randomUUID() });
   const body = { transaction_id: row.id, status: 'paid' };
   const { id } = await env.receive(body, STRANGER);
@@ -367,10 +367,10 @@ test('what was quarantined as unknown is applied once the ledger has learnt it, 
 });
 
 describe('an id', () => {
-  test('is asked for in lower case alone, until rows of the provider are seen with another', async () => {
+  test('is requested in lower case alone, until rows of the provider show another spelling', async () => {
     const [id, upper] = [randomUUID(), randomUUID().toUpperCase()];
     await env.receive({ transaction_id: id.toUpperCase(), status: 'paid' }, PROVIDER);
-    await looked(1, 200);
+    await awaitFetches(1, 200);
     expect(env.provider.requests.map((one) => one.path.split('/').at(-1))).toEqual([id]);
     // learnt from a list
     const row = makeShownTransaction(PAID, { id: upper });

@@ -21,12 +21,12 @@ vi.mock('../../../src/inbox/receive/parse-items.ts', async (original) => {
   return { ...real, parseItems };
 });
 
-/** Is told of each claim of what is due. */
-const claims = vi.hoisted(() => ({ told: (_context: Context): void => undefined }));
+/** Called at each claim of due items. */
+const claims = vi.hoisted(() => ({ onClaim: (_context: Context): void => undefined }));
 vi.mock('../../../src/inbox/items/claim-items.ts', async (original) => {
   const real = await original<typeof import('../../../src/inbox/items/claim-items.ts')>();
   const claimItems: typeof real.claimItems = (context, itemsMax) => {
-    claims.told(context);
+    claims.onClaim(context);
     return real.claimItems(context, itemsMax);
   };
   return { ...real, claimItems };
@@ -64,30 +64,27 @@ const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, statu
 test.each([
   ['which nobody foresaw', 1644],
   ['for what it holds', 1366],
-])(
-  'bodies that the database fails on, %s, are quarantined and told; all that came with them land',
-  async (_, errno) => {
-    await failItems("NEW.reference LIKE 'poison%'", errno);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_unused, index) => world.receive(index % 25 === 7 ? poisoned() : good())),
+])('bodies that the database fails on, %s, are quarantined and raised; the others are applied', async (_, errno) => {
+  await failItems("NEW.reference LIKE 'poison%'", errno);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_unused, index) => world.receive(index % 25 === 7 ? poisoned() : good())),
+  );
+  for (const [index, { id }] of answers.entries()) {
+    const state = index % 25 === 7 ? 'quarantined' : 'applied';
+    expect(await world.waitForState(id, state)).toMatchObject(
+      state === 'applied' ? { items: 1 } : { items: 0, reason: 'not_taken_apart' },
     );
-    for (const [index, { id }] of answers.entries()) {
-      const state = index % 25 === 7 ? 'quarantined' : 'applied';
-      expect(await world.waitForState(id, state)).toMatchObject(
-        state === 'applied' ? { items: 1 } : { items: 0, reason: 'not_taken_apart' },
-      );
-    }
-    const told = (await readMismatchRows(world.context, 'webhook_quarantined')).map((one) => one.actual);
-    expect(told).toContainEqual({ reason: 'not_taken_apart' });
-  },
-);
+  }
+  const actual = (await readMismatchRows(world.context, 'webhook_quarantined')).map((one) => one.actual);
+  expect(actual).toContainEqual({ reason: 'not_taken_apart' });
+});
 
 test.each([
   ['was interrupted', 1317],
   ['ran out of time', 1969],
   ['has no room left', 1114],
 ])(
-  'a body with which the server %s is not blamed for it, though others landed: it waits, and goes on',
+  'a body with which the server %s is not blamed, though others are split: it waits and is applied',
   async (_, errno) => {
     await failItems("NEW.reference LIKE 'waits%'", errno);
     const reference = `waits ${randomUUID()}`;
@@ -105,7 +102,7 @@ test.each([
   },
 );
 
-test('a body that we fail on is quarantined at once; looked at again once we do not, it is applied', async () => {
+test('a body that can not be parsed is quarantined at once; reprocessed once it can, it is applied', async () => {
   const body = { ...good(), x: UNREADABLE };
   const [bad, next] = await Promise.all([world.receive(body), world.receive(good())]);
   await world.waitForState(next.id, 'applied');
@@ -118,7 +115,7 @@ test('a body that we fail on is quarantined at once; looked at again once we do 
   await world.waitForState(bad.id, 'applied');
 });
 
-test('a database that takes no item at all quarantines nothing; once it does, all go on', async () => {
+test('a database that accepts no item quarantines nothing; once it does, all are applied', async () => {
   await failItems('TRUE', 1644);
   const answers = await Promise.all(Array.from({ length: 30 }, () => world.receive(good())));
   expect(await failToSplit()).toMatchObject({ errno: 1644 });
@@ -129,7 +126,7 @@ test('a database that takes no item at all quarantines nothing; once it does, al
   for (const { id } of answers) await world.waitForState(id, 'applied');
 });
 
-test('one that fails alone, for a reason that may not be its own, waits for another to tell', async () => {
+test('a webhook that fails alone, maybe not by its own fault, waits until another one is split', async () => {
   await failItems("NEW.reference LIKE 'poison%'", 1644);
   const bad = await world.receive(poisoned());
   expect(await failToSplit()).toMatchObject({ errno: 1644 });
@@ -141,11 +138,11 @@ test('one that fails alone, for a reason that may not be its own, waits for anot
 
 test.each([
   ['the server runs out of time with', 1969],
-  ['fails alone, for whatever reason,', 1644],
-])('one that %s holds up neither what is due nor what comes after it', async (_, errno) => {
+  ['fails alone, for any reason,', 1644],
+])('a webhook that %s delays neither due items nor later webhooks', async (_, errno) => {
   await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
   const tries = { count: 0 };
-  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && tries.count++);
+  const error = (details: { loop?: string }) => void (details.loop === 'inbox' && tries.count++);
   Object.assign(own.context.log, { error });
   await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
     IF NEW.reference LIKE 'poison%' THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
@@ -153,11 +150,11 @@ test.each([
   );
   const row = own.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
   const ahead = await own.receive({ transaction_id: row.id, status: 'paid' });
-  await eventually('a first look', async () =>
+  await eventually('a first fetch', async () =>
     (await own.webhook(ahead.id)).items_detail[0]?.looks === 1 ? true : undefined,
   );
   const bad = await own.receive(poisoned());
-  await eventually('a second look, due after it', async () =>
+  await eventually('a second fetch, due after it', async () =>
     (await own.webhook(ahead.id)).items_detail[0]?.looks === 2 ? true : undefined,
   );
   expect((await own.webhook(bad.id)).state).toBe('pending');
@@ -171,7 +168,7 @@ test.each([
   await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
 });
 
-test('what landed before the database went away is looked at all the same', async () => {
+test('items claimed before the database went away are returned with the failure', async () => {
   const refused = Object.assign(new Error('x'), { errno: 1644, sqlState: '45000' });
   const away = new Error('the connection is lost');
   const item = { seq: -1 } as ClaimedItem;
@@ -183,14 +180,14 @@ test('what landed before the database went away is looked at all the same', asyn
   expect(await isolateWebhooks(world.context, failing, split)).toEqual({ claimed: [item], failure: { error: away } });
 });
 
-test('while nothing can be taken apart what is due is claimed all the same, as often as ever', async () => {
+test('due items are claimed as often as ever while no webhook can be split', async () => {
   await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
   await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1644`.execute(own.context.db);
   const happened: ('failure' | 'claim')[] = [];
-  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && happened.push('failure'));
+  const error = (details: { loop?: string }) => void (details.loop === 'inbox' && happened.push('failure'));
   Object.assign(own.context.log, { error });
-  claims.told = (context) => void (context === own.context && happened.push('claim'));
+  claims.onClaim = (context) => void (context === own.context && happened.push('claim'));
   const answers = await Promise.all(Array.from({ length: 30 }, () => own.receive(goodOf(own))));
   await eventually(
     'two claims between failures',
@@ -202,7 +199,7 @@ test('while nothing can be taken apart what is due is claimed all the same, as o
   for (const { id } of answers) await own.waitForState(id, 'applied');
 });
 
-test('webhooks that failed before others landed, and would not any more, are not blamed', async () => {
+test('webhooks that failed before others were split, and would not fail now, are not blamed', async () => {
   const errors = [1644, 1644].map((errno) => Object.assign(new Error('x'), { errno, sqlState: '45000' }));
   const landed: number[][] = [];
   const split: SplitTogether = async (seqs) => {
@@ -226,7 +223,7 @@ test.each([
   ['since it came', 0],
   ['since the hour after it came', 3_600_000],
 ])(
-  'of two that could not be taken apart %s the first, reprocessed with success, hands its mismatch on to the other',
+  'the mismatch of two webhooks that could not be split %s passes to the second once the first is reprocessed',
   async (_, waitedMs) => {
     await using own = await openInboxEnvironment();
     const bodies = [0, 1].map(() => ({

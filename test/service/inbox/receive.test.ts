@@ -39,7 +39,7 @@ async function know(row: ShownTransaction): Promise<void> {
   await applyObservations(env.context, [observe(row, env.context.clock.now())]);
 }
 
-describe('taking in', () => {
+describe('receiving', () => {
   test('the same bytes twice at once are one webhook and one duplicate, by the hash of the bytes', async () => {
     const body = JSON.stringify(flat(paid()));
     const answers = await Promise.all([env.receive(body), env.receive(body)]);

@@ -5,7 +5,7 @@ import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.t
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
-const UNREADABLE = 'cannot be gone through';
+const UNREADABLE = 'cannot be redacted';
 const broken = vi.hoisted(() => ({ on: true }));
 vi.mock('../../../src/domain/person/redact-text.ts', async (original) => {
   const real = await original<typeof import('../../../src/domain/person/redact-text.ts')>();
@@ -37,24 +37,24 @@ async function bodyOf(id: string): Promise<string> {
 }
 const nest = (inner: string, levels: number) => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`;
 
-test('bodies made of brackets or of documents hold up nothing once anybody was forgotten', async () => {
+test('bodies made of brackets or of documents delay nothing once a person was forgotten', async () => {
   const deep = await world.receive(nest('', 120_000));
-  const telling = await world.receive(nest(`"${DOCUMENT}"`, 120_000));
+  const personal = await world.receive(nest(`"${DOCUMENT}"`, 120_000));
   const documents = Array.from({ length: 20_000 }, (_, n) => 10_000_000_000 + n);
   const many = await world.receive({ nada: [...documents, Number(DOCUMENT)] });
   const next = await world.receive({ nada: DOCUMENT });
-  for (const { id } of [deep, telling]) {
+  for (const { id } of [deep, personal]) {
     expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'too_deep' });
   }
   for (const { id } of [many, next])
     expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'no_key' });
   expect(await bodyOf(deep.id)).toBe(nest('', 120_000));
-  expect(await bodyOf(telling.id)).toBe('[removido]');
+  expect(await bodyOf(personal.id)).toBe('[removido]');
   expect(await bodyOf(many.id)).toBe(JSON.stringify({ nada: [...documents, '[removido]'] }));
   expect(await bodyOf(next.id)).toBe('{"nada":"[removido]"}');
 });
 
-test('one that cannot be gone through is quarantined and told, alone', async () => {
+test('a webhook that can not be redacted is quarantined and raised, alone', async () => {
   const row = world.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
   const [bad, good] = await Promise.all([
     world.receive({ transaction_id: row.id, status: 'paid', x: UNREADABLE, document: DOCUMENT }),
@@ -62,15 +62,15 @@ test('one that cannot be gone through is quarantined and told, alone', async () 
   ]);
   await world.waitForState(good.id, 'quarantined');
   expect(await bodyOf(good.id)).toBe('{"nada":"[removido]"}');
-  // what it names is looked at all the same
+  // its item is verified all the same
   const held = await world.waitForState(bad.id, 'quarantined');
   expect(held).toMatchObject({ reason: 'not_redacted' });
   expect(await bodyOf(bad.id)).toContain(DOCUMENT);
-  const told = await world.context.db.selectFrom('mismatches').select('actual').execute();
-  expect(told.map((one) => one.actual)).toContain('{"reason":"not_redacted"}');
+  const rows = await world.context.db.selectFrom('mismatches').select('actual').execute();
+  expect(rows.map((one) => one.actual)).toContain('{"reason":"not_redacted"}');
 });
 
-test("a provider's row that cannot be gone through is told, and not kept", async () => {
+test("a provider's row that can't be redacted is raised, and not kept", async () => {
   const source = { kind: 'list', page: 1, run: { seq: 1, id: 'run_1' } } as const;
   await storeRefusedRows(world.context, [
     { id: 'x', raw: `{"document":"${DOCUMENT} ${UNREADABLE}"}`, reason: 'amount', source },

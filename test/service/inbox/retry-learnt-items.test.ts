@@ -17,7 +17,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const make = (more: Partial<ShownTransaction> = {}) =>
   makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), ...more });
 
-/** A run learns these, whatever the provider shows by then of each alone. */
+/** A run learns these, also where the provider's show knows them no more. */
 const learn = (own: InboxEnvironment, ...rows: ShownTransaction[]) =>
   applyObservations(
     own.context,
@@ -31,10 +31,10 @@ async function quarantine(own: InboxEnvironment, body: object) {
 
 test.each<[string, (row: ShownTransaction) => object]>([
   ['extra', (row) => ({ extra: row.extra })],
-  ['reference, though the list would not tell it then', (row) => ({ reference: row.reference, extra: row.extra })],
+  ['reference, though the list did not show it then', (row) => ({ reference: row.reference, extra: row.extra })],
   ['id', (row) => ({ transaction_id: row.id, reference: 'of somebody else' })],
 ])(
-  'what was unknown by its %s is looked at again once the ledger has learnt it, and its mismatch is over',
+  'an item unknown by its %s is retried once the ledger has learnt it, and its mismatch is resolved',
   async (_, bodyOf) => {
     await using own = await openInboxEnvironment();
     const row = make({ reference: 'pedido 1', extra: 'caixa 1' });
@@ -52,22 +52,22 @@ test.each<[string, (row: ShownTransaction) => object]>([
   },
 );
 
-test('of a body with several items only those that the ledger has learnt are looked at again', async () => {
+test('only the items of a body that the ledger has learnt are retried', async () => {
   const row = make({ extra: 'one of three' });
   const { id } = await world.receive([{ extra: row.extra, status: 'paid' }, { id: 7 }, { extra: 'never learnt' }]);
   const webhook = await world.waitForState(id, 'quarantined');
-  const looksOf = (one: typeof webhook) => one.items_detail.map(({ state, looks }) => [state, looks]);
-  const [[, looks], keyless, unknown] = looksOf(webhook) as [[string, number], unknown, unknown];
+  const statesOf = (one: typeof webhook) => one.items_detail.map(({ state, looks }) => [state, looks]);
+  const [[, count], keyless, unknown] = statesOf(webhook) as [[string, number], unknown, unknown];
   await learn(world, world.provider.put(row));
   expect(await retryLearntItems(world.context)).toBe(1);
   const after = await eventually('the one was applied', async () => {
     const now = await world.webhook(id);
     return now.items_detail[0]?.state === 'applied' && now.state === 'quarantined' ? now : undefined;
   });
-  expect(looksOf(after)).toEqual([['applied', looks + 1], keyless, unknown]);
+  expect(statesOf(after)).toEqual([['applied', count + 1], keyless, unknown]);
 });
 
-test('what stays unknown to the provider is tried once, however often the ledger is asked', async () => {
+test('an item that stays unknown to the provider is retried once', async () => {
   await using own = await openInboxEnvironment();
   const row = make({ extra: 'listed, never shown' });
   const webhook = await quarantine(own, { extra: row.extra });
@@ -79,7 +79,7 @@ test('what stays unknown to the provider is tried once, however often the ledger
   for (let tries = 0; tries < 3; tries++) expect(await retryLearntItems(own.context)).toBe(0);
 });
 
-test('what two transactions share is not guessed, and one of another key is not its own', async () => {
+test('a key that two transactions share is not guessed, and an item with another key first is left alone', async () => {
   const [a, b] = [
     make({ extra: 'shared', reference: 'ref shared' }),
     make({ extra: 'shared', reference: 'ref shared' }),
@@ -96,7 +96,7 @@ test('what two transactions share is not guessed, and one of another key is not 
   for (const { id } of webhooks) expect(await world.webhook(id)).toMatchObject({ state: 'quarantined' });
 });
 
-test('two replicas that look at once put each item back once', async () => {
+test('two concurrent replicas retry each item once', async () => {
   const rows = Array.from({ length: 20 }, (_, index) => make({ extra: `both ${index}` }));
   const webhooks = await Promise.all(rows.map((row) => quarantine(world, { extra: row.extra })));
   await learn(world, ...rows.map((row) => world.provider.put(row)));
@@ -105,14 +105,14 @@ test('two replicas that look at once put each item back once', async () => {
   for (const { id } of webhooks) await world.waitForState(id, 'applied');
 });
 
-test('one that is quarantined a moment after the ledger learnt what it names is met too; what is long settled is not read again', async () => {
+test('an item quarantined a moment after the ledger learnt its transaction is retried too; older transactions are not scanned again', async () => {
   await using own = await openInboxEnvironment();
   const row = own.provider.put(make({ extra: 'crossed' }));
   const first = await quarantine(own, { extra: row.extra });
   await learn(own, row);
   expect(await retryLearntItems(own.context)).toBe(1);
   await own.waitForState(first.id, 'applied');
-  // as if its last look had asked the ledger just before, and was written down just after
+  // as if its last fetch had queried the ledger just before, and was written just after
   const putBack = async () => {
     await own.context.db
       .updateTable('webhook_items')

@@ -37,15 +37,15 @@ async function know(row: ShownTransaction): Promise<void> {
   await applyObservations(world.context, [observe(row, world.context.clock.now())]);
 }
 
-describe('what it claims', () => {
+describe('a claim', () => {
   const contradictions = async (id: string) =>
     (await readMismatchRows(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
 
-  test('ahead of the provider is looked at again, and applied once it is shown', async () => {
+  test('ahead of the provider is fetched again, and applied once it is shown', async () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     const row = slow.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const { id } = await slow.receive({ transaction_id: row.id, status: 'paid' });
-    await eventually('a first look', async () =>
+    await eventually('a first fetch', async () =>
       (await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined,
     );
     expect(await slow.webhook(id)).toMatchObject({ state: 'pending' });
@@ -54,7 +54,7 @@ describe('what it claims', () => {
     expect(await readMismatchRows(slow.context)).toEqual([]);
   });
 
-  test('never coming true is told once, moves nothing, and is over when the history shows it', async () => {
+  test('that never comes true is raised once, moves nothing, and is resolved when the history shows it', async () => {
     const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const bodies = [1, 2, 3].map((id) => flat(row, { id, status: 'paid' }));
     for (const { id } of await Promise.all(bodies.map((body) => world.receive(body)))) {
@@ -73,7 +73,7 @@ describe('what it claims', () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     slow.provider.put(ahead);
     const waits = await slow.receive(flat(ahead));
-    await eventually('a first look', async () =>
+    await eventually('a first fetch', async () =>
       (await slow.webhook(waits.id)).items_detail[0]?.looks === 1 ? true : undefined,
     );
     expect(await slow.webhook(waits.id)).toMatchObject({ state: 'pending' });
@@ -89,7 +89,7 @@ describe('what it claims', () => {
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
-  test('told by a row without a history alone, once histories were shown, stays a contradiction', async () => {
+  test('shown only by a row without a history, once histories were shown, stays a contradiction', async () => {
     const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     await know({ ...row, status: 'pending' });
     const { id } = await world.receive(flat(row, { status: 'paid' }));
@@ -119,14 +119,14 @@ describe('what it claims', () => {
 });
 
 describe('again', () => {
-  /** As if the last look at everything were long ago. */
+  /** As if the last fetch of every item were long ago. */
   const letTimePass = () =>
     world.context.db
       .updateTable('webhook_items')
       .set({ looked_at: new Date('2020-01-01') })
       .execute();
 
-  test('a repeat has what it names looked at again, and a change since then applied', async () => {
+  test('a repeat has its transaction fetched again, and a change since then applied', async () => {
     const row = paid();
     const { id } = await world.receive(flat(row));
     await world.waitForState(id, 'applied');
@@ -147,12 +147,12 @@ describe('again', () => {
     await world.waitForState(id, 'applied');
   });
 
-  test('a repeat brings forward the look of what waits for its claim', async () => {
+  test('a repeat brings forward the next fetch of a waiting claim', async () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     const row = slow.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const body = { transaction_id: row.id, status: 'paid' };
     const { id } = await slow.receive(body);
-    await eventually('a first look', async () =>
+    await eventually('a first fetch', async () =>
       (await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined,
     );
     const later = new Date(Date.now() + 300_000);
@@ -165,7 +165,7 @@ describe('again', () => {
     await slow.waitForState(id, 'applied');
   });
 
-  test('reprocessed with success, a quarantined webhook and its mismatch are over; the next of its like takes its place', async () => {
+  test('a webhook reprocessed with success resolves its mismatch, or passes it to the next of its reason', async () => {
     await using own = await openInboxEnvironment();
     const bodies = [0, 1].map(() => ({ transaction_id: randomUUID(), status: 'paid' }));
     const ids: string[] = [];
@@ -186,7 +186,7 @@ describe('again', () => {
     ]);
   });
 
-  test('reprocessed, what has no key is taken apart again, and ends in quarantine again; its mismatch stays open', async () => {
+  test('a reprocessed webhook without a key is split again, and quarantined again; its mismatch stays open', async () => {
     await using own = await openInboxEnvironment();
     const { id } = await own.receive({ id: 30, status: 'paid' });
     const before = await own.waitForState(id, 'quarantined');
@@ -197,12 +197,12 @@ describe('again', () => {
     ]);
   });
 
-  test('what is not there can not be reprocessed', async () => {
+  test('an unknown webhook can not be reprocessed', async () => {
     await expect(reprocessWebhook(world.context, 999_999)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
-test('of a body with good and bad items the good ones are applied, and it stays quarantined and told', async () => {
+test('the good items of a mixed body are applied; it stays quarantined and raised', async () => {
   await using own = await openInboxEnvironment();
   const rows = [0, 1].map(() => own.provider.put(makeShownTransaction(PAID, { id: randomUUID() })));
   const { id } = await own.receive([
@@ -220,7 +220,7 @@ test('of a body with good and bad items the good ones are applied, and it stays 
   ]);
 });
 
-test('the items of one body that are looked at side by side close it together', async () => {
+test('items of one body that are verified concurrently close it together', async () => {
   await using own = await openInboxEnvironment();
   own.provider.switches.beforeResponse = () => sleep(20);
   const rows = Array.from({ length: 40 }, () => own.provider.put(makeShownTransaction(PAID, { id: randomUUID() })));
@@ -230,7 +230,7 @@ test('the items of one body that are looked at side by side close it together', 
   }
 });
 
-test('while the provider is down nothing is quarantined; when it is back, it goes on', async () => {
+test('while the provider is down nothing is quarantined; verification continues when it is back', async () => {
   await using own = await openInboxEnvironment();
   own.provider.switches.fault = () => ({ status: 503, headers: { 'retry-after': '1' } });
   const row = own.provider.put(makeShownTransaction(PAID, { id: randomUUID() }));

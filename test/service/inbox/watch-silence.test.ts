@@ -75,7 +75,7 @@ async function finishRuns(): Promise<void> {
 }
 
 describe('the watch over what comes in', () => {
-  it('has the days of an outage swept once when a receiver is back, and tells of it while it lasts', async () => {
+  it('alerts during an outage, and has its days read once when a receiver is back', async () => {
     await live(2 * HOUR_MS, true);
     nowMs += 2 * DAY_MS;
     await watch(context);
@@ -105,7 +105,7 @@ describe('the watch over what comes in', () => {
     expect(await runs()).toMatchObject([{ to_day: '2026-10-10' }, { from_day: '2026-10-10', to_day: '2026-10-11' }]);
   });
 
-  it('tells a silence far beyond the usual, sweeps at its start and its end, and ends it with the next webhook', async () => {
+  it('alerts on a silence far beyond the usual, reads the list at its start and end, and ends with the next webhook', async () => {
     await live(9 * DAY_MS, true);
     await live(50 * MINUTE_MS, false);
     await watch(context);
@@ -126,7 +126,7 @@ describe('the watch over what comes in', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('says nothing on a machine where no receiver ever ran', async () => {
+  it('raises nothing on a machine where no receiver ever ran', async () => {
     await watch(context);
     expect([await alerts(), await runs()]).toEqual([[], []]);
   });

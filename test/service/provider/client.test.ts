@@ -58,24 +58,24 @@ describe('show', () => {
     ]);
   });
 
-  test.each([400, 403, 404, 410, 422])('takes a %i as that id not being known', async (status) => {
+  test.each([400, 403, 404, 410, 422])('reads a %i as an unknown id', async (status) => {
     failWith({ status });
     expect(await client.show('some-id')).toBeUndefined();
     expect(provider.requests).toHaveLength(1);
   });
 
-  test('takes an empty answer as that id not being known', async () => {
+  test('reads an empty answer as an unknown id', async () => {
     failWith({ text: '{"transaction":[]}' });
     expect(await client.show('some-id')).toBeUndefined();
   });
 
-  test('says that the key is refused at a 401, and asks once', async () => {
+  test('reports a refused key at a 401, after one try', async () => {
     failWith({ status: 401 });
     await expect(client.show('some-id')).rejects.toMatchObject({ code: 'provider_unauthorized', status: 401 });
     expect(provider.requests).toHaveLength(1);
   });
 
-  test.each([408, 425, 429, 500, 502, 503])('asks again after a %i', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503])('retries after a %i', async (status) => {
     const row = makeRow();
     provider.add(row);
     failWith({ status });
@@ -83,7 +83,7 @@ describe('show', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test('asks no oftener than it was told to, and says what came last', async () => {
+  test('tries no more often than `triesMax`, and throws the last error', async () => {
     failWith({ status: 500 }, { status: 503 }, { status: 500 });
     await expect(client.show('x', { triesMax: 2 })).rejects.toMatchObject({
       code: 'provider_unavailable',
@@ -92,7 +92,7 @@ describe('show', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test('refuses another transaction than it asked for', async () => {
+  test('refuses a transaction with another id than requested', async () => {
     const row = makeRow();
     provider.add(row);
     provider.patches.set(row.id, { id: makeRow().id });
@@ -107,7 +107,7 @@ describe('show', () => {
     });
   });
 
-  test('hands back a row that it can not read, raw, with the fault and without its values', async () => {
+  test('returns an unreadable row raw, with the reason and without its values', async () => {
     const row = makeRow({ amount: '10.005', name: 'Segredo' });
     provider.add(row);
     const shown = await client.show(row.id);
@@ -128,7 +128,7 @@ describe('answers that are none', () => {
     ['an empty 503', { text: '', status: 503 }, 'provider_unavailable'],
   ];
 
-  test.each(faults)('%s is asked for again, and is a typed error in the end', async (_, fault, code) => {
+  test.each(faults)('%s is retried, and is a typed error in the end', async (_, fault, code) => {
     const row = makeRow();
     provider.add(row);
     failWith(fault);
@@ -227,7 +227,7 @@ describe('list', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test('after a 429 nothing at all is sent before Retry-After, those that waited for a place included', async () => {
+  test('after a 429 no request is sent before Retry-After, not even those that waited for a slot', async () => {
     provider.add(...makeDay('2026-03-01', 10));
     const slow = createTestTimers();
     slow.freeze();
@@ -241,7 +241,7 @@ describe('list', () => {
     await using owner = createProviderClient(of);
     const paused = owner.withPriority('verification', () => sentAt.push(slow.monotonicMs()));
     const beganMs = slow.monotonicMs();
-    // one at a time: whoever leaves lets the next one in
+    // one at a time: each release admits the next request
     for (let halving = 0; halving < 2; halving++) {
       paused.scheduler.release(await paused.scheduler.acquire(stop.signal), 'overloaded');
     }
@@ -270,7 +270,7 @@ describe('list', () => {
 });
 
 describe('the date of a request', () => {
-  test('is when it leaves, after the wait for its turn', async () => {
+  test('is the time it is sent, after the wait for a slot', async () => {
     const row = makeRow();
     provider.add(row);
     const turn = Promise.withResolvers<TokenGrant>();
@@ -288,7 +288,7 @@ describe('the date of a request', () => {
     expect(answers.map((answer) => answer?.askedAt.getTime())).toEqual([5_000, 5_000, 5_000]);
   });
 
-  test('is anew that of each try', async () => {
+  test('is taken anew for each try', async () => {
     const row = makeRow();
     provider.add(row);
     let seconds = 0;

@@ -53,13 +53,13 @@ describe('create', () => {
     ['a 500', { status: 500 }],
     ['a 429', { status: 429, headers: { 'retry-after': '0' } }],
     ['an answer that is no JSON', { text: 'ok' }],
-  ])('is never sent twice, whatever comes of it: %s', async (_, fault) => {
+  ])('is never sent twice: %s', async (_, fault) => {
     failWith(fault);
     await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ name: 'ConfereError' });
     expect(provider.count('create')).toBe(1);
   });
 
-  test('one that timed out is found by its reference', async () => {
+  test('a create that timed out is found by its reference', async () => {
     const impatient = createAgent(2, { bodyMs: 100, headersMs: 100 });
     const hurried = createProviderClient({
       url: provider.url,
@@ -77,7 +77,7 @@ describe('create', () => {
     await impatient.destroy();
   });
 
-  test('a 422 tells its number, or the fields that it is about', async () => {
+  test('the error of a 422 has its number, or the fields that it reports', async () => {
     failWith(
       { status: 422, body: { error: 34, message: 'not allowed' } },
       { status: 422, body: { message: 'The given data was invalid.', errors: { amount: ['too small'] } } },

@@ -51,7 +51,7 @@ test('a bucket that a wrong clock filled an hour ahead gives tokens again at onc
   expect(await budget.take('verification')).toMatchObject({ tokens: expect.any(Number) });
 });
 
-test('two replicas together keep to PROVIDER_RATE, and both get on', async () => {
+test('two replicas together keep to PROVIDER_RATE, and both make progress', async () => {
   await using world = await openReconciliationEnvironment({ PROVIDER_RATE: '600/m' });
   const times: number[] = [];
   world.provider.switches.beforeResponse = () => void times.push(world.timers.monotonicMs());
@@ -64,7 +64,7 @@ test('two replicas together keep to PROVIDER_RATE, and both get on', async () =>
   const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
   const { capacity, perSecond } = planBucket(600);
   expect(times).toHaveLength(2 * each);
-  // a token may be used so much after it was taken; unshared, the two would be through with twice as many in that time
+  // a token may be used up to TOKEN_TTL_MS after it was taken; unshared, two replicas would send twice as many
   expect(times.length).toBeLessThanOrEqual(capacity + perSecond * (seconds + TOKEN_TTL_MS / 1000));
 });
 

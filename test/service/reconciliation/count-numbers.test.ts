@@ -16,7 +16,7 @@ import {
 const [D4, D3, D2, D1] = [4, 3, 2, 1].map(dayAgo) as [Day, Day, Day, Day];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 30 * 86_400_000).toISOString() };
 
-/** Payments of a noon that webhooks told of, each so many seconds late. */
+/** Payments of one noon that webhooks announced, each late by a number of seconds. */
 async function announce(world: ReconciliationEnvironment, day: Day, ...late: number[]): Promise<void> {
   const { context } = world;
   for (const seconds of late) {
@@ -39,7 +39,7 @@ async function announce(world: ReconciliationEnvironment, day: Day, ...late: num
   }
 }
 
-test('webhooks are counted by the day of the change: those that came, how late, and those that never did', async () => {
+test('webhooks are counted by the day of the change: announced ones, how late, and lost ones', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   await announce(world, D3, 1, 2, 3, 100);
   await announce(world, D2, 7);
@@ -52,7 +52,7 @@ test('webhooks are counted by the day of the change: those that came, how late, 
   expect([d4, d3, d2].map((day) => day && lossRate(day))).toEqual([null, '0.2000', '0.0000']);
 });
 
-test('coverage: days read whole after their end, a day of nothing too, and the oldest that none was', async () => {
+test('coverage counts days read whole after their end, empty days too, and finds the oldest unproven day', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   world.provider.add(...makeDay(D4, 3), ...makeDay(D2, 3));
   await world.reconcile(D4, D2);

@@ -46,7 +46,7 @@ const statesOf = async (world: ReconciliationEnvironment, day: string) =>
     .limit(1)
     .executeTakeFirst();
 
-test('settled days that add up are proven at one request for the day and one for each status, told in the run', async () => {
+test('settled days that add up are proven at one request for the day and one for each status, and the run shows it', async () => {
   await using world = await threeDays();
   const run = await count(world, D5, D3);
   expect(run).toMatchObject({
@@ -74,7 +74,7 @@ test('settled days that add up are proven at one request for the day and one for
   expect(evidence).toHaveLength(12);
 });
 
-test('what changed into a small status is mended by the pages that carry the counts, and the day is proven', async () => {
+test('a change into a small status is corrected by the pages that carry the counts, and the day is proven', async () => {
   await using world = await threeDays();
   const { id } = rowOf(world, D4, 'paid');
   world.provider.addEvent(id, 'refund');
@@ -114,13 +114,13 @@ test.each([
     { fault: (seen: { query: URLSearchParams }) => (seen.query.get('status') ? { status: 422 } : undefined) },
   ],
   ['counts wrong', { total: (rows: number) => (rows === ROWS ? ROWS : rows + 1) }],
-])('a server that %s is not believed: its days are read whole', async (_, switches) => {
+])('a server that %s is not trusted: its days are read whole', async (_, switches) => {
   await using world = await threeDays();
   Object.assign(world.provider.switches, switches);
   expect(await count(world, D5, D3)).toMatchObject({ state: 'complete', days_counted: 0, total: 3 * ROWS, applied: 0 });
 });
 
-test('a day in one status is held against another one too, since a server that ignores the filter would agree', async () => {
+test('a day in one status is compared with a second one, since a server that ignores the filter would agree', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 30)));
   await world.reconcile(D5, D3);
@@ -162,7 +162,7 @@ test('today and yesterday are always read whole, and so is every day until the b
   expect(await count(world, D1, TODAY)).toMatchObject({ state: 'complete', days_counted: 0, applied: 20 });
 });
 
-test('a day that counts prove is no longer told as unstable, and the overview calls it proven', async () => {
+test('a day proven by counts is no longer list_unstable, and the overview shows it as proven', async () => {
   await using world = await threeDays();
   world.provider.switches.total = (total) => total + 3;
   await world.reconcile(D4, D4);

@@ -40,7 +40,7 @@ test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is 
   });
 });
 
-test('a run that the database fails for longer waits for it, and no alert is raised', async () => {
+test('a run waits while the database fails, and no alert is raised', async () => {
   await using world = await openReconciliationEnvironment();
   const run = await claimed(world);
   const away = watchWrites(world.context, 'run_pages', () => {
@@ -55,7 +55,7 @@ test('a run that the database fails for longer waits for it, and no alert is rai
   expect(await world.context.db.selectFrom('alerts').select('name').execute()).toEqual([]);
 });
 
-test('a lane that lost its lease to another lane of its own process does not end that run', async () => {
+test('a worker that lost its lease to another worker of its process does not end that run', async () => {
   await using world = await openReconciliationEnvironment();
   const first = await claimed(world);
   await world.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
@@ -66,7 +66,7 @@ test('a lane that lost its lease to another lane of its own process does not end
   expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'complete', total: 150 });
 });
 
-test('a run that proved its days is complete, whatever becomes of the webhooks that were owed', async () => {
+test('a run that proved its days is complete, though checking expected webhooks fails', async () => {
   await using world = await openReconciliationEnvironment();
   const run = await claimed(world);
   await sql`RENAME TABLE spools TO spools_away`.execute(world.context.db);

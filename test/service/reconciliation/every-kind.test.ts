@@ -1,5 +1,5 @@
 /**
- * The whole table of mismatches against the real sandbox: each kind is staged as a provider would bring it about, is told
+ * The whole table of mismatches against the real sandbox: each kind is caused as a provider would cause it, raised
  * once with its severity and the evidence of both sides, and ends as the table says.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -137,7 +137,7 @@ async function receive(body: object): Promise<string> {
   return (await receiver({ body: bytes, address: '127.0.0.1', headers: {} })).id;
 }
 
-/** Staged: what it is told about, and what ends it. Without an end it takes a person. */
+/** A staged mismatch: its subject, and what resolves it. Without `end` a person must resolve it. */
 type Staged = { about?: string; scope?: string; severity?: string; end?: () => Promise<unknown> };
 
 const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
@@ -305,7 +305,7 @@ describe('each kind of the table', () => {
     day = dayAgo(daysAgo);
     const { context } = books;
     const { about, scope, severity = MISMATCH_SEVERITY[kind], end } = await STAGES[kind]();
-    const told = async () => {
+    const findRaised = async () => {
       const found = await listMismatches(context.db, { kind, transactionId: about, limit: 200 });
       if (scope === undefined) return found;
       const scoped = context.db
@@ -316,8 +316,8 @@ describe('each kind of the table', () => {
       const ids = (await scoped.execute()).map((row) => row.id);
       return found.filter((one) => ids.includes(one.id));
     };
-    const first = await eventually(async () => (await told())[0]);
-    expect(await told()).toHaveLength(1);
+    const first = await eventually(async () => (await findRaised())[0]);
+    expect(await findRaised()).toHaveLength(1);
     const over = kind === 'webhook_lost';
     expect(first).toMatchObject({ kind, severity, state: over ? 'resolved' : 'open', reopened: 0, baseline: false });
     expect(first.actual ?? first.expected).not.toBeNull();
@@ -330,16 +330,16 @@ describe('each kind of the table', () => {
     expect(JSON.stringify(first)).not.toMatch(/@|\d{3}\.\d{3}\.\d{3}-\d{2}/);
     if (!end) {
       await read();
-      expect(await told()).toMatchObject([{ state: 'open' }]);
+      expect(await findRaised()).toMatchObject([{ state: 'open' }]);
       if (kind === 'books_broken') return;
       await resolveMismatchByHand(context, first.id, { actor: 'tok_1', note: 'explained' });
       await read();
-      expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'by_hand', note: 'explained' }]);
+      expect(await findRaised()).toMatchObject([{ state: 'resolved', resolution: 'by_hand', note: 'explained' }]);
       return;
     }
     await end();
     const [resolved] = await eventually(async () => {
-      const now = await told();
+      const now = await findRaised();
       return now.every((one) => one.state === 'resolved') && now;
     });
     expect(['fresh_evidence', 'applied', 'reprocessed', 'revised']).toContain(resolved?.resolution);

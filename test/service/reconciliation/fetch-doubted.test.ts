@@ -30,7 +30,7 @@ async function waitAMinute({ context }: ReconciliationEnvironment): Promise<void
     .execute();
 }
 
-test('what a read lacked is shown at once and again a minute later, and then told once', async () => {
+test('an event missing from a reading is fetched at once and again a minute later, then reported once', async () => {
   const { world, row } = await takenBack();
   await using _ = world;
   expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
@@ -50,7 +50,7 @@ test('what a read lacked is shown at once and again a minute later, and then tol
   expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
-test('of two replicas one asks; a provider that is away is asked again, one that does not know it later', async () => {
+test('one of two replicas fetches; an unavailable provider is asked again soon, an unknown id later', async () => {
   const { world, row } = await takenBack();
   await using _ = world;
   const other = await world.replica();
@@ -66,7 +66,7 @@ test('of two replicas one asks; a provider that is away is asked again, one that
   expect(await world.mismatches()).toEqual([]);
 });
 
-test('one that the provider does not know is asked for ever less often, at least once a day', async () => {
+test('an unknown transaction is fetched ever less often, at least once a day', async () => {
   const { world, row } = await takenBack();
   await using _ = world;
   world.provider.rows.delete(row.id);
@@ -87,7 +87,7 @@ test('one that the provider does not know is asked for ever less often, at least
   }
 });
 
-test('one that can not be shown is put off, and those behind it are asked for', async () => {
+test('a transaction that fails is deferred, and those behind it are fetched', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = [10, 11, 12].map((hour) => makeRow({ created: `${D3} ${hour}:00:00`, history: ['paid', 'refund'] }));
   world.provider.add(...rows);
@@ -110,7 +110,7 @@ test('one that can not be shown is put off, and those behind it are asked for', 
   const shown = (await doubts()).filter((doubt) => doubt.shown_without_at !== null);
   expect(shown).toHaveLength(2);
   expect(shown.map((doubt) => doubt.transaction_id)).not.toContain(first?.transaction_id);
-  expect(await fetchDueDoubted(world.context, world.client), 'it is put off').toBe(0);
+  expect(await fetchDueDoubted(world.context, world.client), 'it is deferred').toBe(0);
 });
 
 /** A row whose own status is `paid` beside a history that ends in `pending`, met on a page of the list. */
@@ -140,17 +140,17 @@ test('a row whose own status its history lacks is status_differs after two shows
   await settle();
   expect(await world.mismatches(), 'nor does one show').toEqual([]);
   await settle();
-  const told = { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id, baseline: 0 };
+  const expected = { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id, baseline: 0 };
   const [mismatch] = await world.mismatches();
-  expect(mismatch).toMatchObject(told);
+  expect(mismatch).toMatchObject(expected);
   expect(JSON.parse(mismatch?.actual ?? '')).toMatchObject({ status: 'paid', history: ['pending'] });
   expect(await world.context.db.selectFrom('entries').select('seq').execute()).toEqual([]);
-  expect(await fetchDueDoubted(world.context, world.client), 'told, it is left alone').toBe(0);
+  expect(await fetchDueDoubted(world.context, world.client), 'it is reported and not fetched again').toBe(0);
   await world.reconcile(D3, D3);
   expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 0 }]);
 });
 
-test('it resolves itself when a later show agrees with itself; a list that agrees has it shown', async () => {
+test('a later show that agrees with itself resolves it; a list row that agrees has it fetched', async () => {
   const { world, row, settle } = await againstItself();
   await using _ = world;
   await settle();
@@ -163,7 +163,7 @@ test('it resolves itself when a later show agrees with itself; a list that agree
   expect(await world.context.db.selectFrom('doubted_statuses').selectAll().execute()).toEqual([]);
 });
 
-test('a row that agrees with itself in the show that follows was only being written', async () => {
+test('a row that agrees with itself in the next show raises nothing: it was being written', async () => {
   const { world, row } = await againstItself();
   await using _ = world;
   row.status = 'pending';
@@ -172,7 +172,7 @@ test('a row that agrees with itself in the show that follows was only being writ
   expect(await world.mismatches()).toEqual([]);
 });
 
-test('a status outside the eight on the row alone is told at once, and ends with a known one', async () => {
+test('an unknown status on the row alone is reported at once, and resolved by a known one', async () => {
   const { world, row } = await againstItself('partially_paid');
   await using _ = world;
   expect(await world.mismatches('unknown_status')).toMatchObject([{ severity: 'high', state: 'open', scope: row.id }]);

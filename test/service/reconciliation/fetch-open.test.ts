@@ -20,7 +20,7 @@ const AGES = [30_000, 120_000, 86_400_000];
 const [D100, D99, D98, D97] = [100, 99, 98, 97].map(dayAgo) as [string, string, string, string];
 const TODAY = dayAgo(0);
 
-test('an open transaction is due at the ages of the schedule, then each day; a charge that nobody paid no more', () => {
+test('an open transaction is due at the ages of the schedule, then each day; an unpaid charge is not', () => {
   const created = new Date('2026-03-01T10:00:00Z');
   const at = (ms: number): Date => new Date(created.getTime() + ms);
   expect(nextFetchAt(created, created, AGES, true)).toEqual(at(30_000));
@@ -35,7 +35,7 @@ const statusOf = async (world: ReconciliationEnvironment, id: string) =>
 const listed = async (world: ReconciliationEnvironment) =>
   (await world.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
 
-test('a payment whose webhook is lost is met by a look, and a transaction that ended is looked at no more', async () => {
+test('a payment whose webhook is lost is fetched, and an ended transaction is not fetched any more', async () => {
   await using world = await openReconciliationEnvironment({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
   const [open, ended] = [makeRow({ created: wallAgo(0), history: [] }), makeRow({ history: ['paid'] })];
   world.provider.add(open, ended);
@@ -58,7 +58,7 @@ test('a payment whose webhook is lost is met by a look, and a transaction that e
   expect(event.map((row) => row.source_kind).sort()).toEqual(['list', 'show']);
 });
 
-test('replicas make each look once, in rounds of so many', async () => {
+test('replicas make each fetch once, in rounds of limited size', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...Array.from({ length: 60 }, () => makeRow({ created: wallAgo(40_000), history: [] })));
   await world.reconcile(TODAY, TODAY);
@@ -79,7 +79,7 @@ test('replicas make each look once, in rounds of so many', async () => {
   expect(new Set(paths).size).toBe(60);
 });
 
-test('old ones are looked at while they hold money or are in process, abandoned charges are not', async () => {
+test('old transactions are fetched while they hold money or are in process, abandoned charges are not', async () => {
   await using world = await openReconciliationEnvironment();
   const old = { created: `${D98} 10:00:00`, history: [] as string[] };
   const cashout = makeRow({ ...old, operation: 'cashout' });
@@ -95,7 +95,7 @@ test('old ones are looked at while they hold money or are in process, abandoned 
   expect(asked).toEqual([cashout.id, analysed.id].sort());
 });
 
-test('what holds money does not wait behind charges that nobody pays, nor those for ever behind it', async () => {
+test('a transaction that holds money does not wait behind unpaid charges, and these do not starve', async () => {
   await using world = await openReconciliationEnvironment();
   const [charges, cashouts] = [30, 30];
   const make = (count: number, operation: string) =>
@@ -116,7 +116,7 @@ test('what holds money does not wait behind charges that nobody pays, nor those 
   expect(asked.filter((operation) => operation === 'cashin')).toHaveLength(5);
 });
 
-test('any number of old ones is put on the list at once, and they come due little by little', async () => {
+test('any number of old transactions is scheduled at once, spread over rounds', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(
     ...Array.from({ length: 1_100 }, () => makeRow({ created: `${D98} 10:00:00`, operation: 'cashout', history: [] })),
@@ -159,7 +159,7 @@ test('each night the days older than the last ones that hold an open transaction
   expect(await night(), 'nothing is open any more').toBeUndefined();
 });
 
-test('one that can not be shown does not end its round; a refused key does', async () => {
+test('a transaction that fails does not end its round; a refused key does', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = Array.from({ length: 12 }, () => makeRow({ created: wallAgo(40_000), history: [] }));
   world.provider.add(...rows);
@@ -179,11 +179,11 @@ test('one that can not be shown does not end its round; a refused key does', asy
   world.provider.requests = [];
   world.provider.switches.fault = () => ({ status: 401 });
   const stop = new AbortController();
-  const looks = fetchDueOpen({ ...world.context, signal: stop.signal }, world.client, AGES);
+  const round = fetchDueOpen({ ...world.context, signal: stop.signal }, world.client, AGES);
   await eventually(async () => world.provider.requests.length > 0);
   // it would leave the provider alone for a minute
   stop.abort();
-  await looks;
+  await round;
   expect(world.provider.requests.length).toBeLessThanOrEqual(4);
 });
 

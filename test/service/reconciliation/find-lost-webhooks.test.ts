@@ -15,7 +15,7 @@ const TODAY = wallAgo(0).slice(0, 10);
 // a history that reaches over midnight would stand in two days
 const FROM = wallAgo(2 * 3_600_000).slice(0, 10);
 
-/** A payment that was created and paid so long ago. */
+/** A payment, created and paid this long ago. */
 function paidAgo(ms: number, facts: Partial<ProviderRow> = {}): ProviderRow {
   const [created, paid] = [wallAgo(ms + MINUTE), wallAgo(ms)];
   const events = [
@@ -25,7 +25,7 @@ function paidAgo(ms: number, facts: Partial<ProviderRow> = {}): ProviderRow {
   return makeRow({ created, status: 'paid', events, ...facts });
 }
 
-/** A webhook that came so long ago, taken apart: what it names, and what it claims. */
+/** A split webhook, received this long ago, with its key and its claim. */
 async function arrive(
   world: ReconciliationEnvironment,
   msAgo: number,
@@ -67,8 +67,8 @@ async function arrive(
   }
 }
 
-/** Applies what the provider shows now of a row, as the look that the newest webhook caused. */
-async function lookFor(world: ReconciliationEnvironment, row: ProviderRow): Promise<void> {
+/** Applies the provider's current row as the fetch that the newest webhook caused. */
+async function fetchForWebhook(world: ReconciliationEnvironment, row: ProviderRow): Promise<void> {
   const { seq } = await world.context.db
     .selectFrom('webhooks')
     .select('seq')
@@ -82,7 +82,7 @@ async function lookFor(world: ReconciliationEnvironment, row: ProviderRow): Prom
 
 const reconcile = (world: ReconciliationEnvironment) => world.reconcile(FROM, TODAY);
 
-test('a change that nothing announced within its grace is lost: told at once by the run that saw it, and over', async () => {
+test('the webhook of an unannounced change is lost: raised by the run that saw it, as resolved', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const row = paidAgo(30 * MINUTE);
   world.provider.add(row);
@@ -93,7 +93,7 @@ test('a change that nothing announced within its grace is lost: told at once by 
   expect((await reconcile(world)).mismatches).toBe(0);
 });
 
-test('a change whose grace is not over is told later by the watch, and counted at the run that saw it', async () => {
+test('a change whose grace is not over is raised later by the watch, and counted in the run that saw it', async () => {
   await using world = await openReconciliationEnvironment({ ...GRACE, WEBHOOK_GRACE: '4s' });
   world.provider.add(paidAgo(0));
   const run = await reconcile(world);
@@ -105,7 +105,7 @@ test('a change whose grace is not over is told later by the watch, and counted a
   expect(await world.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
 });
 
-test('an inferred event owes no webhook: it is dated by the creation, not by the change', async () => {
+test('no webhook is expected of an inferred event: it is dated by the creation, not by the change', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   world.provider.add({ ...paidAgo(3_600_000), events: [] });
   expect(await reconcile(world)).toMatchObject({ applied: 1 });
@@ -113,14 +113,14 @@ test('an inferred event owes no webhook: it is dated by the creation, not by the
   expect(await world.mismatches('webhook_lost')).toEqual([]);
 });
 
-describe('a change that the look for another webhook taught', () => {
+describe('a change learnt from the fetch for another webhook', () => {
   test('is lost where that webhook came before it, and nothing since: raised by the next run, and counted there', async () => {
     await using world = await openReconciliationEnvironment(GRACE);
     const row = paidAgo(30 * MINUTE);
     world.provider.add(row);
     // of the creation, a minute before
     await arrive(world, 31 * MINUTE, { id: row.id, status: 'pending' });
-    await lookFor(world, row);
+    await fetchForWebhook(world, row);
     expect(await world.mismatches()).toEqual([]);
     expect(await reconcile(world)).toMatchObject({ applied: 0, mismatches: 1, by_kind: { webhook_lost: 1 } });
     expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: row.id, resolution: 'applied' }]);
@@ -131,7 +131,7 @@ describe('a change that the look for another webhook taught', () => {
     const row = paidAgo(30 * MINUTE);
     world.provider.add(row);
     await arrive(world, 15 * MINUTE, { id: row.id });
-    await lookFor(world, row);
+    await fetchForWebhook(world, row);
     expect(await checkExpectedWebhooks(world.context)).toBe(1);
     expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: row.id, run_seq: null }]);
     expect((await reconcile(world)).mismatches).toBe(0);
@@ -146,12 +146,12 @@ describe('a change that the look for another webhook taught', () => {
     world.provider.add(...rows);
     const [own, later, repeated] = rows as [ProviderRow, ProviderRow, ProviderRow];
     await arrive(world, 29 * MINUTE, { id: own.id });
-    await lookFor(world, own);
+    await fetchForWebhook(world, own);
     await arrive(world, 25 * MINUTE, { id: later.id });
     await arrive(world, 31 * MINUTE, { id: later.id, status: 'pending' });
-    await lookFor(world, later);
+    await fetchForWebhook(world, later);
     await arrive(world, 55 * MINUTE, { id: repeated.id, repeats: [21 * MINUTE] });
-    await lookFor(world, repeated);
+    await fetchForWebhook(world, repeated);
     expect(await checkExpectedWebhooks(world.context)).toBe(0);
     expect(await world.mismatches()).toEqual([]);
     const days = await readWebhookDays(world.context, { from: FROM, to: TODAY });
@@ -170,7 +170,7 @@ describe('while a webhook may still come out of a spool', () => {
     await world.context.db.replaceInto('spools').values(row).execute();
   }
 
-  test('no change is judged; what is drained counts by when it came', async () => {
+  test('no change is checked; drained webhooks count by their receive time', async () => {
     await using world = await openReconciliationEnvironment(GRACE);
     const [announced, lost] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
     world.provider.add(announced, lost);
@@ -195,7 +195,7 @@ describe('while a webhook may still come out of a spool', () => {
     expect((await reconcile(world)).mismatches).toBe(lost);
   });
 
-  test('nor while it stands in the inbox and is not taken apart', async () => {
+  test('no change is checked while a webhook in the inbox is not split', async () => {
     await using world = await openReconciliationEnvironment(GRACE);
     world.provider.add(paidAgo(30 * MINUTE));
     await arrive(world, 25 * MINUTE, {});
@@ -206,7 +206,7 @@ describe('while a webhook may still come out of a spool', () => {
   });
 });
 
-test('of two watches at once, one tells it', async () => {
+test('one of two concurrent watches reports it', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   world.provider.add(...Array.from({ length: 30 }, () => paidAgo(0)));
   await reconcile(world);
@@ -238,7 +238,7 @@ test('WEBHOOKS_OWED says which changes are announced', async () => {
   expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 1 });
 });
 
-test('anything that names the transaction in time announced it, whatever status it names', async () => {
+test('any webhook that names the transaction in time announced it, with any status', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const [byId, byReference, byRepeat] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
   world.provider.add(byId, byReference, byRepeat);
@@ -248,7 +248,7 @@ test('anything that names the transaction in time announced it, whatever status 
   expect((await reconcile(world)).by_kind).toEqual({});
 });
 
-test('a webhook that came before the transaction was known, and has its extra alone, announced it', async () => {
+test('a webhook with only the extra, received before the transaction was known, announced it', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const [row, byRepeat, late] = ['caixa 1', 'caixa 2', 'caixa 3'].map((extra) => paidAgo(30 * MINUTE, { extra }));
   world.provider.add(...[row, byRepeat, late].flatMap((one) => one ?? []));
@@ -260,7 +260,7 @@ test('a webhook that came before the transaction was known, and has its extra al
   expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: late?.id }]);
 });
 
-test('an extra that several transactions have, or beside the key of another one, announces none of them', async () => {
+test('an extra that several transactions share, or with the key of another one, announces none of them', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const extras = ['loja 7', 'loja 7', 'caixa 4', 'caixa 5'];
   world.provider.add(...extras.map((extra) => paidAgo(30 * MINUTE, { extra })));
@@ -270,7 +270,7 @@ test('an extra that several transactions have, or beside the key of another one,
   expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 4 });
 });
 
-test('what came too early, too late, or names another, announced nothing', async () => {
+test('a webhook that is too early, too late, or names another transaction announces nothing', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const rows = [0, 1, 2, 3].map(() => paidAgo(30 * MINUTE));
   const [early, late, repeated, other] = rows;
@@ -297,7 +297,7 @@ test('the webhook of the change a second before does not announce the one after 
   expect(await world.mismatches()).toMatchObject([{ actual: expect.stringContaining('"refund"') }]);
 });
 
-test('a provider whose clock is a little ahead of ours announces its change all the same', async () => {
+test('a provider whose clock is slightly ahead of ours announces its change', async () => {
   await using world = await openReconciliationEnvironment(GRACE);
   const row = paidAgo(30 * MINUTE);
   world.provider.add(row);

@@ -11,7 +11,7 @@ const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOStri
 const alertsOf = (world: ReconciliationEnvironment, name: string) =>
   world.context.db.selectFrom('alerts').selectAll().where('name', '=', name).orderBy('seq').execute();
 
-test('many absent from one read are many rows and one alert, which ends with the last of them', async () => {
+test('many transactions absent from one reading are many mismatches and one alert, which ends with the last of them', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   const rows = makeDay(D3, 140);
   world.provider.add(...rows);
@@ -60,7 +60,7 @@ test('a day that one platform could not be read of is proven by a read of all', 
   ]);
 });
 
-test('years of history at the first install are listed, and tell of themselves together', async () => {
+test('years of history at the first installation are listed, with one summary alert', async () => {
   await using world = await openReconciliationEnvironment();
   const illegal = makeDay(D3, 40, { history: ['denied', 'paid'] });
   world.provider.add(...illegal);

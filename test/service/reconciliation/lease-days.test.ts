@@ -29,7 +29,7 @@ const ANSWER_MS = 30;
 const DAYS = [20, 19, 18, 17, 16, 15, 14, 13].map(dayAgo);
 const [FIRST, THIRD, SIXTH, LAST] = [DAYS[0], DAYS[2], DAYS[5], DAYS[7]] as [string, string, string, string];
 
-/** Each reading of a day is one honest pass: a second one that begins before the first has asked for all is told by it. */
+/** Each reading of a day is one clean pass. A second one that begins before the first has ended counts as overlapping. */
 function countReadings(seen: SeenRequest[], day: string): { readings: number; overlapping: number } {
   const ofDay = seen.filter((one) => one.query.get('initial_date') === day && one.query.get('final_date') === day);
   const begun = ofDay.flatMap((one, index) => (one.page === 1 ? [index] : []));
@@ -37,7 +37,7 @@ function countReadings(seen: SeenRequest[], day: string): { readings: number; ov
   return { readings: ofDay.length / REQUESTS_A_DAY, overlapping };
 }
 
-test('two replicas and a command come to the same days at once: no day is ever read by two of them', async () => {
+test('two replicas and a command run over the same days at once: no day is read by two of them', async () => {
   await using provider = await new TestProvider(API_KEY).listen();
   provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
   const database = await createTestDatabase();
@@ -104,7 +104,7 @@ async function endLease(world: ReconciliationEnvironment, run: RunRef): Promise<
 
 const dayOf = (day: string) => ({ fromDay: day, toDay: day });
 
-test('however many runs wait for a day that another one reads, the worker goes on with all others', async () => {
+test('any number of runs that wait for a day delays no other run of the worker', async () => {
   await using world = await openDays();
   const elsewhere = await world.replica();
   const reader = await claim(elsewhere, FIRST, FIRST);
@@ -139,7 +139,7 @@ test('however many runs wait for a day that another one reads, the worker goes o
   await loops;
 });
 
-test('a day that can not be had is asked for once and told at once, however long another day is waited for', async () => {
+test('a broken day is requested once and reported at once, though the run waits for another day', async () => {
   await using world = await openDays();
   const elsewhere = await world.replica();
   const reader = await claim(elsewhere, THIRD, THIRD);
@@ -173,7 +173,7 @@ test('a day that can not be had is asked for once and told at once, however long
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   stop.abort();
   await loops;
-  // whoever goes on with it by command has the day asked for again
+  // a command that resumes the run requests the day again
   world.provider.switches.fault = () => undefined;
   const again = { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' };
   expect(await resumeRun(world.context, again)).toMatchObject({ id, proven: 2 });
@@ -183,7 +183,7 @@ test('a day that can not be had is asked for once and told at once, however long
   expect(await findRun(db, id)).toMatchObject({ state: 'complete', total: 60, error: null });
 });
 
-test('what another run reads is left for last and waited for; a killed one is waited for until its lease runs out', async () => {
+test('days of another run are left for last and waited for; those of a killed run until its lease expires', async () => {
   await using world = await openDays();
   const died = await world.replica();
   const dead = await claim(died, FIRST, FIRST);
@@ -207,7 +207,7 @@ test('what another run reads is left for last and waited for; a killed one is wa
   expect(await claimRun(world.context, { id: dead.id })).toMatchObject({ id: dead.id });
 });
 
-test('a day that the database did not let go is given back before the next one is taken', async () => {
+test('a day whose release failed is released before the next lease', async () => {
   await using world = await openDays();
   const run = await claim(world.context, FIRST, THIRD);
   let refusals = 0;
@@ -225,7 +225,7 @@ test('a day that the database did not let go is given back before the next one i
   expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', total: 60 });
 });
 
-test('who was only slow loses its run with the day: it cannot renew its lease while another reads', async () => {
+test('a slow run loses its lease with the day: it can not renew it while another run reads', async () => {
   await using world = await openDays();
   const slow = await claim(await world.replica(), FIRST, FIRST);
   await leaseWindow(world.context, slow, [dayOf(FIRST)]);
@@ -243,7 +243,7 @@ test('who was only slow loses its run with the day: it cannot renew its lease wh
   expect(await leaseWindow(world.context, await claim(world.context, FIRST, FIRST), [dayOf(FIRST)])).toBeUndefined();
 });
 
-test('a wide window is taken whole or not at all, and a window that is free is preferred', async () => {
+test('a wide window is leased whole or not at all, and a free window is preferred', async () => {
   await using world = await openDays();
   const [one, other] = [await claim(world.context, FIRST, LAST), await claim(world.context, FIRST, LAST)];
   const week = { fromDay: FIRST, toDay: SIXTH };
@@ -254,7 +254,7 @@ test('a wide window is taken whole or not at all, and a window that is free is p
   expect(await leaseWindow(world.context, other, [{ fromDay: FIRST, toDay: LAST }])).toMatchObject({ toDay: LAST });
 });
 
-test('of many that want the same days at the same instant, exactly one gets each', async () => {
+test('of many concurrent leases of the same days exactly one succeeds for each', async () => {
   await using world = await openDays();
   const contexts = [world.context, await world.replica(), await world.replica()];
   const runs: { context: Context; run: RunRef }[] = [];

@@ -38,7 +38,7 @@ test('ours that the list leaves out and show does not know is missing, until it 
   expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 1 }]);
 });
 
-test('what a person resolved is told again, once the provider had taken it back in between', async () => {
+test('a mismatch that a person resolved is raised again after the provider corrected it in between', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   world.provider.add(...rows);
@@ -54,7 +54,7 @@ test('what a person resolved is told again, once the provider had taken it back 
   for (const { id } of await world.context.db.selectFrom('mismatches').select('id').execute()) {
     await resolveMismatchByHand(world.context, id, { actor: 'tok_1', note: 'they are on it' });
   }
-  expect((await vanish()).mismatches, 'not told again while nothing else is shown').toBe(0);
+  expect((await vanish()).mismatches, 'not raised again while nothing changes').toBe(0);
   world.provider.add(gone);
   world.provider.unlisted.clear();
   await world.reconcile(D3, D3);
@@ -63,7 +63,7 @@ test('what a person resolved is told again, once the provider had taken it back 
   expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'open', reopened: 1 }]);
 });
 
-test('a day that was proven since is told again where it can not be, though a person resolved it before', async () => {
+test('list_unstable that a person resolved is raised again for a day that was proven in between', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 130));
   const read = (more: number) => {
@@ -109,7 +109,7 @@ test('ours that the list leaves out and show knows is a list_omission, until a c
   expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
-test('another creation day at the provider is told once, as reference_differs, and the row counts as present', async () => {
+test('another creation day at the provider is raised once, as reference_differs, and the row counts as present', async () => {
   await using world = await openReconciliationEnvironment();
   const [row, ...rest] = makeDay(D3, 5);
   if (!row) throw new Error('no row');
@@ -120,16 +120,16 @@ test('another creation day at the provider is told once, as reference_differs, a
     await world.reconcile(D3, D3);
     await world.reconcile(D2, D2);
   }
-  const told = await world.mismatches();
-  expect(told).toMatchObject([{ kind: 'reference_differs', scope: row.id, state: 'open', reopened: 0 }]);
-  expect(JSON.parse(told[0]?.actual ?? '')).toEqual({ date_created: row.date_created });
+  const mismatches = await world.mismatches();
+  expect(mismatches).toMatchObject([{ kind: 'reference_differs', scope: row.id, state: 'open', reopened: 0 }]);
+  expect(JSON.parse(mismatches[0]?.actual ?? '')).toEqual({ date_created: row.date_created });
   // gone altogether, it is missing all the same
   world.provider.rows.delete(row.id);
   await world.reconcile(D3, D3);
   expect((await world.mismatches()).map((one) => one.kind)).toEqual(['reference_differs', 'missing_at_provider']);
 });
 
-test('a surplus that a person accepts proves the day for as long as it stays the same', async () => {
+test('a surplus that a person accepts proves the day while it stays the same', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 130));
   const read = (more: number) => {
@@ -152,8 +152,8 @@ test('a surplus that a person accepts proves the day for as long as it stays the
   });
   await acceptMismatchOrSurplus(context, id, { ...by, actual: JSON.parse(actual ?? '') });
   expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'accepted' });
-  const judged = async () => await classifyDay(context.db, D3, context.clock.now(), context.calendar);
-  expect((await judged()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
+  const classify = async () => await classifyDay(context.db, D3, context.clock.now(), context.calendar);
+  expect((await classify()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
   expect(await read(3)).toMatchObject({ state: 'complete', passes: 2, total: 133, seen: 130 });
   // another number is another surplus, and none needs nobody's word
   expect(await read(4)).toMatchObject({ state: 'incomplete', by_kind: { list_unstable: 1 } });
@@ -214,7 +214,7 @@ test('one that a version without days on its refusals wrote ends by a reading of
   expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'resolved' }]);
 });
 
-test('of a day of very many, whatever is absent is found, also where all were created in one second', async () => {
+test('every absent transaction of a large day is found, also where all were created in one second', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = Array.from({ length: 2 * HELD_MAX + 2 }, () => makeRow({ created: `${D3} 12:00:00` }));
   world.provider.add(...rows, makeRow({ created: `${D3} 13:00:00` }));
@@ -226,7 +226,7 @@ test('of a day of very many, whatever is absent is found, also where all were cr
   const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   const reading = { ids: new Set(ids.filter((one) => !left.includes(one))), askedAt: world.context.clock.now() };
-  const options = { checkLease: () => undefined, heldMax: HELD_MAX };
+  const options = { checkLease: () => undefined, storedMax: HELD_MAX };
   await fetchAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
   const found = await world.mismatches('list_omission');
   expect(found.map((one) => one.scope).sort()).toEqual(left);
@@ -258,7 +258,7 @@ test('a window fetches a bounded number of absent transactions, others with each
   }
 });
 
-test('a run that proved nothing concludes nothing about what is absent, and is told for each ended day', async () => {
+test('a run that proved nothing concludes nothing about absence, and raises list_unstable for each ended day', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = [...makeDay(D4, 130), ...makeDay(D3, 130), ...makeDay(D2, 5)];
   world.provider.add(...rows);
@@ -287,7 +287,7 @@ test('a running day that can not be proven is no list_unstable', async () => {
   expect(await world.reconcile(dayAgo(0), dayAgo(0))).toMatchObject({ state: 'incomplete', mismatches: 0 });
 });
 
-test('a row that can not be read is kept raw and told, and its page and run go on', async () => {
+test('an unreadable row is kept raw and raises row_refused; its page and run continue', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   const [bad] = rows;
@@ -330,7 +330,7 @@ test('a refused row of a neighbouring day is not this window’s', async () => {
   expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 3, mismatches: 0 });
 });
 
-test('rows without an id that can be read prove nothing, and are told', async () => {
+test('rows without a readable id prove nothing, and raise row_refused', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 3);
   world.provider.add(...rows);
@@ -356,7 +356,7 @@ test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one
   expect(await world.mismatches('row_refused')).toMatchObject([{ baseline: 1 }, { scope: known?.id, baseline: 0 }]);
 });
 
-test('a reading that began before a row was refused does not end that', async () => {
+test('a reading that began before a row was refused does not resolve it', async () => {
   await using world = await openReconciliationEnvironment();
   await storeRefusedRows(world.context, [{ id: 'row-1', raw: '{}', reason: 'amount', source: { kind: 'show' } }]);
   const see = (askedAt: Date) =>

@@ -41,7 +41,7 @@ test.each([
   ['a cut connection', { cut: 'before' as const }],
   ['an answer cut in the middle', { cut: 'within' as const }],
   ['no JSON', { text: '<html>' }],
-])('a page that is broken once by %s is asked for again, and the run goes on', async (_, fault) => {
+])('a page that fails once with %s is requested again, and the run continues', async (_, fault) => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 250));
   world.provider.switches.fault = (seen: SeenRequest) => (seen.nth === 2 ? fault : undefined);
@@ -89,7 +89,7 @@ test('a page broken for good fails the run: all other days are proven, what was 
   expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
 });
 
-test('a transaction that can not be shown fails the run, and its later days are read', async () => {
+test('a failing show fails the run, and its later days are read', async () => {
   await using world = await threeDays();
   const gone = [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5));
   world.provider.rows.delete(gone?.id ?? '');
@@ -99,7 +99,7 @@ test('a transaction that can not be shown fails the run, and its later days are 
   expect(run).toMatchObject({ state: 'failed', applied: 5, total: 265, mismatches: 0 });
 });
 
-test('after three days in a row that can not be had, and today neither, the provider is away: the rest is not asked for', async () => {
+test('after three consecutive broken days, and today broken too, the rest is not requested', async () => {
   await using world = await threeDays();
   const days = [7, 6].map(dayAgo);
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
@@ -110,7 +110,7 @@ test('after three days in a row that can not be had, and today neither, the prov
   );
 });
 
-test('any number of days that can not be had keeps no other unread while the provider is there', async () => {
+test('any number of broken days delays no other day while the provider answers', async () => {
   await using world = await threeDays();
   const broken = [9, 8, 7, 6].map(dayAgo);
   world.provider.switches.fault = (seen) =>
@@ -119,7 +119,7 @@ test('any number of days that can not be had keeps no other unread while the pro
   expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
 });
 
-test('an alert of a failed run from before they were told of by their trigger ends with any run', async () => {
+test('an alert of a failed run from before alerts were per trigger ends with any run', async () => {
   await using world = await threeDays();
   const alert = {
     name: 'run_failed' as const,
@@ -132,7 +132,7 @@ test('an alert of a failed run from before they were told of by their trigger en
   expect((await alertsOf(world)).map((one) => one.ended_at === null)).toEqual([false]);
 });
 
-test('a failed run is told of until one of its own trigger goes to its end', async () => {
+test('the alert of a failed run fires until a run of its trigger ends without an error', async () => {
   await using world = await threeDays();
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { text: 'no JSON' } : undefined);
   await advanceUntilDone(world, world.reconcile(D5, D3, { trigger: 'reconcile_week' }));
@@ -145,7 +145,7 @@ test('a failed run is told of until one of its own trigger goes to its end', asy
   expect(await firing()).toEqual([true, false]);
 });
 
-test('what failed for a person is over once other runs have proven its days since, and not before', async () => {
+test('the alert of a failed run that a person started ends once other runs have proven its days', async () => {
   await using world = await threeDays();
   await world.reconcile(D5, D3, { trigger: 'reconcile_recent' });
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 400 } : undefined);
@@ -166,7 +166,7 @@ test('what failed for a person is over once other runs have proven its days sinc
   expect(await firing()).toEqual([false, false, true]);
 });
 
-test('a run whose process died goes on with the days that are not proven, and counts what was done before', async () => {
+test('a run whose process died resumes with the unproven days, and keeps its counts', async () => {
   await using world = await threeDays();
   for (const row of world.provider.rows.values()) world.provider.addEvent(row.id, 'refund');
   const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
@@ -229,7 +229,7 @@ async function dieInTheDay(
   return await findRun(world.context.db, id);
 }
 
-test('a pass that was broken off by a kill is gone on with at the page where it stopped', async () => {
+test('a killed pass is resumed at the page where it stopped', async () => {
   await using world = await threeDays();
   expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({
     state: 'complete',
@@ -243,7 +243,7 @@ test('a pass that was broken off by a kill is gone on with at the page where it 
   expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
 });
 
-test('the next day is begun while the last pages of a long one are on their way; killed then, both are gone on with', async () => {
+test('the next day begins while the last pages of a long one are in flight; killed then, both are resumed', async () => {
   await using world = await threeDays();
   const keptOfNext = numRuns(6, 9);
   world.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - 130)));
@@ -283,7 +283,7 @@ test('the next day is begun while the last pages of a long one are on their way;
   expect(asked(D4).sort((a, b) => a - b)).toEqual(left);
 });
 
-test('a row that a killed process could not read is no readable one for who goes on', async () => {
+test('a row that a killed process could not read stays unreadable for the resumed pass', async () => {
   await using world = await threeDays();
   // on the first page, which is not asked for again
   world.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
@@ -292,7 +292,7 @@ test('a row that a killed process could not read is no readable one for who goes
   expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
 });
 
-test('rows that moved while nobody read are not missed by a pass that is gone on with', async () => {
+test('rows that moved during a pause are not missed by a resumed pass', async () => {
   await using world = await threeDays();
   world.provider.switches.sort = 'touched';
   const moved: string[] = [];
@@ -309,7 +309,7 @@ test('rows that moved while nobody read are not missed by a pass that is gone on
   expect(new Set(ours.map((row) => row.status))).toEqual(new Set(['canceled']));
 });
 
-test('a row that one pass shows in two ways is settled by a show', async () => {
+test('a row that one pass shows in two versions is fetched by id', async () => {
   await using world = await threeDays();
   const row = [...world.provider.rows.values()].find((one) => one.date_created.startsWith(D4));
   if (!row) throw new Error('no row');
@@ -327,7 +327,7 @@ test('a row that one pass shows in two ways is settled by a show', async () => {
   ).toEqual([row.id]);
 });
 
-test('a Retry-After of an hour puts the run off until then; a short one is waited for', async () => {
+test('a Retry-After of an hour defers the run; a short one is waited for', async () => {
   await using world = await threeDays();
   const hour = { status: 429, headers: { 'retry-after': '3600' } };
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? hour : undefined);
@@ -351,7 +351,7 @@ test('a Retry-After of an hour puts the run off until then; a short one is waite
   expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
 });
 
-test('a failed run is gone on with by who asks for the same days again: what it proved is not read twice', async () => {
+test('a failed run is resumed by a request for the same days: its proven days are not read again', async () => {
   await using world = await threeDays();
   const ask = { from: D5, to: D3, trigger: 'command' };
   expect(await resumeRun(world.context, ask)).toBeUndefined();
@@ -395,7 +395,7 @@ test('a worker that lost its lease writes nothing more about the run', async () 
   expect(world.provider.count('list')).toBeLessThan(9);
 });
 
-test('two workers never work one run, and between them each run is worked', async () => {
+test('two workers never process the same run, and together they process each run', async () => {
   await using world = await threeDays();
   const stop = new AbortController();
   const others = await Promise.all([world.replica(), world.replica()]);

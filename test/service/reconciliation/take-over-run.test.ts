@@ -39,27 +39,27 @@ test('a run whose process was killed in the middle is taken up once its lease ra
   const asked = provider.count('list');
 
   const env = { SECRET_KEY };
-  await using lives = await openServedEnvironment({ providerUrl: provider.url, env, on: database });
-  const { db, clock } = lives.context;
+  await using survivor = await openServedEnvironment({ providerUrl: provider.url, env, on: database });
+  const { db, clock } = survivor.context;
   const held = await db.selectFrom('runs').select('lease_until').where('id', '=', run.id).executeTakeFirstOrThrow();
   const leftMs = (held.lease_until?.getTime() ?? 0) - clock.now().getTime();
   expect(leftMs).toBeLessThanOrEqual(LEASE_MS);
-  const openedMs = lives.timers.monotonicMs();
+  const openedMs = survivor.timers.monotonicMs();
   let takenUpMs: number | undefined;
   provider.switches.beforeResponse = () => {
-    takenUpMs ??= lives.timers.monotonicMs() - openedMs;
+    takenUpMs ??= survivor.timers.monotonicMs() - openedMs;
   };
-  const state = () => lives.api.call<PresentedRun>('GET', `/reconciliations/${run.id}`);
+  const state = () => survivor.api.call<PresentedRun>('GET', `/reconciliations/${run.id}`);
   expect(await state()).toMatchObject({ state: 'running' });
   const ended = eventually(async () => {
     const now = await state();
     return now.state === 'running' ? undefined : now;
   });
-  const done = await advanceUntilDone(lives, ended);
+  const done = await advanceUntilDone(survivor, ended);
   expect(done).toMatchObject({ state: 'complete', total: DAYS.length * ROWS_A_DAY, error: null });
   expect(takenUpMs).toBeLessThanOrEqual(TAKEN_UP_MS_MAX);
   // what it had proven before it died was not read again
   expect(provider.count('list') - asked).toBeLessThan(DAYS.length * REQUESTS_A_DAY);
-  const { transactions } = await lives.api.call<{ transactions: unknown[] }>('GET', '/transactions?status=paid');
+  const { transactions } = await survivor.api.call<{ transactions: unknown[] }>('GET', '/transactions?status=paid');
   expect(transactions).toEqual([]);
 });

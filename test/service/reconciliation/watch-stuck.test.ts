@@ -39,7 +39,7 @@ test.each<[string, string, string[], number, string | undefined]>([
   expect(found).toMatchObject(severity ? [{ severity, state: 'open', scope: row.id, baseline: 0 }] : []);
 });
 
-test('it is told once, and resolves itself when a final status comes', async () => {
+test('it is raised once, and resolved by a final status', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout', 'in_process');
   await watchAll(world, [row]);
@@ -53,7 +53,7 @@ test('it is told once, and resolves itself when a final status comes', async () 
   expect(await world.mismatches('stuck')).toMatchObject([{ state: 'resolved' }]);
 });
 
-test('what was open before WEBHOOKS_SINCE is baseline, and alerts nobody', async () => {
+test('a transaction open since before WEBHOOKS_SINCE is baseline, without an alert', async () => {
   await using world = await openReconciliationEnvironment({
     WEBHOOKS_SINCE: new Date(Date.now() - 10 * MINUTE).toISOString(),
   });
@@ -62,7 +62,7 @@ test('what was open before WEBHOOKS_SINCE is baseline, and alerts nobody', async
   expect(await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute()).toEqual([]);
 });
 
-test('those that a person resolved are not in the way of the next one, however many they are', async () => {
+test('any number of transactions that a person resolved does not hide the next one', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
   await watchAll(world, old);
@@ -81,16 +81,16 @@ test('those that a person resolved are not in the way of the next one, however m
   const fresh = openFor(20 * MINUTE, 'cashout');
   await watchAll(world, [fresh]);
   expect((await world.mismatches('stuck')).filter((row) => row.state === 'open')).toMatchObject([{ scope: fresh.id }]);
-  // kept while it is as it was, told again in another status
+  // kept in its status, raised again in another status
   const moved = old[0];
   world.provider.addEvent(moved?.id ?? '', 'in_analysis');
   await world.reconcile(wallAgo(4 * 24 * HOUR).slice(0, 10), wallAgo(0).slice(0, 10));
   await watchStuck(world.context);
-  const told = (await world.mismatches('stuck')).filter((row) => row.state === 'open').map((row) => row.scope);
-  expect(new Set(told)).toEqual(new Set([fresh.id, moved?.id]));
+  const open = (await world.mismatches('stuck')).filter((row) => row.state === 'open').map((row) => row.scope);
+  expect(new Set(open)).toEqual(new Set([fresh.id, moved?.id]));
 });
 
-test('those from before WEBHOOKS_SINCE, all of them, come after the fresh ones', async () => {
+test('all transactions from before WEBHOOKS_SINCE come after the fresh ones', async () => {
   await using world = await openReconciliationEnvironment({
     WEBHOOKS_SINCE: new Date(Date.now() - HOUR).toISOString(),
   });
@@ -102,7 +102,7 @@ test('those from before WEBHOOKS_SINCE, all of them, come after the fresh ones',
   expect(found.filter((row) => row.baseline === 1)).toHaveLength(501);
 });
 
-test('one that comes to its end while it is being told is not told', async () => {
+test('a transaction that ends while it is being raised is not raised', async () => {
   await using world = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout');
   world.provider.add(row);

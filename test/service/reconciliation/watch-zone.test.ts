@@ -27,25 +27,25 @@ function paidIn(zone: string, day: string, count: number): ProviderRow[] {
   });
 }
 
-test('a zone that is not the provider’s is one alert that says which would fit, and keeps days from being closed', async () => {
+test('a wrong time zone raises one alert that names a fitting one, and keeps days from being closed', async () => {
   await using world = await openReconciliationEnvironment();
   world.provider.add(...paidIn('America/Manaus', D5, 150), ...paidIn('America/Manaus', D4, 150));
   await world.reconcile(addDays(D4, -96), dayAgo(0));
-  const judged = () => classifyDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
-  expect(await judged()).toMatchObject({ state: 'closed' });
+  const classify = () => classifyDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
+  expect(await classify()).toMatchObject({ state: 'closed' });
   await watchZone(world.context);
   await watchZone(world.context);
   const [alert, ...more] = await alertsOf(world);
   expect(alert).toMatchObject({ name: 'time_zone_differs', severity: 'critical', ended_at: null });
   expect(alert?.summary).toMatch(/America\/Sao_Paulo is (59|60) minutes off .*: America\/Manaus$/);
   expect(more).toEqual([]);
-  expect(await judged()).toMatchObject({ state: 'provisional', proof: expect.anything() });
+  expect(await classify()).toMatchObject({ state: 'provisional', proof: expect.anything() });
   // the newest 200 fit again
   world.provider.add(...paidIn('America/Sao_Paulo', D3, 300));
   await world.reconcile(D3, D3);
   await watchZone(world.context);
   expect(await isZoneAlertFiring(world.context.db)).toBe(false);
-  expect(await judged()).toMatchObject({ state: 'closed' });
+  expect(await classify()).toMatchObject({ state: 'closed' });
 });
 
 test('the right zone raises nothing', async () => {

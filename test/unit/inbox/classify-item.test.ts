@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FetchResult } from '../../../src/inbox/items/fetch-transaction.ts';
-import { classifyItem as judge, type WebhookClaim } from '../../../src/inbox/verify/classify-item.ts';
+import { classifyItem, type WebhookClaim } from '../../../src/inbox/verify/classify-item.ts';
 import { parseTransaction } from '../../../src/provider/parse-transaction.ts';
 
 const RECEIVED = new Date('2026-11-20T12:00:00Z');
@@ -16,9 +16,9 @@ const claim = (more: Partial<WebhookClaim> = {}): WebhookClaim => ({
   ...more,
 });
 
-/** By the time that is late, all looks but the last one were made. */
-const judgeItem: typeof judge = (one, found, now, graceMs) =>
-  judge(now === late ? { ...one, fetches: 7 } : one, found, now, graceMs);
+/** At the late time all fetches but the last one were made. */
+const classify: typeof classifyItem = (one, found, now, graceMs) =>
+  classifyItem(now === late ? { ...one, fetches: 7 } : one, found, now, graceMs);
 
 function shown(statuses: string[], more: object = {}): FetchResult {
   const events = statuses.map((status, index) => ({ status, date_created: `2026-11-20 09:00:0${index}` })).reverse();
@@ -36,7 +36,7 @@ function shown(statuses: string[], more: object = {}): FetchResult {
 
 test('a claim that the history holds is applied, also where the history went on', () => {
   for (const statuses of [['paid'], ['pending', 'paid'], ['pending', 'paid', 'refund']]) {
-    expect(judgeItem(claim(), shown(statuses), early, GRACE_MS)).toEqual({
+    expect(classify(claim(), shown(statuses), early, GRACE_MS)).toEqual({
       kind: 'applied',
       id: 'tx',
       contradiction: undefined,
@@ -44,45 +44,45 @@ test('a claim that the history holds is applied, also where the history went on'
   }
 });
 
-test('what claims nothing is applied with the first answer', () => {
+test('an item without a claim is applied with the first answer', () => {
   const nothing = claim({ claimedStatus: null, claimedAmountCents: null });
-  expect(judgeItem(nothing, shown(['pending']), early, GRACE_MS).kind).toBe('applied');
+  expect(classify(nothing, shown(['pending']), early, GRACE_MS).kind).toBe('applied');
 });
 
 test('a claim ahead of the provider waits, and contradicts only once the grace is over', () => {
-  expect(judgeItem(claim(), shown(['pending']), early, GRACE_MS)).toEqual({
+  expect(classify(claim(), shown(['pending']), early, GRACE_MS)).toEqual({
     kind: 'waiting',
     nextFetchAt: new Date(early.getTime() + 1000),
     id: 'tx',
   });
-  expect(judgeItem(claim(), shown(['pending']), late, GRACE_MS)).toMatchObject({
+  expect(classify(claim(), shown(['pending']), late, GRACE_MS)).toMatchObject({
     kind: 'applied',
     contradiction: { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'pending' } },
   });
 });
 
 test('another amount than the provider shows is a contradiction that names both', () => {
-  expect(judgeItem(claim({ claimedAmountCents: 1001n }), shown(['paid']), late, GRACE_MS)).toMatchObject({
+  expect(classify(claim({ claimedAmountCents: 1001n }), shown(['paid']), late, GRACE_MS)).toMatchObject({
     contradiction: { scope: 'tx amount', expected: { amount: '10.01' }, actual: { amount: '10.00' } },
   });
 });
 
 test('a status shown beside a history that lacks it is waited for, and contradicts once the grace is over', () => {
   const ahead = shown(['pending'], { status: 'paid' });
-  expect(judgeItem(claim(), ahead, early, GRACE_MS).kind).toBe('waiting');
-  expect(judgeItem(claim(), ahead, late, GRACE_MS)).toMatchObject({
+  expect(classify(claim(), ahead, early, GRACE_MS).kind).toBe('waiting');
+  expect(classify(claim(), ahead, late, GRACE_MS)).toMatchObject({
     kind: 'applied',
     contradiction: { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
   });
 });
 
-test('what the provider does not know is asked for again until the grace is over, then quarantined', () => {
-  expect(judgeItem(claim({ fetches: 3 }), { kind: 'unknown' }, early, GRACE_MS)).toEqual({
+test('an item unknown to the provider is fetched again until the grace is over, then quarantined', () => {
+  expect(classify(claim({ fetches: 3 }), { kind: 'unknown' }, early, GRACE_MS)).toEqual({
     kind: 'waiting',
     nextFetchAt: new Date(early.getTime() + 30_000),
     id: undefined,
   });
-  expect(judgeItem(claim(), { kind: 'unknown' }, late, GRACE_MS)).toEqual({
+  expect(classify(claim(), { kind: 'unknown' }, late, GRACE_MS)).toEqual({
     kind: 'quarantined',
     reason: 'unknown_at_provider',
   });
@@ -90,12 +90,12 @@ test('what the provider does not know is asked for again until the grace is over
 
 test('a row that can not be read may be readable later; in the end it says so', () => {
   const unreadable = shown(['paid'], { amount: '1.001' });
-  expect(judgeItem(claim(), unreadable, early, GRACE_MS).kind).toBe('waiting');
-  expect(judgeItem(claim(), unreadable, late, GRACE_MS)).toMatchObject({ reason: 'unreadable_at_provider' });
+  expect(classify(claim(), unreadable, early, GRACE_MS).kind).toBe('waiting');
+  expect(classify(claim(), unreadable, late, GRACE_MS)).toMatchObject({ reason: 'unreadable_at_provider' });
 });
 
-test('more than one hit is never guessed, nor looked at again', () => {
-  expect(judgeItem(claim(), { kind: 'ambiguous' }, early, GRACE_MS)).toEqual({
+test('an ambiguous key is never guessed, nor fetched again', () => {
+  expect(classify(claim(), { kind: 'ambiguous' }, early, GRACE_MS)).toEqual({
     kind: 'quarantined',
     reason: 'ambiguous',
   });

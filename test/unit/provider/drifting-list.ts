@@ -46,12 +46,12 @@ export const STABLE_LIST: Quirks = {
   overtaking: true,
 };
 
-/** A list that changes between any two answers as told, and what it held from the start to the end. */
+/** A list that changes between two answers as `quirks` say. `held`: the ids that it held from the start to the end. */
 export function createDriftingList(quirks: Quirks): {
   client: ListClient;
   held: string[];
   asked: number[];
-  /** Lets it change as often as it does between so many answers. */
+  /** Applies the changes of this many answers. */
   drift(times: number): void;
 } {
   const random = mulberry(quirks.seed);

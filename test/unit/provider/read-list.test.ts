@@ -30,15 +30,15 @@ const quirks = fc.record({
   overtaking: fc.boolean(),
 } satisfies { [K in keyof Quirks]: fc.Arbitrary<Quirks[K]> });
 
-describe('whatever the list does', () => {
-  test('a reading that calls itself complete has not missed a row that was there all the while', async () => {
+describe('a list that drifts, repeats pages or announces wrong totals', () => {
+  test('a complete reading has not missed a row that was listed from its start to its end', async () => {
     let proven = 0;
     await fc.assert(
       fc.asyncProperty(quirks, fc.boolean(), async (drawn, running) => {
-        // a total that counts too few while rows are also moving can't be told from a right one by anybody
-        const told = drawn.jumpsPerPage + drawn.insertsPerPage > 0 || drawn.order === 'random';
+        // no reader can detect a total that counts too few while rows are also moving
+        const isMoving = drawn.jumpsPerPage + drawn.insertsPerPage > 0 || drawn.order === 'random';
         const { reading, missed } = await read(
-          { ...drawn, totalOff: told ? Math.max(0, drawn.totalOff) : drawn.totalOff },
+          { ...drawn, totalOff: isMoving ? Math.max(0, drawn.totalOff) : drawn.totalOff },
           running,
         );
         if (reading.complete) proven++;
@@ -53,7 +53,7 @@ describe('whatever the list does', () => {
 });
 
 test.each([0, 1, 99, 100, 101, 250, 2500])(
-  'an honest list of %i rows is proven in one pass, each page asked for once',
+  'an honest list of %i rows is proven in one pass, each page requested once',
   async (rows) => {
     for (const beyond of ['empty', 'absent'] as const) {
       const { reading, asked, missed } = await read({ rows, beyond });
@@ -66,7 +66,7 @@ test.each([0, 1, 99, 100, 101, 250, 2500])(
   },
 );
 
-test('a running day that is not growing costs no request more than an ended one', async () => {
+test('a running day that does not grow costs as many requests as an ended one', async () => {
   expect((await read({ rows: 250 }, true)).asked).toHaveLength(4);
 });
 
@@ -101,7 +101,7 @@ test('rows that jump to the head as they change do not keep a reading from being
   }
 });
 
-test('a server that ignores the page is never believed, though all its answers are alike', async () => {
+test('a server that ignores the page is never trusted, though all its answers are alike', async () => {
   const { reading } = await read({ pages: 'ignored', rows: 1000 });
   expect(reading.complete).toBe(false);
   expect(reading.reason).toMatch(/repeated another one: 100 ids were seen of 1000/);
@@ -128,8 +128,8 @@ test('pages of another size are proven by two passes alike', async () => {
   expect(reading).toMatchObject({ complete: true, passes: 2 });
 });
 
-describe('a reading that is broken off and gone on with', () => {
-  /** Read until it dies at so many requests, then, after a pause in which the list goes on changing, to its end. */
+describe('a killed and resumed reading', () => {
+  /** Reads until a kill at the given request; after a pause in which the list changes, resumes and reads to the end. */
   async function readTwice(drawn: Partial<Quirks>, diesAt: number, pause: number) {
     const list = createDriftingList({ ...STABLE_LIST, ...drawn });
     const kept = new Map<number, Map<number, StoredPage>>();
@@ -157,7 +157,7 @@ describe('a reading that is broken off and gone on with', () => {
     return { reading, missed, asked: list.asked.slice(askedBefore) };
   }
 
-  test('is never called complete with a row missed, whatever the list did in the pause', async () => {
+  test('is never complete with a missed row, for any change of the list in the pause', async () => {
     let proven = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -176,7 +176,7 @@ describe('a reading that is broken off and gone on with', () => {
     expect(proven).toBeGreaterThan(0);
   }, 60_000);
 
-  test('asks for no page again that it had', async () => {
+  test('requests no stored page again', async () => {
     const read = await readTwice({ rows: 2500, overtaking: false }, 20, 0);
     expect(read?.reading).toMatchObject({ complete: true, passes: 1 });
     expect(read?.missed).toEqual([]);
@@ -185,13 +185,13 @@ describe('a reading that is broken off and gone on with', () => {
   });
 });
 
-test('a server that ignores the page is not believed either where its total is as wrong as its pages', async () => {
+test('a server that ignores the page is not trusted where its total is as wrong as its pages', async () => {
   const { reading, missed } = await read({ rows: 250, totalOff: -150, pages: 'ignored' });
   expect(missed).toHaveLength(150);
   expect(reading).toMatchObject({ complete: false, reason: expect.stringMatching(/repeated another one/) });
 });
 
-test('a server that gives one page for another is not believed, and says so', async () => {
+test('a server that answers one page for another is not trusted, with the reason', async () => {
   const { client } = createDriftingList({ ...STABLE_LIST, rows: 1000 });
   const repeating: ListClient = { listPage: (query, page) => client.listPage(query, page === 4 ? 3 : page) };
   const options = { now: () => new Date(), growsSince: () => undefined };
@@ -202,7 +202,7 @@ test('a server that gives one page for another is not believed, and says so', as
   });
 });
 
-test('a row that one pass shows in two ways is told as torn, one that it shows alike twice is not', async () => {
+test('a row that one pass shows in two versions is inconsistent, a row shown alike twice is not', async () => {
   const page = (rows: ReturnType<typeof rowOf>[], number: number) => ({
     ...{
       page: number,
@@ -226,7 +226,7 @@ test('a row that one pass shows in two ways is told as torn, one that it shows a
   expect([...reading.inconsistentIds]).toEqual([two.ok ? two.transaction.id : '']);
 });
 
-test('a page that fails ends the reading only when no other page is under way any more', async () => {
+test('a page that fails ends the reading only once no other page is in flight', async () => {
   let under = 0;
   let reached = 1;
   const client: ListClient = {
@@ -270,7 +270,7 @@ test('two pages are in flight in the first pass, eight in the second, one later;
   expect(byPass.slice(1)).toEqual([2, 8, 1, 1, 1]);
 });
 
-describe('what is announced', () => {
+describe('an announced total or last page', () => {
   const lying = (rows: number, total: number, lastPage: number, beyond: 'empty' | 'absent' | 'clamped' = 'empty') => {
     const asked: number[] = [];
     const all = Array.from({ length: rows }, (_, number) => rowOf(number, OLD));
@@ -298,7 +298,7 @@ describe('what is announced', () => {
     ['a total and a last_page of millions beside 130 rows', 130, 9_000_000, 90_000, 5],
     ['a total of millions beside 1,000 rows', 1000, 9_000_000, 90_000, 5],
     ['a total of millions beside none', 0, 9_000_000, 90_000, 5],
-  ])('%s buys two pages a pass at most', async (_, rows, total, lastPage, passes) => {
+  ])('%s allows two more pages a pass at most', async (_, rows, total, lastPage, passes) => {
     for (const beyond of ['empty', 'absent', 'clamped'] as const) {
       const { asked, go } = lying(rows, total, lastPage, beyond);
       const reading = await go();

@@ -153,7 +153,7 @@ test('an operation that is not known is refused: which way money went can not be
     expect(refused(read({ operation })).reason).toContain('operation');
 });
 
-test('a number or a boolean in a text field is taken by its text', () => {
+test('a number or a boolean in a text field is read as its text', () => {
   expect(taken(read({ reference: 4711, extra: true, document: 12_345_678_909 }))).toMatchObject({
     reference: '4711',
     extra: 'true',
@@ -221,7 +221,7 @@ test('the raw row of a value nested thousands deep is left out, the rest is read
   expect(unknown(read({ name })).raw).toBe('nested too deeply to be kept');
 });
 
-test('why a row was refused names fields and rules, never what stood in them', () => {
+test('the reason of a refusal names fields and rules, never values', () => {
   const bad = {
     amount: 'Maria Segredo',
     date_created: 'maria@segredo.example',
@@ -233,7 +233,7 @@ test('why a row was refused names fields and rules, never what stood in them', (
   expect(JSON.parse(row.raw)).toMatchObject(bad);
 });
 
-test('what is no object at all is refused and kept, with the id where there is one', () => {
+test('a value that is no object is refused and kept, with the id where there is one', () => {
   for (const row of [null, 1, 'x', [], undefined, true]) expect(refused(parseTransaction(row)).id).toBeNull();
   expect(refused(parseTransaction({ id: 'x' }))).toMatchObject({ id: 'x', raw: '{"id":"x"}' });
 });
@@ -253,7 +253,7 @@ test('the digest changes with everything that is shown, the history too, and wit
   expect(digest({ finished: 'now', unknown: 1 })).toBe(digest({}));
 });
 
-test('any JSON is either read or refused, never thrown at, and only four fields can refuse a row', () => {
+test('any JSON is either parsed or refused, without an exception, and only four fields can refuse a row', () => {
   const field = fc.constantFrom(...Object.keys(ROW), 'pix_key');
   fc.assert(
     fc.property(fc.dictionary(field, fc.jsonValue()), (changes) => {
@@ -265,7 +265,7 @@ test('any JSON is either read or refused, never thrown at, and only four fields 
   );
 });
 
-test('the quick way of reading a plain row gives just what the schema gives, whatever stands in the row', () => {
+test('the fast parser of plain rows returns what the schema returns, for any row', () => {
   const odd = fc.constantFrom<unknown>(
     ...[
       '',

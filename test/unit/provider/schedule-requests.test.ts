@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const enterAll = (gate: RequestScheduler, count: number) =>
   Promise.all(Array.from({ length: count }, () => gate.acquire(never)));
 
-test('the gate lets in as many as its limit, and the next one only when one leaves', async () => {
+test('the scheduler admits as many requests as its limit, and the next one after a release', async () => {
   const gate = createRequestScheduler(16);
   const [ticket = 0] = await enterAll(gate, 4);
   let entered = false;
@@ -26,7 +26,7 @@ test('the gate lets in as many as its limit, and the next one only when one leav
   expect(entered).toBe(true);
 });
 
-test('each good answer widens the gate a little, up to its most', async () => {
+test('each good answer raises the limit a little, up to its maximum', async () => {
   const gate = createRequestScheduler(6);
   const before = gate.concurrencyLimit;
   gate.release(await gate.acquire(never), 'good');
@@ -35,14 +35,14 @@ test('each good answer widens the gate a little, up to its most', async () => {
   expect(gate.concurrencyLimit).toBe(6);
 });
 
-test('a burst of overloads among requests that were under way together halves the gate once', async () => {
+test('overloads of requests that were in flight together halve the limit once', async () => {
   const gate = createRequestScheduler(16);
   const tickets = await enterAll(gate, 4);
   for (const ticket of tickets) gate.release(ticket, 'overloaded');
   expect(gate.concurrencyLimit).toBe(2);
 });
 
-test('an overload that comes after a halving halves again, whatever became of those beside the first', async () => {
+test('an overload of a request admitted after a halving halves the limit again', async () => {
   const gate = createRequestScheduler(16);
   const [first = 0, ...beside] = await enterAll(gate, 4);
   gate.release(first, 'overloaded');
@@ -54,7 +54,7 @@ test('an overload that comes after a halving halves again, whatever became of th
   expect(gate.concurrencyLimit, 'one request always gets through').toBe(1);
 });
 
-test('a paused gate lets nobody in before the time, those that waited already included', async () => {
+test('a paused scheduler admits no request before the end of the pause, not even those that waited before', async () => {
   const timers = createTestTimers();
   const gate = createRequestScheduler(1, undefined, timers);
   const ticket = await gate.acquire(never);
@@ -70,7 +70,7 @@ test('a paused gate lets nobody in before the time, those that waited already in
   await waiting;
 });
 
-test('who waits at a gate leaves at the signal, and takes no place', async () => {
+test('a waiting request is rejected at the signal, and takes no slot', async () => {
   const gate = createRequestScheduler(1);
   const ticket = await gate.acquire(never);
   const stop = new AbortController();
@@ -82,7 +82,7 @@ test('who waits at a gate leaves at the signal, and takes no place', async () =>
   await expect(gate.acquire(stop.signal)).rejects.toThrow('stopping');
 });
 
-test('who waits is let in by priority, and one place is kept for verifications', async () => {
+test('waiting requests are admitted by priority, and one slot stays free for verifications', async () => {
   const gate = createRequestScheduler(16);
   const tickets = await Promise.all([1, 2, 3].map(() => gate.acquire(never, 'backfill')));
   const order: Priority[] = [];
@@ -99,7 +99,7 @@ test('who waits is let in by priority, and one place is kept for verifications',
   expect(order).toEqual([...PRIORITIES]);
 });
 
-test('with a budget nobody enters without a token, and who has to wait for one holds up nobody more urgent', async () => {
+test('with a token bucket each request needs a token, and waiting for one delays no more urgent request', async () => {
   const asked: Priority[] = [];
   const gate = createRequestScheduler(16, {
     take: async (priority): Promise<TokenGrant> => {
@@ -117,7 +117,7 @@ test('with a budget nobody enters without a token, and who has to wait for one h
   await expect(backfill).rejects.toThrow('stopping');
 });
 
-test('tokens that were taken together serve as many, and the urgent one first', async () => {
+test('tokens taken together admit as many requests, the most urgent first', async () => {
   let takes = 0;
   const gate = createRequestScheduler(16, {
     take: async (): Promise<TokenGrant> => {
@@ -136,7 +136,7 @@ test('tokens that were taken together serve as many, and the urgent one first', 
   expect(takes).toBeLessThanOrEqual(2);
 });
 
-test('a budget that can not be asked is asked again', async () => {
+test('a token bucket that fails is asked again', async () => {
   let takes = 0;
   const take = async (): Promise<TokenGrant> => {
     takes++;
@@ -153,7 +153,7 @@ test('a budget that can not be asked is asked again', async () => {
   expect(takes).toBe(2);
 });
 
-test('a pause too long to wait for turns all away at once, and tells how long it is', async () => {
+test('a pause too long to wait for rejects all waiting requests at once, with its length', async () => {
   const gate = createRequestScheduler(1);
   await gate.acquire(never);
   const waited = gate.acquire(never);

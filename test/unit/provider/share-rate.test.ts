@@ -4,7 +4,7 @@ import { planBucket } from '../../../src/provider/open-token-bucket.ts';
 import { PRIORITIES } from '../../../src/provider/schedule-requests.ts';
 import { propertyOptions } from '../../support/property.ts';
 
-test('whatever the rate, no minute can see more than it, and each priority can get a token', () => {
+test('at any rate no minute sees more requests than the rate, and each priority can get a token', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 9_999_999 }), (perMinute) => {
       const { capacity, perSecond, slice, reserve } = planBucket(perMinute);
@@ -20,13 +20,13 @@ test('whatever the rate, no minute can see more than it, and each priority can g
   );
 });
 
-test('one request a minute is kept to as well', () => {
+test('a rate of one request a minute is kept', () => {
   const { capacity, perSecond } = planBucket(1);
   expect(capacity).toBe(1);
   expect(1 / perSecond, 'seconds between two').toBeGreaterThan(60);
 });
 
-test('at 60 a minute a verification finds what a backfill has to leave', () => {
+test('at 60 a minute a verification finds the tokens that a backfill must leave', () => {
   const { capacity, reserve } = planBucket(60);
   expect(capacity).toBe(6);
   expect(PRIORITIES.map((priority) => reserve(priority))).toEqual([0, 1, 1.5, 2, 3]);

@@ -33,7 +33,7 @@ test('windows are single days once the bounds are learnt, and weeks before', () 
   ]);
 });
 
-test('what is asked for holds the whole window under the learnt bounds, and under any before they are learnt', () => {
+test('the queried dates hold the whole window under the learnt bounds, and under any bounds before they are learnt', () => {
   const within = (bounds: ListBounds, day: string, asked: { initialDate: string; finalDate: string }): boolean =>
     (bounds.low === 'inclusive' ? day >= asked.initialDate : day > asked.initialDate) &&
     (bounds.high === 'inclusive' ? day <= asked.finalDate : day < asked.finalDate);
@@ -57,7 +57,7 @@ test('a row belongs to the window of its own day, to the last second', () => {
   expect(isInWindow(window, '2026-02-28 23:59:59')).toBe(false);
 });
 
-test('every way to bound a range is told from two days that follow each other, equal counts or not', () => {
+test('two consecutive days distinguish all bounds of a range, with equal counts too', () => {
   fc.assert(
     fc.property(someBounds, fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }), (bounds, a, b) => {
       const days = [...(bounds.low === 'inclusive' ? [D1] : []), ...(bounds.high === 'inclusive' ? [D2] : [])];
@@ -72,7 +72,7 @@ test('every way to bound a range is told from two days that follow each other, e
   );
 });
 
-test('an answer that fits no reading of the dates, or rows that its bounds leave out, teaches nothing', () => {
+test('an answer that fits no interpretation of the dates, or has rows outside its bounds, teaches nothing', () => {
   const counts = new Map([
     [D1, 5],
     [D2, 5],
