@@ -102,7 +102,7 @@ function openPass(
   return {
     seen,
     requests,
-    countRows(page: StoredPage | undefined): RowCount {
+    countRows: (page: StoredPage | undefined): RowCount => {
       if (!page) return { found: 0, fresh: 0 };
       // requests overlap, and pages are requested again: the newest total is of the request that was sent last
       if (!newest || isNewer(page, newest)) [newest, seen.lastTotal] = [page, page.total];
@@ -111,7 +111,7 @@ function openPass(
       if (count.fresh > 0) requests.recordFilledPage();
       return count;
     },
-    async requestPage(page: number): Promise<PageAnswer> {
+    requestPage: async (page: number): Promise<PageAnswer> => {
       requests.recordRequest();
       const sent = await semaphore(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
       if (!sent.answer) return { page: undefined, fetched: undefined };

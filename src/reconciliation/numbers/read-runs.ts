@@ -1,6 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 
-/** A run as our API shows it. `mismatches` and `by_kind` also count what the watch raised later on its evidence. */
+/** A run as the API shows it. `mismatches` and `by_kind` also count those that the watch raised later on its evidence. */
 export type PresentedRun = {
   id: string;
   state: string;
@@ -8,9 +8,9 @@ export type PresentedRun = {
   to: string;
   platform: string | null;
   trigger: string;
-  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
+  /** See RunHow. */
   how: string;
-  /** Requests sent to the provider, repeats included. */
+  /** Requests sent to the provider, retries included. */
   requests: number;
   /** Days proven by counts alone. */
   days_counted: number;
@@ -81,26 +81,10 @@ async function present(db: Reader, rows: RunRow[]): Promise<(PresentedRun & { se
   });
 }
 
-type RunRow = {
+type RunRow = Omit<PresentedRun, 'from' | 'to' | 'mismatches' | 'by_kind' | 'started_at' | 'finished_at'> & {
   seq: number;
-  id: string;
-  state: string;
   from_day: string;
   to_day: string;
-  platform: string | null;
-  trigger: string;
-  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
-  how: string;
-  /** Requests sent to the provider, repeats included. */
-  requests: number;
-  /** Days proven by counts alone. */
-  days_counted: number;
-  pages: number;
-  passes: number;
-  total: number | null;
-  seen: number;
-  applied: number;
   started_at: Date | null;
   finished_at: Date | null;
-  error: string | null;
 };
