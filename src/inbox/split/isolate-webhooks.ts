@@ -109,6 +109,7 @@ function deferAlone(context: Context, { seq, error }: FailedWebhook, deferred: D
 
 /** Whether the database answered at all: a lost connection says nothing about a webhook. */
 function isAnswer(error: unknown): boolean {
+  // errors of mysql2 carry these
   const { errno, sqlState, fatal } = (error ?? {}) as { errno?: number; sqlState?: string; fatal?: boolean };
   return errno !== undefined && sqlState !== undefined && fatal !== true && !isTransient(error);
 }

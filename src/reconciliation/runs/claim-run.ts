@@ -48,6 +48,7 @@ export async function claimRun(
       .where('seq', '=', row.seq)
       .execute();
     const { seq, platform, trigger, from_day: from, to_day: to, requests: requestsBefore } = row;
+    // the column holds only values of RunHow: startRun writes it
     return { seq, id: row.id, platform, trigger, from, to, how: row.how as RunHow, holder, requestsBefore };
   });
 }

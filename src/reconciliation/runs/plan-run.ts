@@ -44,7 +44,7 @@ export async function planRun(context: Context, client: ProviderClient, run: Run
 
 /**
  * Cuts the remaining wide windows into days once the list's bounds are learnt in the middle of a run: wide windows query
- * a day more on both sides. In one transaction: a run that lost windows in between would end as complete without having
+ * a day more on both sides, and only prove their days together. In one transaction: a run that lost windows in between would end as complete without having
  * read them.
  * @param planned in order of days. @returns the remaining windows.
  */

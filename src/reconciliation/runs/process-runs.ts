@@ -29,7 +29,8 @@ const DATABASE_PAUSE_MS = 5_000;
  * of a check: otherwise the blocked runs, being the oldest, would occupy all workers.
  */
 const BUSY_DAYS_PAUSE_MS = 2_000;
-/** Runs the workers of runs. */
+
+/** Runs three workers: for all runs, for runs of late days, and for short runs. */
 export async function processRuns(context: Context, client: ProviderClient): Promise<void> {
   const startWorker = (name: string, wakeUp: WakeSignal, only: RunFilter): Promise<void> =>
     runWorkerLoop({

@@ -16,6 +16,7 @@ const SETTING = 'list_bounds';
 
 export async function readBounds(context: Context): Promise<ListBounds | undefined> {
   const stored = await readSetting(context.db, SETTING);
+  // written by learnBounds alone
   return stored ? (JSON.parse(stored.toString()) as ListBounds) : undefined;
 }
 

@@ -23,6 +23,7 @@ export async function resolveSeenMismatches(
       .where('kind', 'in', ['row_refused', 'missing_at_provider', 'list_omission']);
   const open = await find('open_scope').unionAll(find('kept_scope')).execute();
   const over = open
+    // the query selects these kinds only
     .map((row) => row as Over)
     .filter(({ kind, scope }) => (kind === 'list_omission' ? reading.listed.has(scope) : reading.readable.has(scope)))
     .map((one) => ({ ...one, askedAt: reading.askedAt }));
