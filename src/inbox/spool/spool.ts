@@ -6,13 +6,24 @@
  * gone loses nothing. The spool is bounded in bytes: a full spool refuses webhooks.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { mkdirSync, statSync } from 'node:fs';
+import { open, rename, stat, unlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfereError } from '../../domain/errors.ts';
 import { createBatcher } from '../../runtime/batch.ts';
-import { decodeSegment, encodeRecord, type Segment, type SpooledWebhook } from './spool-format.ts';
+import {
+  dropTail,
+  ignoreMissing,
+  isInPlace,
+  isMissing,
+  listSegments,
+  nameSegment,
+  type OpenSegment,
+  readOrNone,
+  syncNames,
+} from './segment-files.ts';
+import { encodeRecord, type Segment, type SpooledWebhook } from './spool-format.ts';
 import { checkOwner, nameOwner } from './spool-owner.ts';
 
 export const SPOOL_BYTES_MAX = 1024 ** 3;
@@ -49,15 +60,13 @@ export type Spool = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-type Current = { name: string; file: FileHandle; inode: bigint; bytes: number };
-
 /** Opens the spool of a directory. @throws Error when it can't be written to. */
 export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const owner = nameOwner();
   const hashes = new Map<string, number>();
   let bytes = 0;
-  let current: Current | undefined;
+  let current: OpenSegment | undefined;
 
   measure();
   for (const name of listSegments(directory)) {
@@ -94,14 +103,14 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     await closing?.file.close();
   }
 
-  async function openSegment(): Promise<Current> {
+  async function openSegment(): Promise<OpenSegment> {
     const name = nameSegment(Date.now().toString().padStart(15, '0'), owner);
     const file = await open(path.join(directory, name), 'ax', 0o600);
     await syncNames(directory);
     return { name, file, inode: (await file.stat({ bigint: true })).ino, bytes: 0 };
   }
 
-  async function writeToSegment(encoded: Buffer): Promise<Current> {
+  async function writeToSegment(encoded: Buffer): Promise<OpenSegment> {
     for (let tries = 1; ; tries++) {
       const segment = await (current ?? openSegment());
       current = segment;
@@ -205,55 +214,6 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     isDatabaseDown: false,
     [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };
-}
-
-/** Flushes the directory: a created or renamed file survives a crash only after that. */
-async function syncNames(directory: string): Promise<void> {
-  const folder = await open(directory, 'r');
-  await folder.sync();
-  await folder.close();
-}
-
-/** Removes the partial data of a failed write: it must neither precede later records nor fill the disk. */
-async function dropTail(directory: string, segment: Current): Promise<void> {
-  try {
-    if (segment.bytes === 0) await unlink(path.join(directory, segment.name));
-    else await segment.file.truncate(segment.bytes);
-  } finally {
-    await segment.file.close();
-  }
-}
-
-async function isInPlace(directory: string, segment: Current): Promise<boolean> {
-  const found = await stat(path.join(directory, segment.name), { bigint: true }).catch(ignoreMissing);
-  return found?.ino === segment.inode;
-}
-
-/** Names sort by the start of the segment; the owner in the name shows whether a process still writes to it. */
-function nameSegment(begunAt: string, owner: string): string {
-  return `${begunAt}.${owner}.${randomBytes(4).toString('hex')}.spool`;
-}
-
-function readOrNone(file: string): Segment | undefined {
-  try {
-    return decodeSegment(readFileSync(file));
-  } catch (error) {
-    return ignoreMissing(error);
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error;
-}
-
-function listSegments(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.spool'))
-    .sort();
 }
 
 function hashOf(body: Buffer): string {
