@@ -33,8 +33,8 @@ const by = { actor: 'tok_1', note: 'as the provider wrote on the 21st' };
 const facts = { reference: 'pedido-k', platform: 'p', commission: '0.50' };
 const PAID = ['pending@0', 'paid@1'];
 
-/** Shows rows to the ledger, each look later than the ones before; a negative time is before all of them. */
-async function look(row: ShownTransaction, at = ++seconds) {
+/** Shows rows to the ledger, each observation later than the ones before; a negative time is before all of them. */
+async function applyRow(row: ShownTransaction, at = ++seconds) {
   return await applyObservations(world.context, [observeNow(world.context, row, at)]);
 }
 
@@ -52,8 +52,8 @@ const addMerchant = (name: string, more: Partial<NewMerchant> = {}) =>
 
 test('an amount that is accepted reverses the entries in force at their own time, and books the right ones', async () => {
   const row = makeShownTransaction(PAID, { ...facts, operation: 'cashout' });
-  await look(row);
-  await look({ ...row, amount: '12.00' });
+  await applyRow(row);
+  await applyRow({ ...row, amount: '12.00' });
   const before = await world.context.db.selectFrom('entries').selectAll().orderBy('seq').execute();
   const id = await accept(row.id);
   const entries = await world.context.db
@@ -85,30 +85,33 @@ test.each<[string, Partial<ShownTransaction>, object]>([
   ['the operation', { operation: 'cashout' }, { operation: 'cashout', amount_cents: 1000n }],
   ['the commission', { commission: '0.80' }, { commission_cents: 80n }],
   ['the reference and the platform', { reference: 'k2', platform: 'q' }, { reference: 'k2', platform: 'q' }],
-])('%s can be accepted too, and the books are what the same looks come to from the start', async (_, other, held) => {
-  const row = makeShownTransaction(PAID, facts);
-  await look(row);
-  await look({ ...row, ...other });
-  await accept(row.id);
-  expect(await heldOf(row.id)).toMatchObject(held);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
-  const { postings } = await readLedgerState(world.context);
-  await using fresh = await openEnvironment();
-  await applyObservations(fresh.context, [observeNow(fresh.context, { ...row, ...other })]);
-  expect(postings).toEqual((await readLedgerState(fresh.context)).postings);
-});
+])(
+  '%s can be accepted too, and the books are what the same observations come to from the start',
+  async (_, other, held) => {
+    const row = makeShownTransaction(PAID, facts);
+    await applyRow(row);
+    await applyRow({ ...row, ...other });
+    await accept(row.id);
+    expect(await heldOf(row.id)).toMatchObject(held);
+    expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+    const { postings } = await readLedgerState(world.context);
+    await using fresh = await openEnvironment();
+    await applyObservations(fresh.context, [observeNow(fresh.context, { ...row, ...other })]);
+    expect(postings).toEqual((await readLedgerState(fresh.context)).postings);
+  },
+);
 
-test('what is accepted is the fact from then on: the value of before raises again, a stale look does not', async () => {
+test('an accepted value becomes the fact: the old value raises a mismatch again, a stale observation does not', async () => {
   const row = makeShownTransaction(PAID, facts);
   const changed = { ...row, amount: '12.00' };
-  await look(row, -20);
-  await look(changed, -10);
+  await applyRow(row, -20);
+  await applyRow(changed, -10);
   const id = await accept(row.id);
-  await look(row, -5);
+  await applyRow(row, -5);
   expect(await about(row.id)).toMatchObject([{ state: 'resolved', reopened: 0 }]);
-  await look(changed, 1);
+  await applyRow(changed, 1);
   expect(await about(row.id)).toMatchObject([{ state: 'resolved', reopened: 0 }]);
-  await look(row, 2);
+  await applyRow(row, 2);
   expect(await about(row.id)).toMatchObject([
     { id, state: 'open', reopened: 1, expected: { amount: '12.00' }, actual: { amount: '10.00' } },
   ]);
@@ -117,30 +120,30 @@ test('what is accepted is the fact from then on: the value of before raises agai
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
 });
 
-test('the look that was accepted shows again what is next, though it is the newest that was seen', async () => {
+test('an observation equal to the accepted one is applied in full, though it is the newest stored', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look({ ...row, amount: '12.00' }, -10);
-  await look(row, -20);
+  await applyRow({ ...row, amount: '12.00' }, -10);
+  await applyRow(row, -20);
   await accept(row.id);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
-  await look({ ...row, amount: '12.00' }, 1);
+  await applyRow({ ...row, amount: '12.00' }, 1);
   expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { amount: '12.00' } }]);
 });
 
-test('a look that was in flight while a person accepted does not hide what the provider shows after it', async () => {
+test('an observation that was in flight while a person accepted does not hide what the provider shows after it', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look(row, -20);
-  await look({ ...row, amount: '12.00' }, -10);
+  await applyRow(row, -20);
+  await applyRow({ ...row, amount: '12.00' }, -10);
   const id = await accept(row.id);
-  await look({ ...row, description: 'in flight' }, -5);
-  await look({ ...row, description: 'in flight' }, 1);
+  await applyRow({ ...row, description: 'in flight' }, -5);
+  await applyRow({ ...row, description: 'in flight' }, 1);
   expect(await about(row.id)).toMatchObject([{ id, state: 'open', reopened: 1, actual: { amount: '10.00' } }]);
 });
 
-test('an event that is no more, shown by a look in flight while a person agreed, is told by the next look', async () => {
+test('an event out of force that an observation in flight showed is reported by the next observation', async () => {
   const row = makeShownTransaction([...PAID, 'refund@9'], facts);
   const without = { ...makeShownTransaction(PAID, facts), id: row.id };
-  await look(row, -400);
+  await applyRow(row, -400);
   const showAt = (one: ShownTransaction, at: number) => {
     const observation = observeNow(world.context, one, at);
     return applyObservations(world.context, [{ ...observation, source: { kind: 'show' as const } }]);
@@ -161,37 +164,37 @@ test.each<[string, Partial<ShownTransaction>]>([
   '%s: what the provider no longer shows can not be accepted; it stays open and says what it shows now',
   async (name, other) => {
     const row = makeShownTransaction(PAID, facts);
-    await look(row);
-    await look({ ...row, ...other });
-    await look(row);
+    await applyRow(row);
+    await applyRow({ ...row, ...other });
+    await applyRow(row);
     const [open] = await about(row.id);
     expect(open).toMatchObject({ state: 'open', actual: { [name]: row[name as 'amount'] } });
     await expect(accept(row.id)).rejects.toMatchObject({ code: 'conflict' });
-    // a look from before, that comes late, takes nothing back
-    await look({ ...row, ...other, description: 'late' }, 2.5);
+    // an observation from before, that comes late, takes nothing back
+    await applyRow({ ...row, ...other, description: 'late' }, 2.5);
     expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { [name]: row[name as 'amount'] } }]);
-    await look({ ...row, ...other });
+    await applyRow({ ...row, ...other });
     expect(await about(row.id)).toMatchObject([{ state: 'open', actual: other }]);
     await accept(row.id);
   },
 );
 
-test('a look that brings nothing new is held against evidence that an older one left', async () => {
+test('an unchanged observation is compared with evidence of an older one', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look({ ...row, amount: '12.00' }, -10);
-  await look(row, -20);
+  await applyRow({ ...row, amount: '12.00' }, -10);
+  await applyRow(row, -20);
   expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { amount: '10.00' } }]);
-  await look({ ...row, amount: '12.00' }, 1);
+  await applyRow({ ...row, amount: '12.00' }, 1);
   await expect(accept(row.id)).rejects.toMatchObject({ code: 'conflict' });
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1200n });
 });
 
-test('whoever says what they saw accepts nothing else', async () => {
+test('a person who names the evidence they saw accepts no other', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look(row);
-  await look({ ...row, amount: '12.00' });
+  await applyRow(row);
+  await applyRow({ ...row, amount: '12.00' });
   const [seen] = await about(row.id);
-  await look({ ...row, amount: '13.00' });
+  await applyRow({ ...row, amount: '13.00' });
   const acceptSeen = (actual: unknown) => acceptMismatch(world.context, seen?.id ?? '', { ...by, actual });
   await expect(acceptSeen(seen?.actual)).rejects.toMatchObject({ code: 'conflict' });
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
@@ -202,74 +205,77 @@ test('whoever says what they saw accepts nothing else', async () => {
 test.each([
   { end: acceptMismatch, resolution: 'accepted', cents: 1200n },
   { end: resolveMismatchByHand, resolution: 'by_hand', cents: 1000n },
-])('what a person ended ($resolution), its commit answered to nobody, is done once, and no conflict', async (one) => {
-  const row = makeShownTransaction(PAID, facts);
-  await look(row);
-  await look({ ...row, amount: '12.00' });
-  const id = (await about(row.id))[0]?.id ?? '';
-  await one.end(loseCommit(world.context, 'mismatches'), id, by);
-  expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: one.resolution }]);
-  expect(await heldOf(row.id)).toMatchObject({ amount_cents: one.cents });
-  const changes = world.context.db.selectFrom('mismatch_changes').select('state').where('state', '=', 'resolved');
-  expect(await changes.execute()).toHaveLength(1);
-  // another's, or the same once more, is one still
-  await expect(one.end(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
-});
+])(
+  'a resolution by a person ($resolution) whose commit was not answered is applied once, without a conflict',
+  async (one) => {
+    const row = makeShownTransaction(PAID, facts);
+    await applyRow(row);
+    await applyRow({ ...row, amount: '12.00' });
+    const id = (await about(row.id))[0]?.id ?? '';
+    await one.end(loseCommit(world.context, 'mismatches'), id, by);
+    expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: one.resolution }]);
+    expect(await heldOf(row.id)).toMatchObject({ amount_cents: one.cents });
+    const changes = world.context.db.selectFrom('mismatch_changes').select('state').where('state', '=', 'resolved');
+    expect(await changes.execute()).toHaveLength(1);
+    // another's, or the same once more, is one still
+    await expect(one.end(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+  },
+);
 
-test('a reference that was accepted away is shared no more', async () => {
+test('a reference that a person replaced is no longer a duplicate', async () => {
   const [one, other] = [makeShownTransaction(PAID, facts), makeShownTransaction(PAID, facts)];
-  await look(one);
-  await look(other);
+  await applyRow(one);
+  await applyRow(other);
   const shared = () => readMismatchRows(world.context, 'duplicate_reference');
   expect(await shared()).toMatchObject([{ state: 'open' }]);
-  await look({ ...other, reference: 'pedido-m' });
+  await applyRow({ ...other, reference: 'pedido-m' });
   await accept(other.id);
   expect(await shared()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('a contradiction about an amount ends once the provider shows that amount', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look(row);
+  await applyRow(row);
   const scope = `${row.id} amount`;
   const claim = { kind: 'webhook_contradiction' as const, scope, expected: { amount: '12.00' } };
   await transact(world.context.db, (trx) => raiseMismatches(trx, [claim], new Date()));
   const state = async () => (await readMismatchRows(world.context, 'webhook_contradiction'))[0]?.state;
-  await look({ ...row, amount: '13.00' });
+  await applyRow({ ...row, amount: '13.00' });
   expect(await state()).toBe('open');
-  await look({ ...row, amount: '12.00' });
+  await applyRow({ ...row, amount: '12.00' });
   expect(await state()).toBe('resolved');
 });
 
-test('kept is kept: not raised again for the same evidence', async () => {
+test('a mismatch that a person resolved is not raised again for the same evidence', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look(row);
-  await look({ ...row, amount: '12.00' });
+  await applyRow(row);
+  await applyRow({ ...row, amount: '12.00' });
   await resolveMismatchByHand(world.context, (await about(row.id))[0]?.id ?? '', by);
-  await look({ ...row, amount: '12.00', description: 'seen anew' });
+  await applyRow({ ...row, amount: '12.00', description: 'seen anew' });
   expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
   // taken back, and shown again: that is news
-  await look(row);
-  await look({ ...row, amount: '12.00' });
+  await applyRow(row);
+  await applyRow({ ...row, amount: '12.00' });
   expect(await about(row.id)).toMatchObject([{ state: 'open', reopened: 1 }]);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
 });
 
-test('what has nothing to accept says so, and changes nothing', async () => {
+test('a mismatch without acceptable evidence is refused and changes nothing', async () => {
   const illegal = makeShownTransaction(['pending@0', 'denied@1', 'paid@2']);
-  await look(illegal);
+  await applyRow(illegal);
   await expect(accept(illegal.id)).rejects.toThrow(/only amount_differs/);
   const named = makeShownTransaction(PAID, { extra: 'Maria' });
-  await look(named);
-  await look({ ...named, extra: 'João' });
+  await applyRow(named);
+  await applyRow({ ...named, extra: 'João' });
   await expect(accept(named.id)).rejects.toThrow(/extra is not kept/);
   await expect(acceptMismatch(world.context, 'mm_none', by)).rejects.toMatchObject({ code: 'not_found' });
   expect(await world.context.db.selectFrom('corrections').selectAll().execute()).toEqual([]);
   expect((await about(named.id))[0]).toMatchObject({ state: 'open' });
 });
 
-test('every merchant that heard of the transaction, or should have, is told once: before, after, and in its order', async () => {
-  const told = await Promise.all([
+test('every merchant that was or should have been notified gets one correction, with before and after, in order', async () => {
+  const reported = await Promise.all([
     addMerchant('all'),
     addMerchant('pending alone', { filter: { statuses: ['pending'] } }),
     addMerchant('of the new platform', { filter: { platforms: ['q'] } }),
@@ -279,10 +285,10 @@ test('every merchant that heard of the transaction, or should have, is told once
     addMerchant('came later', { eventsSince: new Date('2026-11-22T00:00:00Z') }),
   ]);
   const row = makeShownTransaction(PAID, facts);
-  await look(row);
-  await look({ ...row, platform: 'q' });
+  await applyRow(row);
+  await applyRow({ ...row, platform: 'q' });
   await accept(row.id);
-  for (const { merchant } of told) {
+  for (const { merchant } of reported) {
     const feed = await readFeed(world.context, merchant.seq, { after: 0, limit: 10 });
     const last = feed.at(-1);
     for (const { body } of feed) expect(callbackBodySchema.parse(body)).toEqual(body);
@@ -299,9 +305,9 @@ test('every merchant that heard of the transaction, or should have, is told once
   for (const { merchant } of untold) {
     expect(await readFeed(world.context, merchant.seq, { after: 0, limit: 10 })).toEqual([]);
   }
-  // what comes next is told after it
-  await look({ ...makeShownTransaction([...PAID, 'refund@9'], facts), id: row.id, platform: 'q' });
-  const feed = await readFeed(world.context, told[0].merchant.seq, { after: 0, limit: 10 });
+  // what comes next is reported after it
+  await applyRow({ ...makeShownTransaction([...PAID, 'refund@9'], facts), id: row.id, platform: 'q' });
+  const feed = await readFeed(world.context, reported[0].merchant.seq, { after: 0, limit: 10 });
   expect(feed.map(({ body }) => (body as { type: string }).type)).toEqual([
     'pix.cashin.pending',
     'pix.cashin.paid',
@@ -313,13 +319,13 @@ test('every merchant that heard of the transaction, or should have, is told once
   // a replay repeats corrections too
   await world.context.db.updateTable('callbacks').set({ state: 'delivered' }).execute();
   const range = { from: new Date('2020-01-01T00:00:00Z'), to: new Date('2100-01-01T00:00:00Z'), dryRun: true };
-  expect(await replay(world.context, { merchant: told[0].merchant.id, ...range })).toBe(4);
+  expect(await replay(world.context, { merchant: reported[0].merchant.id, ...range })).toBe(4);
 });
 
-test('a correction of a day that has a spreadsheet says so', async () => {
+test('a correction of a day with a report raises closed_day_changed', async () => {
   const row = makeShownTransaction(PAID, facts);
-  await look(row, -20);
-  await look({ ...row, amount: '12.00' }, -10);
+  await applyRow(row, -20);
+  await applyRow({ ...row, amount: '12.00' }, -10);
   await world.context.db
     .insertInto('reports')
     .values({
@@ -345,32 +351,32 @@ test('a correction of a day that has a spreadsheet says so', async () => {
   expect(await readMismatchRows(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
 });
 
-test('whatever is accepted, every order of later looks ends in the same books', async () => {
+test('after any acceptance, every order of later observations ends in the same books', async () => {
   await using sorted = await openEnvironment();
   await using shuffled = await openEnvironment();
   const cents = fc.integer({ min: 0, max: 99_999 });
   await fc.assert(
-    fc.asyncProperty(anyTimeline, cents, fc.infiniteStream(fc.nat(1000)), async (life, centsThen, ranks) => {
+    fc.asyncProperty(anyTimeline, cents, fc.infiniteStream(fc.nat(1000)), async (timeline, centsThen, ranks) => {
       const amount = `${Math.floor(centsThen / 100)}.${String(centsThen % 100).padStart(2, '0')}`;
-      const later = life.history.map((_, index) => ({ events: index + 1, rank: ranks.next().value ?? 0 }));
+      const later = timeline.history.map((_, index) => ({ events: index + 1, rank: ranks.next().value ?? 0 }));
       const ends = [];
       for (const { context } of [sorted, shuffled]) {
         const began = context.clock.now().getTime();
-        const lookAt = (events: number, ms: number, change = {}) =>
-          applyObservations(context, [observe({ ...showTimeline(life, events), ...change }, new Date(began + ms))]);
-        await lookAt(1, -60_000);
-        await lookAt(1, -30_000, { amount });
-        const told = async () =>
-          (await readMismatchRows(context, 'amount_differs')).filter((one) => one.transaction_id === life.id);
-        const [open] = await told();
+        const observeAt = (events: number, ms: number, change = {}) =>
+          applyObservations(context, [observe({ ...showTimeline(timeline, events), ...change }, new Date(began + ms))]);
+        await observeAt(1, -60_000);
+        await observeAt(1, -30_000, { amount });
+        const reported = async () =>
+          (await readMismatchRows(context, 'amount_differs')).filter((one) => one.transaction_id === timeline.id);
+        const [open] = await reported();
         if (open) await acceptMismatch(context, open.id, by);
         // a growing history: who has seen more of it asked later
         const order = context === sorted.context ? later : later.toSorted((a, b) => a.rank - b.rank);
-        for (const { events } of order) await lookAt(events, 60_000 + events, { amount });
-        expect((await told()).every((one) => one.state === 'resolved')).toBe(true);
+        for (const { events } of order) await observeAt(events, 60_000 + events, { amount });
+        expect((await reported()).every((one) => one.state === 'resolved')).toBe(true);
         const { postings, transactions } = await readLedgerState(context);
-        const books = Object.entries(postings).filter(([key]) => key.startsWith(life.id));
-        ends.push({ books, held: transactions.find((row) => row.id === life.id) });
+        const books = Object.entries(postings).filter(([key]) => key.startsWith(timeline.id));
+        ends.push({ books, held: transactions.find((row) => row.id === timeline.id) });
       }
       expect(ends[1]).toEqual(ends[0]);
     }),

@@ -31,7 +31,7 @@ async function differs(): Promise<{ state: string; actual: unknown }[]> {
   ).mismatches;
 }
 
-describe('what a person enters', () => {
+describe('adjustments', () => {
   it('opens the books with a balance, once', async () => {
     const opening = { platform: PLATFORM, day, balance: '-1000.50' };
     expect(await served.api.call('POST', '/openings', opening)).toMatchObject(opening);

@@ -60,14 +60,16 @@ async function countCallbacks(context: Context): Promise<Record<string, number>>
 
 test('many appliers at once, each in an order of its own, end as one that saw everything in order', async () => {
   const drawn = chooseSeed(20_261_120);
-  const lives = fc.sample(anyTimeline, { numRuns: TRANSACTIONS, seed: drawn });
-  const looks = lives.flatMap((life) => life.history.map((_, index) => observeTimeline(life, index + 1)));
-  for (const batch of inBatches(looks, 100)) await applyObservations(one.context, batch);
+  const timelines = fc.sample(anyTimeline, { numRuns: TRANSACTIONS, seed: drawn });
+  const observations = timelines.flatMap((timeline) =>
+    timeline.history.map((_, index) => observeTimeline(timeline, index + 1)),
+  );
+  for (const batch of inBatches(observations, 100)) await applyObservations(one.context, batch);
 
   const replicas = [many.context, await many.replica(), await many.replica()];
   const appliers = Array.from({ length: APPLIERS }, async (_, index) => {
     const context = replicas[index % replicas.length] ?? many.context;
-    const order = shuffle([...looks, ...looks.slice(0, 50)], drawn + index);
+    const order = shuffle([...observations, ...observations.slice(0, 50)], drawn + index);
     for (const batch of inBatches(order, 20 + 17 * index)) await applyObservations(context, batch);
   });
   await Promise.all(appliers);
@@ -86,7 +88,7 @@ test('more appliers of one pool than it has connections do not wait for each oth
   expect(applied.flatMap((result) => result.changed)).toHaveLength(60);
 });
 
-test('two that share a reference are told, even if each is written by another applier at the same time', async () => {
+test('two that share a reference are reported, even if each is written by another applier at the same time', async () => {
   const replicas = [many.context, await many.replica()];
   const pairs = Array.from({ length: 12 }, (_, index) =>
     [0, 1].map(() => makeShownTransaction(['paid@1'], { reference: `pair-${index}` })),
@@ -96,7 +98,7 @@ test('two that share a reference are told, even if each is written by another ap
       pair.map((row, index) => applyObservations(replicas[index] ?? many.context, [observeNow(many.context, row)])),
     );
   }
-  const told = await readMismatchRows(many.context, 'duplicate_reference');
-  const named = new Map(told.map((one) => [one.reference, (one.actual as { ids: string[] }).ids.toSorted()]));
+  const reported = await readMismatchRows(many.context, 'duplicate_reference');
+  const named = new Map(reported.map((one) => [one.reference, (one.actual as { ids: string[] }).ids.toSorted()]));
   for (const pair of pairs) expect(named.get(pair[0]?.reference ?? '')).toEqual(pair.map((row) => row.id).toSorted());
 });

@@ -45,11 +45,11 @@ test(`an apply beside ${OPEN} open mismatches reads those of its own transaction
   expect(read.handlers).toBeLessThan(ids.length * 10);
 });
 
-test('a look at a transaction whose row was refused still ends that', async () => {
+test('an observation at a transaction whose row was refused still ends that', async () => {
   const { context } = world;
   await applyObservations(context, [observeNow(context, makeShownTransaction(['paid@1'], { id: 'id-7' }))]);
-  const [told] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.id === 'mm_7');
-  expect(told ?? { state: 'resolved' }).toMatchObject({ state: 'resolved' });
+  const [reported] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.id === 'mm_7');
+  expect(reported ?? { state: 'resolved' }).toMatchObject({ state: 'resolved' });
   const left = await context.db
     .selectFrom('mismatches')
     .select('state')

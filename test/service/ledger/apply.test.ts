@@ -31,7 +31,7 @@ const callbacksOf = (id: string) =>
     .orderBy('callbacks.seq')
     .execute();
 
-test('a look is applied once: repeated, alone or in one batch with itself, it changes nothing', async () => {
+test('an observation is applied once: repeated, alone or in one batch with itself, it changes nothing', async () => {
   const { context } = world;
   const row = makeShownTransaction(['pending@0', 'paid@1'], { commission: '0.50', platform: 'p' });
   const first = await applyObservations(context, [observeNow(context, row), observeNow(context, row)]);
@@ -62,7 +62,7 @@ test('each event has one callback a merchant that asked for it, oldest first, wh
   expect(await callbacksOf(oneByOne.id)).toHaveLength(all.length);
 });
 
-test('a change in what is told again later changes the row, and adds no event', async () => {
+test('a changed fact updates the row and adds no event', async () => {
   const { context } = world;
   const row = makeShownTransaction(['pending@0', 'paid@1']);
   await applyObservations(context, [observeNow(context, row)]);
@@ -74,8 +74,8 @@ test('a change in what is told again later changes the row, and adds no event', 
   expect(stored).toMatchObject({ e2e_id: 'E1', event_count: 2, sequence: 2, status: 'paid' });
 });
 
-test('a server that does not tell what it inserted is asked, to the same end', async () => {
-  await using told = await openEnvironment();
+test('a server without RETURNING gives the same result', async () => {
+  await using reported = await openEnvironment();
   await using asked = await openEnvironment();
   const rows = ['p', 'q'].flatMap((platform) => [
     makeShownTransaction(['pending@0', 'paid@1', 'refund@2'], { commission: '0.50', platform }),
@@ -83,12 +83,13 @@ test('a server that does not tell what it inserted is asked, to the same end', a
   ]);
   const single = makeShownTransaction(['pending@0', 'paid@1']);
   const [first, second] = await Promise.all(
-    [told, asked].map(async ({ context }, index) => {
+    [reported, asked].map(async ({ context }, index) => {
       const mine = { ...context, supportsReturning: index === 0 && context.supportsReturning };
-      const looks = (some: ShownTransaction[], minute: number) => some.map((row) => observeNow(context, row, minute));
-      await applyObservations(mine, looks(rows, 0));
-      await applyObservations(mine, looks([{ ...single, events: single.events.slice(1) }], 1));
-      await applyObservations(mine, looks([single], 2));
+      const observations = (some: ShownTransaction[], minute: number) =>
+        some.map((row) => observeNow(context, row, minute));
+      await applyObservations(mine, observations(rows, 0));
+      await applyObservations(mine, observations([{ ...single, events: single.events.slice(1) }], 1));
+      await applyObservations(mine, observations([single], 2));
       expect((await checkBooks(context)).breaks).toEqual([]);
       return await readLedgerState(context);
     }),
@@ -97,7 +98,7 @@ test('a server that does not tell what it inserted is asked, to the same end', a
   expect(second).toEqual(first);
 });
 
-test('an event on the last day that there is a date for is booked, and told since it is to come', async () => {
+test('an event on the last possible date is booked, and reported as dated in the future', async () => {
   const { context } = world;
   const row = makeShownTransaction(['paid@0']);
   const late = { ...row, events: row.events.map((event) => ({ ...event, date_created: '9999-12-31 10:00:00' })) };
@@ -139,30 +140,30 @@ test('identifiers that differ only in case, accent or a blank stay distinct: id,
 });
 
 describe('a row that the database refuses', () => {
-  /** A look with a fact that does not fit its column: reading cuts such a text or refuses its row. */
+  /** An observation with a fact that does not fit its column: reading cuts such a text or refuses its row. */
   function poison(fact: { id?: string; platform?: string }): Observation {
-    const look = observeNow(world.context, makeShownTransaction(['paid@1'], { name: 'Maria Segredo' }));
-    return { ...look, transaction: { ...look.transaction, ...fact } };
+    const observation = observeNow(world.context, makeShownTransaction(['paid@1'], { name: 'Maria Segredo' }));
+    return { ...observation, transaction: { ...observation.transaction, ...fact } };
   }
 
-  test('falls out of its page alone, is kept raw, and is told; the rest lands', async () => {
+  test('is stored raw and reported; the rest of its page is applied', async () => {
     const { context } = world;
-    const look = poison({ platform: 'p'.repeat(65) });
-    const bad = look.transaction;
+    const observation = poison({ platform: 'p'.repeat(65) });
+    const bad = observation.transaction;
     const good = Array.from({ length: 99 }, () => makeShownTransaction(['pending@0', 'paid@1']));
-    const looks = good.map((row) => observeNow(context, row));
-    const page = [...looks.slice(0, 57), look, ...looks.slice(57)];
+    const observations = good.map((row) => observeNow(context, row));
+    const page = [...observations.slice(0, 57), observation, ...observations.slice(57)];
     const applied = await applyObservations(context, page);
     expect(applied.changed.toSorted()).toEqual(good.map((row) => row.id).sort());
     expect(applied.raised).toMatchObject([{ kind: 'row_refused', scope: bad.id }]);
     const kept = await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute();
     expect(kept).toHaveLength(1);
     expect(JSON.parse(kept[0]?.raw.toString() ?? '')).toMatchObject({ id: bad.id, amountCents: '1000' });
-    const [told] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
-    expect(told).toMatchObject({ state: 'open', severity: 'high' });
-    expect(JSON.stringify(told)).not.toContain('Segredo');
+    const [reported] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
+    expect(reported).toMatchObject({ state: 'open', severity: 'high' });
+    expect(JSON.stringify(reported)).not.toContain('Segredo');
 
-    // again: kept and told once; readable later: over
+    // again: kept and reported once; readable later: over
     await applyObservations(context, page);
     expect(
       await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute(),
@@ -175,8 +176,8 @@ describe('a row that the database refuses', () => {
   test('is kept even if its own id is what does not fit', async () => {
     const { context } = world;
     const good = makeShownTransaction(['paid@1']);
-    const looks = [poison({ id: '\u20ac'.repeat(64) }), observeNow(context, good)];
-    const { changed, raised } = await applyObservations(context, looks);
+    const observations = [poison({ id: '\u20ac'.repeat(64) }), observeNow(context, good)];
+    const { changed, raised } = await applyObservations(context, observations);
     expect(changed).toEqual([good.id]);
     expect(raised).toMatchObject([{ kind: 'row_refused', scope: expect.stringMatching(/^row:/) }]);
   });
@@ -200,11 +201,11 @@ test('a known transaction that can be read again ends its refusal, although noth
 test('every event and entry says where it came from', async () => {
   const { context } = world;
   const row = makeShownTransaction(['paid@1']);
-  const look: Observation = {
+  const observation: Observation = {
     ...observeNow(context, row),
     source: { kind: 'list', run: { seq: 7, id: 'run_x' }, page: 3 },
   };
-  await applyObservations(context, [look]);
+  await applyObservations(context, [observation]);
   const { seq } = await context.db
     .selectFrom('transactions')
     .select('seq')
@@ -220,7 +221,7 @@ test('every event and entry says where it came from', async () => {
   }
 });
 
-test('of two looks in one batch, each event and its entry name the look that brought it', async () => {
+test('in a batch of two observations, each event and its entry name the observation that added it', async () => {
   const { context } = world;
   const row = makeShownTransaction(['pending@1'], { operation: 'cashout' });
   const paid = { ...makeShownTransaction(['pending@1', 'paid@2'], { operation: 'cashout' }), id: row.id };

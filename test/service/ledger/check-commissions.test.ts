@@ -25,98 +25,100 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** A payment, and what is told of its commission. */
+/** A payment, and what is reported of its commission. */
 async function pay(commission: string, more: Partial<ShownTransaction> = {}) {
   const row = makeShownTransaction(['pending@0', 'paid@1'], { amount: '100.50', platform: 'p', commission, ...more });
   await applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
-  return { row, told: await toldOf(row.id) };
+  return { row, reported: await readMismatches(row.id) };
 }
-const toldOf = async (id: string) =>
+const readMismatches = async (id: string) =>
   (await readMismatchRows(world.context, 'commission_differs')).filter((one) => one.transaction_id === id);
 
 // 0.99 % of 100.50 is 0.99495: with the fixed part 1.09 or 1.10, whichever way it is rounded
 test.each(['1.09', '1.10'])('%s is the contract’s, however the provider rounds', async (commission) => {
-  expect((await pay(commission)).told).toEqual([]);
+  expect((await pay(commission)).reported).toEqual([]);
 });
 
-test.each(['1.08', '1.11', '0.00'])('%s is not, and is told once with both sides', async (commission) => {
-  const { row, told } = await pay(commission);
-  expect(told).toMatchObject([
+test.each(['1.08', '1.11', '0.00'])('%s is not, and is reported once with both sides', async (commission) => {
+  const { row, reported } = await pay(commission);
+  expect(reported).toMatchObject([
     { severity: 'medium', state: 'open', baseline: false, expected: { commission: '1.09' }, actual: { commission } },
   ]);
   await applyObservations(world.context, [observeNow(world.context, { ...row, description: 'anew' }, ++seconds)]);
-  expect(await toldOf(row.id)).toHaveLength(1);
+  expect(await readMismatches(row.id)).toHaveLength(1);
   // the books hold it already
-  await expect(acceptMismatch(world.context, told[0]?.id ?? '', { actor: 'a', note: undefined })).rejects.toThrow(
+  await expect(acceptMismatch(world.context, reported[0]?.id ?? '', { actor: 'a', note: undefined })).rejects.toThrow(
     /hold what the provider shows already/,
   );
 });
 
 test('a platform’s own contract goes before that of all, and other operations have none', async () => {
-  expect((await pay('0.05', { platform: 'own' })).told).toEqual([]);
-  expect((await pay('1.10', { platform: 'own' })).told).toHaveLength(1);
-  expect((await pay('9.99', { operation: 'cashout' })).told).toEqual([]);
+  expect((await pay('0.05', { platform: 'own' })).reported).toEqual([]);
+  expect((await pay('1.10', { platform: 'own' })).reported).toHaveLength(1);
+  expect((await pay('9.99', { operation: 'cashout' })).reported).toEqual([]);
 });
 
-test('a commission that comes later is judged when it comes', async () => {
+test('a commission that arrives later is compared when it arrives', async () => {
   const { commission: _, ...row } = makeShownTransaction(['pending@0', 'paid@1'], {
     amount: '100.50',
     platform: 'p',
     commission: '',
   });
   await applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
-  expect(await toldOf(row.id)).toEqual([]);
+  expect(await readMismatches(row.id)).toEqual([]);
   await applyObservations(world.context, [observeNow(world.context, { ...row, commission: '2.00' }, ++seconds)]);
-  expect(await toldOf(row.id)).toHaveLength(1);
+  expect(await readMismatches(row.id)).toHaveLength(1);
 });
 
-test('a contract that is stated for days gone by is held against what is booked, when asked', async () => {
-  const { row, told } = await pay('3.33', { platform: 'late' });
-  expect(told).toHaveLength(1);
+test('a contract for past days is compared with booked payments on request', async () => {
+  const { row, reported } = await pay('3.33', { platform: 'late' });
+  expect(reported).toHaveLength(1);
   const other = (await pay('1.09', { platform: 'late' })).row;
   const stated = { platform: 'late', operation: 'cashin', from: '2026-11-20', to: '2026-11-20', actor: 'a' } as const;
   const id = await stateContract(world.context, { ...stated, fixedCents: 333n, basisPoints: 0 });
   const range = { from: '2026-11-20', to: '2026-11-20' };
   expect((await checkCommissions(world.context, range)).raised).toBe(1);
-  expect(await toldOf(other.id)).toMatchObject([{ expected: { commission: '3.33', contract: id } }]);
+  expect(await readMismatches(other.id)).toMatchObject([{ expected: { commission: '3.33', contract: id } }]);
   expect((await checkCommissions(world.context, range)).raised).toBe(0);
   await withdrawContract(world.context, id);
   await expect(withdrawContract(world.context, id)).rejects.toMatchObject({ code: 'conflict' });
-  expect(await toldOf(row.id)).toHaveLength(1);
+  expect(await readMismatches(row.id)).toHaveLength(1);
 });
 
 const shows = (row: ShownTransaction) => applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
 const accept = (id: string | undefined) => acceptMismatch(world.context, id ?? '', { actor: 'a', note: 'theirs' });
 
-test('a commission that a person accepts is held against the contract at once', async () => {
+test('a commission that a person accepts is compared with the contract at once', async () => {
   const { row } = await pay('1.09');
   await shows({ ...row, commission: '2.00' });
-  const [changed] = await toldOf(row.id);
+  const [changed] = await readMismatches(row.id);
   expect(changed).toMatchObject({ state: 'open', expected: { commission: '1.09' }, actual: { commission: '2.00' } });
   await accept(changed?.id);
   const contract = { commission: '1.09', contract: expect.any(String) };
-  expect(await toldOf(row.id)).toMatchObject([{ id: changed?.id, state: 'open', reopened: 1, expected: contract }]);
-  // the books hold it: it is claimed back, or kept with a note, and then it is not told again
+  expect(await readMismatches(row.id)).toMatchObject([
+    { id: changed?.id, state: 'open', reopened: 1, expected: contract },
+  ]);
+  // the books hold it: it is claimed back, or kept with a note, and then it is not reported again
   await expect(accept(changed?.id)).rejects.toThrow(/hold what the provider shows already/);
   await resolveMismatchByHand(world.context, changed?.id ?? '', { actor: 'a', note: 'claimed back' });
   await shows({ ...row, commission: '2.00', description: 'anew' });
   await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
-  expect((await toldOf(row.id)).map((one) => one.state)).toEqual(['resolved']);
+  expect((await readMismatches(row.id)).map((one) => one.state)).toEqual(['resolved']);
 });
 
-test('one that is the contract’s is not told, and an amount that is accepted has another price', async () => {
+test('a commission of the contract is not reported, and an accepted amount has another price', async () => {
   const { row } = await pay('2.00');
-  const [wrong] = await toldOf(row.id);
+  const [wrong] = await readMismatches(row.id);
   await shows({ ...row, commission: '1.10' });
   await accept(wrong?.id);
-  expect(await toldOf(row.id)).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
+  expect(await readMismatches(row.id)).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
   await shows({ ...row, commission: '1.10', amount: '200.00' });
   const [amount] = (await readMismatchRows(world.context, 'amount_differs')).filter(
     (one) => one.transaction_id === row.id,
   );
   await accept(amount?.id);
   // 0.99 % of 200.00 and the fixed part
-  expect(await toldOf(row.id)).toMatchObject([
+  expect(await readMismatches(row.id)).toMatchObject([
     { state: 'open', amount: '200.00', expected: { commission: '2.08' }, actual: { commission: '1.10' } },
   ]);
 });
@@ -135,10 +137,10 @@ async function changeBoth(commission: string) {
   const { row } = await pay('1.09');
   const changed = { ...row, amount: '200.00', commission };
   await shows(changed);
-  const [told] = await toldOf(row.id);
-  expect(told).toMatchObject({ state: 'open', expected: { commission: '1.09' }, actual: { commission } });
+  const [reported] = await readMismatches(row.id);
+  expect(reported).toMatchObject({ state: 'open', expected: { commission: '1.09' }, actual: { commission } });
   const amount = await amountOf(row.id);
-  return { row, changed, commission: told?.id, amount: amount?.id };
+  return { row, changed, commission: reported?.id, amount: amount?.id };
 }
 
 // 0.99 % of 200.00 and the fixed part is 2.08
@@ -155,23 +157,23 @@ test.each(orders.flatMap((order) => (['2.00', '2.08'] as const).map((shown) => [
     await accept(ids[first]);
     await accept(ids[second]);
     expect(await booksOf(row.id)).toEqual({ amount_cents: 20_000n, commission_cents: shown === '2.00' ? 200n : 208n });
-    expect(await toldOf(row.id)).toMatchObject([{ id: ids.commission, ...ends[shown] }]);
+    expect(await readMismatches(row.id)).toMatchObject([{ id: ids.commission, ...ends[shown] }]);
   },
 );
 
-test('a changed commission that nobody decided yet keeps its evidence, whatever the contract says of the books', async () => {
+test('a changed commission that nobody decided yet keeps its evidence, regardless of the contract', async () => {
   const { row, changed, commission, amount } = await changeBoth('2.00');
   const undecided = { id: commission, state: 'open', expected: { commission: '1.09' }, actual: { commission: '2.00' } };
   await accept(amount);
   await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
-  const told = await toldOf(row.id);
-  expect(told).toMatchObject([undecided]);
-  expect(told[0]?.expected).not.toHaveProperty('contract');
+  const reported = await readMismatches(row.id);
+  expect(reported).toMatchObject([undecided]);
+  expect(reported[0]?.expected).not.toHaveProperty('contract');
   // shown again as it is booked there is nothing to decide, and then it is the contract that the books differ from
   await shows({ ...changed, commission: '1.09' });
   await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
   const booked = { id: commission, state: 'open', amount: '200.00', ...claim, actual: { commission: '1.09' } };
-  expect(await toldOf(row.id)).toMatchObject([booked]);
+  expect(await readMismatches(row.id)).toMatchObject([booked]);
 });
 
 test('the price lies between the neighbouring cents, and what is shown is one of them', () => {

@@ -96,7 +96,7 @@ test('none is the platform of what has none', async () => {
   expect((await world.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(201);
 });
 
-test('an opening of a day to come that stands from before is told until it is taken back', async () => {
+test('a future opening from an earlier version is alerted until it is reversed', async () => {
   const { context } = world;
   const { json } = await world.call('POST', '/openings', openingOf(today));
   await watchFutureOpenings(context);
@@ -105,11 +105,11 @@ test('an opening of a day to come that stands from before is told until it is ta
   for (let minute = 0; minute < 2; minute++) await watchFutureOpenings(context);
   const readAlerts = () =>
     context.db.selectFrom('alerts').select(['name', 'severity', 'summary', 'ended_at']).execute();
-  const told = `opening ${String(json.id)} is of 2062-01-01, a day to come: nothing of platform ${PLATFORM} is booked`;
+  const reported = `opening ${String(json.id)} is of 2062-01-01, a day to come: nothing of platform ${PLATFORM} is booked`;
   expect(await readAlerts()).toEqual([
-    { name: 'opening_to_come', severity: 'critical', summary: expect.stringContaining(told), ended_at: null },
+    { name: 'opening_to_come', severity: 'critical', summary: expect.stringContaining(reported), ended_at: null },
   ]);
-  await expect(checkFutureDates(context)).rejects.toThrow(told);
+  await expect(checkFutureDates(context)).rejects.toThrow(reported);
   await world.call('POST', '/openings', { reverses: json.id });
   await watchFutureOpenings(context);
   expect(await readAlerts()).toMatchObject([{ name: 'opening_to_come', ended_at: expect.any(Date) }]);

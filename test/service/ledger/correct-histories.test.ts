@@ -46,7 +46,7 @@ function comesLater(more: Partial<ShownTransaction> = {}) {
 }
 
 let asked = 0;
-async function look(context: Context, ...rows: ShownTransaction[]): Promise<void> {
+async function applyRows(context: Context, ...rows: ShownTransaction[]): Promise<void> {
   for (const row of rows) {
     const askedAt = new Date(context.clock.now().getTime() + ++asked);
     await applyObservations(context, [observe(row, askedAt)]);
@@ -79,7 +79,7 @@ test('a history that comes after its status, before it, or between ends in the s
     ['bare', 'whole', 'bare'],
   ] as const) {
     const rows = comesLater();
-    await look(context, ...order.map((form) => rows[form]));
+    await applyRows(context, ...order.map((form) => rows[form]));
     expect(await netOf(context, rows.id)).toEqual(PAID);
     expect(await historyOf(context, rows.id)).toEqual(['paid 2026-11-20T23:05:00', 'pending 2026-11-20T23:00:00']);
   }
@@ -96,7 +96,7 @@ test('in one batch too, where the inferred event was never written down', async 
   expect(entries?.entries.map((entry) => entry.kind)).toEqual(['event']);
 });
 
-test('what was known before still answers: the inferred entry stands at the creation day until it gave way', async () => {
+test('balances as known earlier keep the inferred entry at the creation day until it was replaced', async () => {
   const { context } = world;
   const platform = 'known';
   const { whole, bare } = comesLater({ platform });
@@ -104,11 +104,11 @@ test('what was known before still answers: the inferred entry stands at the crea
     const { balances } = await readBalances(context.db, at, known ? { before: known } : 'now', context.clock.now());
     return balances.find((one) => one.account === `Assets:Provider:Available:${platform}`)?.cents ?? 0n;
   };
-  await look(context, bare);
+  await applyRows(context, bare);
   await new Promise((resolve) => setTimeout(resolve, 5));
   const before = context.clock.now();
   await new Promise((resolve) => setTimeout(resolve, 5));
-  await look(context, whole);
+  await applyRows(context, whole);
   expect(await available(before, '2026-11-20 00:00:00')).toBe(950n);
   expect(await available(undefined, '2026-11-20 00:00:00')).toBe(0n);
   expect(await available(undefined, '2026-11-21 00:00:00')).toBe(950n);
@@ -117,21 +117,21 @@ test('what was known before still answers: the inferred entry stands at the crea
 test('a status that came without a history is booked no earlier than what it follows', async () => {
   const { context } = world;
   const row = makeShownTransaction(['pending@0', 'paid@5'], { platform: 'late' });
-  await look(context, row, { ...row, status: 'refund', events: [] });
+  await applyRows(context, row, { ...row, status: 'refund', events: [] });
   const { entries = [] } = (await describeTransaction(context.db, context.calendar, row.id)) ?? {};
   expect(entries.map(({ at }) => at.slice(11, 19))).toEqual(['23:05:00', '23:05:00']);
-  expect(await netOf(context, row.id), 'given back at the instant of the payment').toEqual({});
+  expect(await netOf(context, row.id), 'returned at the instant of the payment').toEqual({});
 });
 
-test('the days that it moves money in are told to have changed, and a refund follows its payment', async () => {
+test('days whose money moves are reported as changed, and a refund follows its payment', async () => {
   const { context } = world;
   const whole = { ...makeShownTransaction(['pending@0', 'paid@5', 'refund@9']), date_created: CREATED };
-  await look(context, { ...whole, events: [], status: 'paid' }, { ...whole, events: [] });
+  await applyRows(context, { ...whole, events: [], status: 'paid' }, { ...whole, events: [] });
   await makeReport(context, '2026-11-19');
   await makeReport(context, '2026-11-20');
-  await look(context, whole);
-  const told = await readMismatchRows(context, 'closed_day_changed');
-  expect(told.map((one) => (one.expected as { revision: number }).revision)).toHaveLength(2);
+  await applyRows(context, whole);
+  const reported = await readMismatchRows(context, 'closed_day_changed');
+  expect(reported.map((one) => (one.expected as { revision: number }).revision)).toHaveLength(2);
   const available = Object.entries(await netOf(context, whole.id)).filter(([key]) => key.includes('Available'));
   expect(available).toEqual([
     ['Assets:Provider:Available:none @ 2026-11-20 23:05:00', 1000n],
@@ -141,7 +141,7 @@ test('the days that it moves money in are told to have changed, and a refund fol
   expect(report).toMatchObject({ changed: true, report: { revision: 2 } });
 });
 
-test('merchants that heard of the inferred payment hear of a correction, and of no second payment', async () => {
+test('merchants notified of the inferred payment get a correction, and no second payment', async () => {
   const { context } = world;
   const make = async (name: string, since: string) =>
     (
@@ -155,7 +155,7 @@ test('merchants that heard of the inferred payment hear of a correction, and of 
   const heard = await make('heard', '2026-01-01T00:00:00Z');
   const late = await make('late', '2026-11-20T12:00:00Z');
   const { whole, bare } = comesLater({ platform: 'm' });
-  await look(context, bare, whole);
+  await applyRows(context, bare, whole);
   const callbacks = async (merchant: number) =>
     await context.db
       .selectFrom('callbacks')
@@ -194,7 +194,7 @@ describe('skew', () => {
   test('a refund a second before its payment, in the order of the array, is a refund', async () => {
     const { context } = world;
     const row = makeShownTransaction(['pending@0', 'paid@3', 'refund@2'], { platform: 'p' });
-    await look(context, row);
+    await applyRows(context, row);
     expect((await describeTransaction(context.db, context.calendar, row.id))?.transaction.status).toBe('refund');
     const available = Object.entries(await netOf(context, row.id)).filter(([key]) => key.includes('Available'));
     expect(available.reduce((sum, [, cents]) => sum + cents, 0n)).toBe(0n);
@@ -206,12 +206,12 @@ describe('skew', () => {
       operation: 'cashout',
       platform: 'p',
     });
-    await look(context, row);
+    await applyRows(context, row);
     const held = Object.entries(await netOf(context, row.id)).filter(([key]) => key.includes('Held'));
     expect(held.reduce((sum, [, cents]) => sum + cents, 0n)).toBe(0n);
   });
 
-  test('an order that the provider comes to show otherwise is taken over, booked anew and told', async () => {
+  test('an order that the provider shows differently later is adopted, reposted and reported', async () => {
     const { context } = world;
     const { merchant } = await createMerchant(context, {
       name: 'skew',
@@ -221,7 +221,7 @@ describe('skew', () => {
     });
     const first = makeShownTransaction(['pending@0', 'refund@2', 'paid@2'], { platform: 'skew' });
     const then = { ...makeShownTransaction(['pending@0', 'paid@2', 'refund@2'], { platform: 'skew' }), id: first.id };
-    await look(context, first, then);
+    await applyRows(context, first, then);
     expect(await historyOf(context, first.id)).toEqual([
       'refund 2026-11-20T23:02:00',
       'paid 2026-11-20T23:02:00',
@@ -238,12 +238,12 @@ describe('skew', () => {
   });
 });
 
-describe('what an earlier version wrote', () => {
+describe('a history of an earlier version', () => {
   /** As it kept such histories: ordered by time, and an inferred event in place of the real one. */
   async function writeAsBefore(context: Context) {
     const skewed = makeShownTransaction(['pending@0', 'paid@3', 'refund@2'], { platform: 'old' });
     const inferred = comesLater({ platform: 'old' });
-    await look(
+    await applyRows(
       context,
       { ...makeShownTransaction(['pending@0', 'refund@2', 'paid@3'], { platform: 'old' }), id: skewed.id },
       inferred.bare,
@@ -272,7 +272,7 @@ describe('what an earlier version wrote', () => {
     await context.db.updateTable('transactions').set({ event_count: 2 }).where('seq', '=', other).execute();
     // a second payment stood beside the inferred one, which had kept the first out
     const twice = comesLater({ platform: 'old' });
-    await look(context, twice.bare);
+    await applyRows(context, twice.bare);
     const third = await seqOf(twice.id);
     await context.db
       .insertInto('events')
@@ -291,7 +291,7 @@ describe('what an earlier version wrote', () => {
     await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
     const { context } = before;
     const row = makeShownTransaction(['pending@0', 'paid@5']);
-    await look(context, row, { ...row, status: 'refund', events: [] });
+    await applyRows(context, row, { ...row, status: 'refund', events: [] });
     const now = await netOf(context, row.id);
     expect(Object.keys(now)).toEqual([]);
     await dropTriggers(context.db);
@@ -315,7 +315,7 @@ describe('what an earlier version wrote', () => {
     expect(audited).toEqual([{ target: row.id }]);
   });
 
-  test('is corrected once, by new entries, and said: in the audit log, to merchants, by doctor', async () => {
+  test('is corrected once by new entries, and reported in the audit log, to merchants and by doctor', async () => {
     await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
     const { context } = before;
     const { skewed, inferred, twice } = await writeAsBefore(context);
@@ -347,8 +347,8 @@ describe('what an earlier version wrote', () => {
     expect(JSON.parse(audited[0]?.detail ?? '')).toMatchObject({ status: { before: 'paid', after: 'refund' } });
     expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
 
-    // the next look is taken whole, though it is the one that the earlier version saw last
-    await look(context, inferred.whole);
+    // the next observation is taken whole, though it is the one that the earlier version saw last
+    await applyRows(context, inferred.whole);
     expect(await historyOf(context, inferred.id)).toEqual(['paid 2026-11-20T23:05:00', 'pending 2026-11-20T23:00:00']);
     expect(await countCorrectedHistories(context.db)).toMatchObject({ waiting: 1 });
     expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });

@@ -20,13 +20,13 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';
 
-const LIVES = numRuns(500, 1_000);
-const OPERATIONS = LIVES * 4;
+const TIMELINES = numRuns(500, 1_000);
+const OPERATIONS = TIMELINES * 4;
 /** Each on books of its own, from the next seed: ten thousand histories in the deep run. */
 const ROUNDS = Array.from({ length: numRuns(1, 10) }, (_, index) => index);
 const LOOKS_AT_ONCE_MAX = 300;
 /** Some forty openings and adjustments in all: each opening books its platform's entries anew. */
-const LOOKS_AN_ENTRY = OPERATIONS / 40;
+const OBSERVATIONS_PER_ENTRY = OPERATIONS / 40;
 const PLATFORMS = ['p', 'P', 'p ', 'none'];
 const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
 
@@ -43,13 +43,13 @@ afterEach(() => world[Symbol.asyncDispose]());
 type Person =
   | { does: 'open'; platform: string; day: string; cents: number }
   | { does: 'adjust'; platform: string; day: string; cents: number; takenBack: boolean };
-type Operation = { does: 'look'; life: number; seen: number; form: Form } | Person;
+type Operation = { does: 'observe'; timeline: number; seen: number; form: Form } | Person;
 
 const person = { platform: fc.constantFrom(...PLATFORMS), day: fc.constantFrom(...DAYS) };
 const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).filter((value) => value !== 0);
-const looking: fc.Arbitrary<Operation> = fc.record({
-  does: fc.constant('look' as const),
-  life: fc.nat(LIVES - 1),
+const observing: fc.Arbitrary<Operation> = fc.record({
+  does: fc.constant('observe' as const),
+  timeline: fc.nat(TIMELINES - 1),
   seen: fc.integer({ min: 1, max: 7 }),
   form: anyForm,
 });
@@ -57,14 +57,17 @@ const entering: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ does: fc.constant('open' as const), ...person, cents }),
   fc.record({ does: fc.constant('adjust' as const), ...person, cents, takenBack: fc.boolean() }),
 );
-const anyOperation = fc.oneof({ weight: LOOKS_AN_ENTRY, arbitrary: looking }, { weight: 1, arbitrary: entering });
+const anyOperation = fc.oneof(
+  { weight: OBSERVATIONS_PER_ENTRY, arbitrary: observing },
+  { weight: 1, arbitrary: entering },
+);
 
 /**
- * What must come of all that was done: the looks at each life, the opening that stands at each platform, and the
+ * What must come of all that was done: the observations at each life, the opening that stands at each platform, and the
  * adjustments that it does not hold already.
  */
 type Model = {
-  looks: Map<number, TimelineObservation[]>;
+  observations: Map<number, TimelineObservation[]>;
   openings: Map<string, { id: string; day: string; cents: number }>;
   /** Those that were taken in and not taken back. */
   adjustments: { platform: string; day: string; cents: number }[];
@@ -96,21 +99,24 @@ async function enter(model: Model, person: Person): Promise<void> {
   model.openings.set(platform, { id, day, cents: person.cents });
 }
 
-async function carryOut(operations: Operation[], lives: Timeline[]): Promise<Model> {
-  const model: Model = { looks: new Map(), openings: new Map(), adjustments: [] };
-  let looks: ReturnType<typeof observeTimeline>[] = [];
+async function carryOut(operations: Operation[], timelines: Timeline[]): Promise<Model> {
+  const model: Model = { observations: new Map(), openings: new Map(), adjustments: [] };
+  let observations: ReturnType<typeof observeTimeline>[] = [];
   const flush = async () => {
-    await applyObservations(world.context, looks);
-    looks = [];
+    await applyObservations(world.context, observations);
+    observations = [];
   };
   for (const operation of operations) {
-    if (operation.does === 'look') {
-      const life = lives[operation.life] as Timeline;
-      const seen = Math.min(operation.seen, life.history.length);
+    if (operation.does === 'observe') {
+      const timeline = timelines[operation.timeline] as Timeline;
+      const seen = Math.min(operation.seen, timeline.history.length);
       const { form } = operation;
-      looks.push(observeTimeline(life, seen, form));
-      model.looks.set(operation.life, [...(model.looks.get(operation.life) ?? []), { seen, form }]);
-      if (looks.length === LOOKS_AT_ONCE_MAX) await flush();
+      observations.push(observeTimeline(timeline, seen, form));
+      model.observations.set(operation.timeline, [
+        ...(model.observations.get(operation.timeline) ?? []),
+        { seen, form },
+      ]);
+      if (observations.length === LOOKS_AT_ONCE_MAX) await flush();
     } else {
       await flush();
       await enter(model, operation);
@@ -121,7 +127,7 @@ async function carryOut(operations: Operation[], lives: Timeline[]): Promise<Mod
   return model;
 }
 
-function expected({ looks, openings, adjustments }: Model, lives: Timeline[]): Record<string, bigint> {
+function expected({ observations, openings, adjustments }: Model, timelines: Timeline[]): Record<string, bigint> {
   const totals: Record<string, bigint> = {};
   for (const { platform, day, cents: adjusted } of adjustments) {
     if (day < (openings.get(platform)?.day ?? '')) continue;
@@ -132,19 +138,19 @@ function expected({ looks, openings, adjustments }: Model, lives: Timeline[]): R
     put(totals, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, BigInt(stated));
     put(totals, `null ${nameAccount('Equity:Opening', platform)} @ ${day} 00:00:00`, -BigInt(stated));
   }
-  for (const [index, seen] of looks) {
-    const life = lives[index] as Timeline;
-    const { real, bare, commission, platform } = expectedFrom(life, seen);
+  for (const [index, seen] of observations) {
+    const timeline = timelines[index] as Timeline;
+    const { real, bare, commission, platform } = expectedFrom(timeline, seen);
     const opening = openings.get(platform ?? 'none');
     const net = referenceLedger({
-      operation: life.operation,
-      amount: BigInt(life.cents),
+      operation: timeline.operation,
+      amount: BigInt(timeline.cents),
       commission,
       platform: nameAccount('', platform ?? 'none').slice(1),
       history: referenceHistory(real, bare),
       ...(opening ? { opensAt: `${opening.day} 00:00:00` } : {}),
     });
-    for (const [key, amount] of Object.entries(net)) put(totals, `${life.id} ${key}`, amount);
+    for (const [key, amount] of Object.entries(net)) put(totals, `${timeline.id} ${key}`, amount);
   }
   return Object.fromEntries(Object.entries(totals).filter(([, amount]) => amount !== 0n));
 }
@@ -159,23 +165,23 @@ async function stored(): Promise<Record<string, bigint>> {
 }
 
 test.each(ROUNDS)(
-  'after random operations the stored ledger is what the reference ledger says, whatever was odd about the rows (%i)',
+  'after random operations the stored ledger is what the reference ledger says, for odd rows too (%i)',
   async (round) => {
     const drawn = chooseSeed(20_261_124) + round;
-    const lives = fc.sample(anyTimeline, { numRuns: LIVES, seed: drawn });
+    const timelines = fc.sample(anyTimeline, { numRuns: TIMELINES, seed: drawn });
     const operations = fc.sample(anyOperation, { numRuns: OPERATIONS, seed: drawn });
-    const model = await carryOut(operations, lives);
+    const model = await carryOut(operations, timelines);
     expect(model.openings.size).toBeGreaterThan(0);
-    const want = expected(model, lives);
+    const want = expected(model, timelines);
     expect(Object.keys(want).length).toBeGreaterThan(PLATFORMS.length);
     expect(await stored()).toEqual(want);
     await sealNow(world.context);
     expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
 
-    // openings that were stated last may leave little in force; without them the looks moved money in most lives
+    // openings that were stated last may leave little in force; without them the observations moved money in most timelines
     for (const { id } of model.openings.values()) await reverseOpening(world.context, id);
-    const all = expected({ ...model, openings: new Map() }, lives);
-    expect(Object.keys(all).length).toBeGreaterThan(LIVES / 2);
+    const all = expected({ ...model, openings: new Map() }, timelines);
+    expect(Object.keys(all).length).toBeGreaterThan(TIMELINES / 2);
     expect(await stored()).toEqual(all);
     expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   },

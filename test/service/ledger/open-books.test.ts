@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-async function look(...rows: ShownTransaction[]): Promise<void> {
+async function observe(...rows: ShownTransaction[]): Promise<void> {
   seconds++;
   await applyObservations(
     world.context,
@@ -102,21 +102,21 @@ const OPENED = {
   'Expenses:Commission:Cashin:p': '0.10',
   'Expenses:Commission:Cashout:p': '0.10',
   'Liabilities:Payables:p': '3.00',
-  // 7.00 received, and 10.00 of before given back
+  // 7.00 received, and 10.00 of before returned
   'Liabilities:Receipts:p': '3.00',
 };
 
 test('an opening stated before anything is known, or after all of it, comes to the same books', async () => {
   const rows = ALL();
   await open('2026-11-10', 10_000n);
-  await look(...rows);
+  await observe(...rows);
   const before = await balances();
   expect(before).toEqual(OPENED);
   const { postings } = await readLedgerState(world.context);
 
   await world[Symbol.asyncDispose]();
   world = await openEnvironment();
-  await look(...rows);
+  await observe(...rows);
   await open('2026-11-10', 10_000n);
   expect(await balances()).toEqual(before);
   expect((await readLedgerState(world.context)).postings).toEqual(postings);
@@ -124,7 +124,7 @@ test('an opening stated before anything is known, or after all of it, comes to t
 
 test('what was posted before an opening is reversed at its own time, and nothing is taken away', async () => {
   const [early] = ALL();
-  await look(early ?? makeShownTransaction([]));
+  await observe(early ?? makeShownTransaction([]));
   const entries = () =>
     world.context.db.selectFrom('entries').select(['seq', 'kind', 'at_wall', 'reverses_seq']).orderBy('seq').execute();
   const posted = await entries();
@@ -138,7 +138,7 @@ test('what was posted before an opening is reversed at its own time, and nothing
 
 test('what was held when the books were opened is held from then on, and freed by what followed', async () => {
   await open('2026-11-10', 10_000n);
-  await look(...ALL().slice(2, 5));
+  await observe(...ALL().slice(2, 5));
   const justOpened = await balances('2026-11-10 00:00:01');
   expect(justOpened).toEqual({ [AVAILABLE]: '93.00', [HELD]: '7.00', 'Equity:Opening:p': '-100.00' });
   expect(await balances()).toMatchObject({ [AVAILABLE]: '92.90', [HELD]: '4.00', 'Liabilities:Payables:p': '3.00' });
@@ -157,11 +157,11 @@ test('a second opening of a platform is a conflict and changes nothing; another 
 
 test('a balance is of what happened before an instant, by what was known before another', async () => {
   const row = lived('cashin', [['paid', '2026-11-02']]);
-  await look(row);
+  await observe(row);
   await new Promise((resolve) => setTimeout(resolve, 5));
   const known = world.context.clock.now();
   await new Promise((resolve) => setTimeout(resolve, 5));
-  await look(
+  await observe(
     lived(
       'cashin',
       [
@@ -178,7 +178,7 @@ test('a balance is of what happened before an instant, by what was known before 
 });
 
 test('all accounts together always come to nothing', async () => {
-  await look(...ALL());
+  await observe(...ALL());
   await open('2026-11-10', 12_345n);
   for (const at of ['2026-11-03 00:00:00', '2026-11-10 00:00:01', '2027-01-01 00:00:00']) {
     const { balances: rows } = await readBalances(world.context.db, at, 'now', world.context.clock.now());
@@ -188,7 +188,7 @@ test('all accounts together always come to nothing', async () => {
 
 test('an opening that is taken back while its histories are booked by it leaves nothing of it behind', async () => {
   const { context } = world;
-  await look(...ALL());
+  await observe(...ALL());
   const before = (await readLedgerState(context)).postings;
   const takeBack = async () => {
     const { id } = await context.db.selectFrom('openings').select('id').executeTakeFirstOrThrow();
@@ -216,9 +216,9 @@ test('an opening whose reversal was committed and answered to nobody is reversed
 test('an entry that an opening asked for says so, and an event where it was seen', async () => {
   const { context } = world;
   const row = lived('cashin', [['paid', '2026-11-02']]);
-  await look(row);
+  await observe(row);
   const id = await open('2026-11-10', 1_000n);
-  await look(lived('cashin', [['paid', '2026-11-12']]));
+  await observe(lived('cashin', [['paid', '2026-11-12']]));
   const story = await describeTransaction(context.db, context.calendar, row.id);
   expect(story?.events.map((event) => event.source.kind)).toEqual(['show']);
   expect(story?.entries.map(({ reverses, source }) => [reverses, source.kind, source.opening_id])).toEqual([
@@ -236,7 +236,7 @@ test('an entry that an opening asked for says so, and an event where it was seen
 const adjust = (day: string, amountCents: bigint, platform = 'p') =>
   adjustBooks(world.context, { platform, day, kind: 'bank', amountCents, note: 'n', actor: 'a' });
 
-test('an adjustment from before an opening is set aside by it, and is in the books again once it is taken back', async () => {
+test('an adjustment before an opening is reversed by it, and booked again once the opening is reversed', async () => {
   await adjust('2026-11-01', -10_000n);
   await adjust('2026-11-01', -500n);
   await adjust('2026-11-10', -25n);
@@ -260,7 +260,7 @@ test('an adjustment from before an opening is set aside by it, and is in the boo
   expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
 });
 
-test('an adjustment that is booked again can be taken back, and one that is set aside is reversed already', async () => {
+test('an adjustment that was booked again can be reversed, and one that an opening reversed is reversed already', async () => {
   const id = await adjust('2026-11-01', -500n);
   const opening = await open('2026-11-10', 0n);
   const reverse = (one: string) => reverseAdjustment(world.context, one, { note: 'n', actor: 'a' });
@@ -290,7 +290,7 @@ test('no adjustment is taken in that is dated before the opening', async () => {
   expect(await listAdjustments(world.context.db, 9, undefined)).toHaveLength(2);
 });
 
-test('an opening that was killed before it set adjustments aside is gone on with, once', async () => {
+test('an opening interrupted before it reversed adjustments is completed once', async () => {
   const { context } = world;
   await adjust('2026-11-01', -500n);
   const killed = { ...context, signal: AbortSignal.abort() };
@@ -302,7 +302,7 @@ test('an opening that was killed before it set adjustments aside is gone on with
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
 });
 
-test('what a version before this one let stand from before an opening is set aside after the migration', async () => {
+test('an adjustment that an earlier version left before an opening is reversed after the migration', async () => {
   const { context } = world;
   await open('2026-11-10', 700n);
   const stands = { platform: 'p', day: '2026-11-09', kind: 'bank', amountCents: -100n, note: 'n', actor: 'a' } as const;
@@ -330,8 +330,8 @@ test('a refund that came without a history is booked with the payment that it fo
     ['paid', '2026-11-12'],
   ]);
   await open('2026-11-10', 1_000n);
-  await look(row);
-  await look({ ...row, status: 'refund', events: [] });
+  await observe(row);
+  await observe({ ...row, status: 'refund', events: [] });
   const story = await describeTransaction(context.db, context.calendar, row.id);
   expect(story?.events.map((event) => [event.status, event.at.slice(0, 10)])).toContainEqual(['refund', '2026-11-12']);
   expect(await balances('2026-11-10 00:00:01')).toEqual({ [AVAILABLE]: '10.00', 'Equity:Opening:p': '-10.00' });

@@ -25,7 +25,7 @@ afterAll(async () => {
   home[Symbol.dispose]();
 });
 
-/** A refund that the provider takes back, and looks at it so many seconds after the first one. */
+/** A refund that the provider takes back, and observations at it this many seconds after the first one. */
 async function takenBack(more: Partial<ShownTransaction> = {}) {
   const began = world.context.clock.now().getTime();
   const whole = makeShownTransaction(['pending@0', 'paid@1', 'refund@2'], {
@@ -37,11 +37,11 @@ async function takenBack(more: Partial<ShownTransaction> = {}) {
     ...makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50', ...more }),
     id: whole.id,
   };
-  const look = async (row: ShownTransaction, seconds: number, source: Source = { kind: 'show' }) => {
+  const applyRow = async (row: ShownTransaction, seconds: number, source: Source = { kind: 'show' }) => {
     const { raised } = await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000), source)]);
     return raised.map((found) => found.kind);
   };
-  const told = async () =>
+  const reported = async () =>
     (await readMismatchRows(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
   const refunded = async () =>
     (await describeTransaction(world.context.db, world.context.calendar, whole.id))?.transaction.status === 'refund';
@@ -53,19 +53,19 @@ async function takenBack(more: Partial<ShownTransaction> = {}) {
       .execute();
     return rows.map((row) => row.due_at && Math.round((row.due_at.getTime() - began) / 1000));
   };
-  await look(whole, 0);
-  return { id: whole.id, whole, without, look, told, due, refunded };
+  await applyRow(whole, 0);
+  return { id: whole.id, whole, without, applyRow, reported, due, refunded };
 }
 
-test('an event that two shows a minute apart lack is told once, with what both sides have', async () => {
-  const { id, without, look, told, due } = await takenBack();
-  expect(await look(without, 10)).toEqual([]);
+test('an event that two shows a minute apart lack is reported once, with what both sides have', async () => {
+  const { id, without, applyRow, reported, due } = await takenBack();
+  expect(await applyRow(without, 10)).toEqual([]);
   expect(await due(), 'asked for again a minute later').toEqual([70]);
-  expect(await look(without, 69)).toEqual([]);
-  expect(await look(without, 70)).toEqual(['status_differs']);
-  expect(await look(without, 200)).toEqual([]);
+  expect(await applyRow(without, 69)).toEqual([]);
+  expect(await applyRow(without, 70)).toEqual(['status_differs']);
+  expect(await applyRow(without, 200)).toEqual([]);
   expect(await due()).toEqual([null]);
-  expect(await told()).toMatchObject([
+  expect(await reported()).toMatchObject([
     {
       severity: 'critical',
       state: 'open',
@@ -78,147 +78,149 @@ test('an event that two shows a minute apart lack is told once, with what both s
   ]);
 });
 
-test('a list that lacks it proves nothing, however often: it has a show asked for at once', async () => {
-  const { without, look, told, due } = await takenBack();
-  await look(without, 10, LIST);
+test('lists that lack an event never prove it, and schedule a show at once', async () => {
+  const { without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10, LIST);
   const [at] = await due();
   expect(at).toBeLessThanOrEqual(5);
-  await look(without, 100, LIST);
-  await look(without, 200, LIST);
-  await look(without, 201);
-  expect(await told()).toEqual([]);
-  await look(without, 261);
-  expect(await told()).toHaveLength(1);
+  await applyRow(without, 100, LIST);
+  await applyRow(without, 200, LIST);
+  await applyRow(without, 201);
+  expect(await reported()).toEqual([]);
+  await applyRow(without, 261);
+  expect(await reported()).toHaveLength(1);
 });
 
-test('a look between that has it begins anew, also one of the list', async () => {
-  const { whole, without, look, told, due } = await takenBack();
-  await look(without, 10);
-  await look(whole, 40, LIST);
+test('an observation in between that shows the event restarts the proof, from a list too', async () => {
+  const { whole, without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(whole, 40, LIST);
   expect(await due()).toEqual([]);
-  await look(without, 75);
-  expect(await told()).toEqual([]);
-  await look(without, 136);
-  expect(await told()).toHaveLength(1);
+  await applyRow(without, 75);
+  expect(await reported()).toEqual([]);
+  await applyRow(without, 136);
+  expect(await reported()).toHaveLength(1);
 });
 
-test('looks from before, and looks without a history, say nothing', async () => {
-  const { without, look, due } = await takenBack();
-  await look(without, -10);
-  await look({ ...without, events: [] }, 20);
+test('older observations and observations without a history prove nothing', async () => {
+  const { without, applyRow, due } = await takenBack();
+  await applyRow(without, -10);
+  await applyRow({ ...without, events: [] }, 20);
   expect(await due()).toEqual([]);
 });
 
 test('a later show that has it again ends it; a list has it asked for', async () => {
-  const { whole, without, look, told, due } = await takenBack();
-  await look(without, 10);
-  await look(without, 70);
-  await look(whole, 80, LIST);
-  expect(await told()).toMatchObject([{ state: 'open' }]);
+  const { whole, without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(without, 70);
+  await applyRow(whole, 80, LIST);
+  expect(await reported()).toMatchObject([{ state: 'open' }]);
   expect(await due()).not.toEqual([null]);
-  await look(whole, 90);
-  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await applyRow(whole, 90);
+  expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   expect(await due()).toEqual([]);
-  await look(without, 100);
-  await look(without, 160);
-  expect(await told()).toMatchObject([{ state: 'open', reopened: 1 }]);
+  await applyRow(without, 100);
+  await applyRow(without, 160);
+  expect(await reported()).toMatchObject([{ state: 'open', reopened: 1 }]);
 });
 
-test('only a show ends what shows have told, however many lists say otherwise before it', async () => {
-  const { whole, without, look, told, due } = await takenBack();
-  await look(without, 10);
-  await look(without, 70);
-  await look(whole, 80, LIST);
-  await look({ ...whole, description: 'seen anew' }, 85, LIST);
+test('only a show resolves what shows reported, however many lists deny it before', async () => {
+  const { whole, without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(without, 70);
+  await applyRow(whole, 80, LIST);
+  await applyRow({ ...whole, description: 'seen anew' }, 85, LIST);
   expect(await due(), 'a show is still asked for').toHaveLength(1);
-  await look(whole, 90);
-  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await applyRow(whole, 90);
+  expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
-test('lists that say otherwise take nothing back that a show tells again', async () => {
-  const { whole, without, look, told, due } = await takenBack();
-  await look(without, 10);
-  await look(without, 70);
-  await look(whole, 80, LIST);
-  await look(without, 90);
-  expect(await told()).toMatchObject([{ state: 'open' }]);
-  expect(await due(), 'told already').toEqual([null]);
-  await look(whole, 100);
-  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+test('lists that deny a difference do not resolve what a show reports again', async () => {
+  const { whole, without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(without, 70);
+  await applyRow(whole, 80, LIST);
+  await applyRow(without, 90);
+  expect(await reported()).toMatchObject([{ state: 'open' }]);
+  expect(await due(), 'reported already').toEqual([null]);
+  await applyRow(whole, 100);
+  expect(await reported()).toMatchObject([{ state: 'resolved' }]);
 });
 
 test('a show that has it again ends it, though a list of the same batch lacks it after', async () => {
-  const { whole, without, look, told, due } = await takenBack();
-  await look(without, 10);
-  await look(without, 70);
+  const { whole, without, applyRow, reported, due } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(without, 70);
   const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
   await applyObservations(world.context, [observe(whole, at(100)), observe(without, at(101), LIST)]);
-  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+  expect(await reported()).toMatchObject([{ state: 'resolved' }]);
   expect(await due()).toHaveLength(1);
-  await look(whole, 200, LIST);
+  await applyRow(whole, 200, LIST);
   expect(await due()).toEqual([]);
 });
 
-test('a status that was booked from a row without a history, and that later histories lack, is told', async () => {
-  const { id, without, look, told, refunded } = await takenBack({ status: 'refund', events: [] });
+test('a status that was booked from a row without a history, and that later histories lack, is reported', async () => {
+  const { id, without, applyRow, reported, refunded } = await takenBack({ status: 'refund', events: [] });
   expect(await refunded()).toBe(true);
   const [plain] = [without];
   const history = makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' });
   const later = { ...plain, events: history.events, status: 'paid' };
-  await look(later, 10);
-  expect(await told()).toEqual([]);
-  await look(later, 70);
-  expect(await told()).toMatchObject([
+  await applyRow(later, 10);
+  expect(await reported()).toEqual([]);
+  await applyRow(later, 70);
+  expect(await reported()).toMatchObject([
     { state: 'open', expected: { status: 'refund' }, actual: { status: 'paid', lacks: [{ status: 'refund' }] } },
   ]);
-  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
   expect(await refunded(), 'accepted, it is none').toBe(false);
   expect((await describeTransaction(world.context.db, world.context.calendar, id))?.transaction.status).toBe('paid');
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
 });
 
 test('a status on the way that a history lacks and goes beyond is no contradiction', async () => {
-  const { id, look, told } = await takenBack({ status: 'in_process', events: [] });
+  const { id, applyRow, reported } = await takenBack({ status: 'in_process', events: [] });
   const later = { ...makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' }), id };
-  await look(later, 10);
-  await look(later, 80);
-  expect(await told()).toEqual([]);
+  await applyRow(later, 10);
+  await applyRow(later, 80);
+  expect(await reported()).toEqual([]);
 });
 
-test('rows without histories that fall back behind a status of ours are told, until one agrees', async () => {
-  const { look, told, whole } = await takenBack({ status: 'paid', events: [] });
+test('rows without histories with an earlier status than ours are reported until one agrees', async () => {
+  const { applyRow, reported, whole } = await takenBack({ status: 'paid', events: [] });
   const bare = (status: string) => ({ ...whole, status, events: [] });
-  await look(bare('pending'), 10);
-  await look(bare('pending'), 40, LIST);
-  expect(await told()).toEqual([]);
-  await look(bare('pending'), 70);
-  expect(await told()).toMatchObject([{ state: 'open', expected: { status: 'paid' }, actual: { status: 'pending' } }]);
-  await look(bare('paid'), 80);
-  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await applyRow(bare('pending'), 10);
+  await applyRow(bare('pending'), 40, LIST);
+  expect(await reported()).toEqual([]);
+  await applyRow(bare('pending'), 70);
+  expect(await reported()).toMatchObject([
+    { state: 'open', expected: { status: 'paid' }, actual: { status: 'pending' } },
+  ]);
+  await applyRow(bare('paid'), 80);
+  expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('where a row without a history falls back, a person can have the books follow it', async () => {
-  const { id, look, told, whole } = await takenBack({ status: 'paid', events: [] });
+  const { id, applyRow, reported, whole } = await takenBack({ status: 'paid', events: [] });
   const bare = { ...whole, status: 'pending', events: [] };
-  await look(bare, 10);
-  await look(bare, 70);
-  const [mismatch] = await told();
+  await applyRow(bare, 10);
+  await applyRow(bare, 70);
+  const [mismatch] = await reported();
   expect(mismatch).toMatchObject({ state: 'open', actual: { status: 'pending', lacks: [{ status: 'paid' }] } });
   await acceptMismatch(world.context, mismatch?.id ?? '', by);
   const after = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(after?.transaction.status).toBe('pending');
   const { postings } = await readLedgerState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
-  await look(bare, 150);
-  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+  await applyRow(bare, 150);
+  expect(await reported()).toMatchObject([{ state: 'resolved' }]);
 });
 
-test('a status that rows without a history told, and that stands beside a history without it, can be taken back', async () => {
-  const { id, look, told, whole } = await takenBack({ status: 'paid', events: [] });
+test('a status known only from rows without a history can be taken out of force if the history lacks it', async () => {
+  const { id, applyRow, reported, whole } = await takenBack({ status: 'paid', events: [] });
   const beside = { ...makeShownTransaction(['pending@0'], { platform: 'p', commission: '0.50' }), id, status: 'paid' };
-  await look(beside, 10);
-  await look(beside, 70);
-  const [mismatch] = await told();
+  await applyRow(beside, 10);
+  await applyRow(beside, 70);
+  const [mismatch] = await reported();
   expect(mismatch?.actual).toMatchObject({ status: 'paid', history: ['pending'], lacks: [{ status: 'paid' }] });
   await acceptMismatch(world.context, mismatch?.id ?? '', by);
   const { postings } = await readLedgerState(world.context);
@@ -227,42 +229,42 @@ test('a status that rows without a history told, and that stands beside a histor
 });
 
 test('a difference that a show completes is reported, though a list stands behind it in the batch', async () => {
-  const { without, look, told, whole } = await takenBack();
-  await look(without, 10);
+  const { without, applyRow, reported, whole } = await takenBack();
+  await applyRow(without, 10);
   const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
   await applyObservations(world.context, [observe(without, at(100)), observe(without, at(101), LIST)]);
-  expect(await told()).toMatchObject([{ state: 'open' }]);
-  await look(whole, 300);
-  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+  expect(await reported()).toMatchObject([{ state: 'open' }]);
+  await applyRow(whole, 300);
+  expect(await reported()).toMatchObject([{ state: 'resolved' }]);
 });
 
-test('kept, it is not told again for the same evidence', async () => {
-  const { id, without, look, told } = await takenBack();
-  await look(without, 10);
-  await look(without, 70);
-  await resolveMismatchByHand(world.context, (await told())[0]?.id ?? '', by);
-  await look(without, 200);
-  await look({ ...without, description: 'seen anew' }, 300);
-  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
+test('a difference that a person resolved is not reported again for the same evidence', async () => {
+  const { id, without, applyRow, reported } = await takenBack();
+  await applyRow(without, 10);
+  await applyRow(without, 70);
+  await resolveMismatchByHand(world.context, (await reported())[0]?.id ?? '', by);
+  await applyRow(without, 200);
+  await applyRow({ ...without, description: 'seen anew' }, 300);
+  expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
   const story = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(story?.transaction.status).toBe('refund');
 });
 
-test('accepted, the event is in force no more, its entry is reversed, and merchants are told; shown again, it is news', async () => {
+test('accepted, the event is in force no more, its entry is reversed, and merchants are reported; shown again, it is news', async () => {
   const { merchant } = await createMerchant(world.context, {
     name: 'shop',
     url: 'https://shop.example/hook',
     eventsSince: new Date(0),
   });
-  const { id, whole, without, look, told } = await takenBack();
+  const { id, whole, without, applyRow, reported } = await takenBack();
   const ours = async () =>
     Object.fromEntries(
       Object.entries((await readLedgerState(world.context)).postings).filter(([key]) => key.startsWith(id)),
     );
   const refunded = await ours();
-  await look(without, 10);
-  await look(without, 70);
-  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await applyRow(without, 10);
+  await applyRow(without, 70);
+  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
   expect(await ours()).toEqual({
     [`${id} Assets:Provider:Available:p @ 2026-11-20 23:01:00`]: 950n,
     [`${id} Expenses:Commission:Cashin:p @ 2026-11-20 23:01:00`]: 50n,
@@ -282,47 +284,47 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
     .orderBy('seq', 'desc')
     .execute();
   expect(callbacks[0]).toEqual({ type: 'pix.cashin.corrected', sequence: 4, previous_status: 'refund' });
-  await look(without, 200);
-  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
+  await applyRow(without, 200);
+  expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
 
-  await look(whole, 210);
-  expect(await told()).toMatchObject([
+  await applyRow(whole, 210);
+  expect(await reported()).toMatchObject([
     { state: 'open', reopened: 1, expected: { status: 'paid' }, actual: { status: 'refund', lacks: [] } },
   ]);
-  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
   expect(await ours()).toEqual(refunded);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   // and what is new from then on counts on
   const later = { ...makeShownTransaction(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
-  await look(later, 400);
+  await applyRow(later, 400);
   const after = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(after?.transaction).toMatchObject({ status: 'denied', sequence: 6 });
 });
 
 test('what the provider shows in place of an event is booked as it comes, and the old one can go', async () => {
-  const { id, look, told } = await takenBack();
+  const { id, applyRow, reported } = await takenBack();
   const instead = {
     ...makeShownTransaction(['pending@0', 'paid@1', 'refund@7'], { platform: 'p', commission: '0.50' }),
     id,
   };
-  await look(instead, 10);
-  await look(instead, 70);
-  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await applyRow(instead, 10);
+  await applyRow(instead, 70);
+  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
   const { postings } = await readLedgerState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
   expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
 });
 
-test('an event that moved no money is gone from the report of its day too: the day is told to have changed', async () => {
+test('an event without money leaves the report of its day too: the day is reported as changed', async () => {
   const began = world.context.clock.now().getTime();
   const whole = makeShownTransaction(['pending@0', 'in_analysis@1', 'paid@2'], { platform: 'p' });
   const without = { ...makeShownTransaction(['pending@0', 'paid@2'], { platform: 'p' }), id: whole.id };
   for (const [row, seconds] of [[whole, 0] as const, [without, 10] as const, [without, 70] as const])
     await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000))]);
   await makeReport(world.context, '2026-11-20');
-  const told = await readMismatchRows(world.context, 'status_differs');
-  await acceptMismatch(world.context, told.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
+  const reported = await readMismatchRows(world.context, 'status_differs');
+  await acceptMismatch(world.context, reported.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
   expect(await readMismatchRows(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
 });

@@ -17,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-let looks = 0;
-/** Applies a look that is later than all before it. */
-const look = (row: object) =>
-  applyObservations(world.context, [observeNow(world.context, row as ShownTransaction, ++looks)]);
+let observations = 0;
+/** Applies an observation that is later than all before it. */
+const applyRow = (row: object) =>
+  applyObservations(world.context, [observeNow(world.context, row as ShownTransaction, ++observations)]);
 
 const read = (id: string) =>
   world.context.db
@@ -50,7 +50,8 @@ const readEvents = (id: string) =>
     .where('transactions.id', '=', id)
     .orderBy('events.sequence')
     .execute();
-const told = async (id: string) => (await readMismatchRows(world.context)).filter((one) => one.transaction_id === id);
+const reported = async (id: string) =>
+  (await readMismatchRows(world.context)).filter((one) => one.transaction_id === id);
 
 const SIDES = [
   ...['status', 'commission', 'reference', 'extra', 'platform', 'e2e_id', 'name', 'email', 'phone', 'document'],
@@ -86,7 +87,7 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
       );
       expect(changed.sort()).toEqual(ids.sort());
       expect(raised.filter((one) => one.kind === 'row_refused')).toEqual([]);
-      // the same look again brings nothing new: what was written is what was read
+      // the same observation again brings nothing new: what was written is what was read
       const again = wire.map((row) => observeNow(context, row, 1));
       expect((await applyObservations(context, again)).changed).toEqual([]);
     }),
@@ -94,13 +95,13 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
   );
 });
 
-test('a row is booked without the field that can not be read, flagged once, and mended by a later look', async () => {
+test('a row is booked without the field that can not be read, flagged once, and corrected by a later observation', async () => {
   const row = makeShownTransaction(['pending@0', 'paid@1'], { commission: '0.9950', reference: 'f-1' });
-  await look(row);
+  await applyRow(row);
   expect(await available(row.id)).toBe(1000n);
-  await look({ ...row, events: row.events, finished: 'now' });
-  await look({ ...row, name: [] });
-  expect(await told(row.id)).toMatchObject([
+  await applyRow({ ...row, events: row.events, finished: 'now' });
+  await applyRow({ ...row, name: [] });
+  expect(await reported(row.id)).toMatchObject([
     {
       kind: 'field_unreadable',
       severity: 'medium',
@@ -118,36 +119,36 @@ test('a row is booked without the field that can not be read, flagged once, and 
   expect(kept.map((one) => one.reason)).toEqual(['field_unreadable: commission', 'field_unreadable: name, commission']);
   expect(JSON.parse(kept[0]?.raw.toString() ?? '')).toMatchObject({ commission: '0.9950' });
 
-  await look({ ...row, commission: '0.9900', name: 'Maria' });
+  await applyRow({ ...row, commission: '0.9900', name: 'Maria' });
   expect(await available(row.id)).toBe(901n);
-  expect(await told(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
-  await look({ ...row, commission: '-0.50', name: 'Maria' });
-  expect(await told(row.id)).toMatchObject([{ state: 'open', reopened: 1 }]);
+  expect(await reported(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await applyRow({ ...row, commission: '-0.50', name: 'Maria' });
+  expect(await reported(row.id)).toMatchObject([{ state: 'open', reopened: 1 }]);
   expect(await available(row.id)).toBe(901n);
 });
 
-test('an older look that could not read a field says nothing once a newer one could', async () => {
+test('an older observation that could not read a field says nothing once a newer one could', async () => {
   const row = makeShownTransaction(['pending@0', 'paid@1']);
   const now = world.context.clock.now();
   const at = (seconds: number) => new Date(now.getTime() + (100 + seconds) * 1000);
   const bad = (seconds: number) => observe({ ...row, commission: 'x' }, at(seconds));
   await applyObservations(world.context, [observe(row, at(2)), bad(1)]);
-  expect(await told(row.id)).toEqual([]);
+  expect(await reported(row.id)).toEqual([]);
   await applyObservations(world.context, [bad(3), observe(row, at(5)), bad(4)]);
-  expect(await told(row.id)).toMatchObject([{ kind: 'field_unreadable', state: 'resolved' }]);
+  expect(await reported(row.id)).toMatchObject([{ kind: 'field_unreadable', state: 'resolved' }]);
 });
 
 test('a row without a status and a history is booked without them, and goes on from the first that can be read', async () => {
   const row = makeShownTransaction(['pending@0', 'paid@1']);
-  await look({ ...row, status: [], events: {} });
+  await applyRow({ ...row, status: [], events: {} });
   expect(await read(row.id)).toMatchObject({ status: 'unreadable' });
-  expect((await told(row.id)).map((one) => one.kind)).toEqual(['field_unreadable']);
-  await look({ ...row, status: 'pending', events: row.events.slice(1) });
+  expect((await reported(row.id)).map((one) => one.kind)).toEqual(['field_unreadable']);
+  await applyRow({ ...row, status: 'pending', events: row.events.slice(1) });
   expect(await read(row.id)).toMatchObject({ status: 'pending' });
-  await look(row);
+  await applyRow(row);
   expect(await read(row.id)).toMatchObject({ status: 'paid' });
   expect(await available(row.id)).toBe(1000n);
-  expect((await told(row.id)).map((one) => one.state)).toEqual(['resolved']);
+  expect((await reported(row.id)).map((one) => one.state)).toEqual(['resolved']);
 });
 
 test('a status that can not be read adds nothing to what is known, and gives way to any status', async () => {
@@ -169,17 +170,17 @@ test('a status that can not be read adds nothing to what is known, and gives way
     ).map((row) => row.type);
   const known = makeShownTransaction(['pending@0', 'paid@1']);
   const garbled = (row: ShownTransaction) => ({ ...row, status: [], events: {} }) as unknown as ShownTransaction;
-  await look(known);
-  await look(garbled(known));
+  await applyRow(known);
+  await applyRow(garbled(known));
   expect(await read(known.id)).toMatchObject({ status: 'paid' });
   expect((await readEvents(known.id)).map((event) => event.status)).toEqual(['pending', 'paid']);
   expect(await types(known.id)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
 
   for (const later of [{ events: [] }, {}] as const) {
     const row = makeShownTransaction(['pending@0', 'paid@1']);
-    await look(garbled(row));
+    await applyRow(garbled(row));
     expect(await types(row.id)).toEqual([]);
-    await look({ ...row, ...later });
+    await applyRow({ ...row, ...later });
     expect(await read(row.id)).toMatchObject({ status: 'paid' });
     const inForce = await describeTransaction(world.context.db, world.context.calendar, row.id);
     expect(inForce?.events.map((event) => event.status)).not.toContain('unreadable');
@@ -210,9 +211,9 @@ test('a field that the list can not read and the show can is flagged until a lis
     await seen(row);
     await seen(bad, by);
   }
-  expect(await told(row.id)).toMatchObject([{ state: 'open', reopened: 0, actual: { shown_by: 'list' } }]);
+  expect(await reported(row.id)).toMatchObject([{ state: 'open', reopened: 0, actual: { shown_by: 'list' } }]);
   await seen(row, by);
-  expect(await told(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  expect(await reported(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('a text longer than its column is found by the whole of it, and by what is kept', async () => {
@@ -225,11 +226,11 @@ test('a text longer than its column is found by the whole of it, and by what is 
     name: 'N'.repeat(5000),
   };
   const row = makeShownTransaction(['pending@0', 'paid@1'], long);
-  await look(row);
+  await applyRow(row);
   const kept = await read(row.id);
   expect(kept.description).toBe(`${'😀'.repeat(1023)}…`);
   expect(kept.name).toBe(`${'N'.repeat(1021)}…`);
-  expect(await told(row.id)).toEqual([]);
+  expect(await reported(row.id)).toEqual([]);
   const find = async (query: object) => {
     const { transactions } = await searchTransactions(world.context.db, world.context.keys, {
       by: 'created',

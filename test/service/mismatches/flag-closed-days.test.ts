@@ -52,8 +52,8 @@ async function report(of: string): Promise<{ revision: number }> {
   });
 }
 
-describe('a day that accounting has a spreadsheet of', () => {
-  it('is told of when it changes, once, with the run that brought it, until the next revision', async () => {
+describe('a day with a report', () => {
+  it('is reported once when it changes, with the run that found it, until the next revision', async () => {
     await make(`${day} 10:05:00`);
     await reconcile();
     expect(await report(day)).toMatchObject({ revision: 1 });
@@ -67,7 +67,7 @@ describe('a day that accounting has a spreadsheet of', () => {
     expect(await changes()).toMatchObject([{ state: 'resolved' }]);
   });
 
-  it('is not told of while it runs', async () => {
+  it('is not reported while it runs', async () => {
     await report(today);
     await make(`${today} 00:00:01`);
     await reconcile();

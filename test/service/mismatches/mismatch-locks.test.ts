@@ -24,12 +24,12 @@ test('a mismatch that somebody else has locked holds up nobody whom it does not 
       .execute();
   }
   await sql`ANALYZE TABLE mismatches`.execute(db);
-  // so many scopes beside so few rows: left to itself, the server would read the table whole
+  // this many scopes beside so few rows: left to itself, the server would read the table whole
   const scopes = [...Array.from({ length: SCOPES - 1 }, () => randomUUID()), open.at(-1)?.scope ?? ''];
   const ended = await db.transaction().execute(async (theirs) => {
     await theirs.selectFrom('mismatches').select('seq').orderBy('seq').limit(2).forUpdate().execute();
     return await db.transaction().execute(async (ours) => {
-      // whoever waits fails at once, instead of after 50 s
+      // a waiting statement fails at once, instead of after 50 s
       await sql`SET SESSION innodb_lock_wait_timeout = 1`.execute(ours);
       const over = scopes.map((scope) => ({ kind: 'stuck' as const, scope }));
       return await resolveMismatches(ours, over, 'fresh_evidence', now);

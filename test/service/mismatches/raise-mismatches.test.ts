@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Shows rows to the ledger, each look later than the ones before. */
-async function look(...rows: ShownTransaction[]) {
+/** Shows rows to the ledger, each observation later than the ones before. */
+async function observe(...rows: ShownTransaction[]) {
   seconds++;
   const observations = rows.map((row) => observeNow(world.context, row, seconds));
   return await applyObservations(world.context, observations);
@@ -28,14 +28,14 @@ const about = async (id: string) => (await readMismatchRows(world.context)).filt
 const heldOf = (id: string) =>
   world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-describe('what changed at the provider is told, and the ledger keeps what it had', () => {
+describe('what changed at the provider is reported, and the ledger keeps what it had', () => {
   const facts = { reference: 'pedido-k', extra: 'loja 7, Maria', platform: 'p', commission: '0.50' };
   const PAID = ['pending@0', 'paid@1'];
 
   test('the amount, and with it the operation', async () => {
     const row = makeShownTransaction(PAID, facts);
-    await look(row);
-    expect((await look({ ...row, amount: '12.00' })).raised).toMatchObject([{ kind: 'amount_differs' }]);
+    await observe(row);
+    expect((await observe({ ...row, amount: '12.00' })).raised).toMatchObject([{ kind: 'amount_differs' }]);
     expect(await about(row.id)).toMatchObject([
       {
         kind: 'amount_differs',
@@ -46,29 +46,29 @@ describe('what changed at the provider is told, and the ledger keeps what it had
         actual: { amount: '12.00', operation: 'cashin' },
       },
     ]);
-    await look({ ...row, operation: 'cashout' });
+    await observe({ ...row, operation: 'cashout' });
     expect(await about(row.id)).toMatchObject([{ actual: { amount: '10.00', operation: 'cashout' } }]);
     expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n, operation: 'cashin' });
   });
 
   test('reference, extra and platform, the extra by its hash alone', async () => {
     const row = makeShownTransaction(PAID, { ...facts, reference: 'pedido-l' });
-    await look(row);
-    await look({ ...row, reference: 'Pedido-l', extra: 'loja 8, Maria', platform: 'P' });
-    const [told] = await about(row.id);
-    expect(told).toMatchObject({
+    await observe(row);
+    await observe({ ...row, reference: 'Pedido-l', extra: 'loja 8, Maria', platform: 'P' });
+    const [reported] = await about(row.id);
+    expect(reported).toMatchObject({
       kind: 'reference_differs',
       expected: { reference: 'pedido-l', platform: 'p' },
       actual: { reference: 'Pedido-l', platform: 'P' },
     });
-    expect(JSON.stringify(told)).not.toContain('Maria');
+    expect(JSON.stringify(reported)).not.toContain('Maria');
     expect(await heldOf(row.id)).toMatchObject({ reference: 'pedido-l', extra: 'loja 7, Maria', platform: 'p' });
   });
 
   test('the commission after the payment', async () => {
     const row = makeShownTransaction(PAID, { ...facts, reference: 'pedido-m' });
-    await look(row);
-    await look({ ...row, commission: '0.51' });
+    await observe(row);
+    await observe({ ...row, commission: '0.51' });
     expect(await about(row.id)).toMatchObject([
       { kind: 'commission_differs', expected: { commission: '0.50' }, actual: { commission: '0.51' } },
     ]);
@@ -78,15 +78,15 @@ describe('what changed at the provider is told, and the ledger keeps what it had
 
 describe('an end-to-end id', () => {
   const PAID = ['pending@0', 'paid@1'];
-  const tell = async (e2e_id: string, history = PAID) => {
+  const report = async (e2e_id: string, history = PAID) => {
     const row = makeShownTransaction(history, { e2e_id });
-    await look(row);
+    await observe(row);
     return await about(row.id);
   };
 
-  test('of another day than the payment is told, until a person has looked at it', async () => {
-    const [told] = await tell('E12345678202611191201abcdefghijk');
-    expect(told).toMatchObject({
+  test('of another day than the payment is reported, until a person has searched at it', async () => {
+    const [reported] = await report('E12345678202611191201abcdefghijk');
+    expect(reported).toMatchObject({
       kind: 'e2e_date_differs',
       severity: 'medium',
       state: 'open',
@@ -101,25 +101,25 @@ describe('an end-to-end id', () => {
     ['of a day that is none', 'E12345678202611319999abcdefghijk', PAID],
     ['before it is paid', 'E12345678202611191201abcdefghijk', ['pending@0']],
     ['of a refund, beside its refund', 'D12345678202611210201abcdefghijk', ['paid@1', 'refund@2']],
-  ])('%s tells nothing', async (_, e2e_id, history) => {
-    expect(await tell(e2e_id, history)).toEqual([]);
+  ])('%s shows nothing', async (_, e2e_id, history) => {
+    expect(await report(e2e_id, history)).toEqual([]);
   });
 });
 
-test('an unknown status is kept and told, and over once a known one follows', async () => {
+test('an unknown status is kept and reported, and over once a known one follows', async () => {
   const row = makeShownTransaction(['pending@0', 'partially_paid@1']);
-  await look(row);
+  await observe(row);
   expect(await heldOf(row.id)).toMatchObject({ status: 'partially_paid', event_count: 2 });
   expect(await about(row.id)).toMatchObject([{ kind: 'unknown_status', state: 'open' }]);
-  await look({ ...makeShownTransaction(['pending@0', 'partially_paid@1', 'paid@2']), id: row.id });
+  await observe({ ...makeShownTransaction(['pending@0', 'partially_paid@1', 'paid@2']), id: row.id });
   expect(await about(row.id)).toMatchObject([
     { kind: 'unknown_status', state: 'resolved', resolution: 'fresh_evidence' },
   ]);
 });
 
-test('a history that leaves a final status is told, and booked all the same', async () => {
+test('a history that leaves a final status is reported, and booked all the same', async () => {
   const row = makeShownTransaction(['pending@0', 'denied@1', 'paid@2']);
-  await look(row);
+  await observe(row);
   expect(await about(row.id)).toMatchObject([{ kind: 'illegal_transition', severity: 'high', state: 'open' }]);
   const entries = await world.context.db
     .selectFrom('entries')
@@ -130,52 +130,52 @@ test('a history that leaves a final status is told, and booked all the same', as
 });
 
 describe('a reference that two transactions share', () => {
-  const told = async (reference: string) =>
+  const reported = async (reference: string) =>
     (await readMismatchRows(world.context, 'duplicate_reference')).filter((one) => one.reference === reference);
 
   test('names every one of them, and is over once all but one are', async () => {
     const three = [0, 1, 2].map((minute) => makeShownTransaction([`paid@${minute}`], { reference: 'twice' }));
-    await look(...three.slice(0, 2));
-    await look(...three.slice(2));
-    expect(await told('twice')).toMatchObject([
+    await observe(...three.slice(0, 2));
+    await observe(...three.slice(2));
+    expect(await reported('twice')).toMatchObject([
       { state: 'open', amount: '30.00', actual: { ids: three.map((row) => row.id) } },
     ]);
     for (const [index, state] of [
       [0, 'open'],
       [1, 'resolved'],
     ] as const) {
-      await look({
+      await observe({
         ...makeShownTransaction([`paid@${index}`, 'refund@9'], { reference: 'twice' }),
         id: three[index]?.id ?? '',
       });
-      expect(await told('twice')).toMatchObject([{ state }]);
+      expect(await reported('twice')).toMatchObject([{ state }]);
     }
   });
 
   test('is none where one of them is over from the start, or the case differs', async () => {
-    await look(
+    await observe(
       makeShownTransaction(['denied@1'], { reference: 'over' }),
       makeShownTransaction(['paid@1'], { reference: 'over' }),
     );
-    await look(
+    await observe(
       makeShownTransaction(['paid@1'], { reference: 'Case' }),
       makeShownTransaction(['paid@1'], { reference: 'case' }),
     );
-    expect([...(await told('over')), ...(await told('Case')), ...(await told('case'))]).toEqual([]);
+    expect([...(await reported('over')), ...(await reported('Case')), ...(await reported('case'))]).toEqual([]);
   });
 
   test('is found too when the reference comes to be known later', async () => {
     const [one, other] = [makeShownTransaction(['paid@1']), makeShownTransaction(['paid@1'], { reference: 'later' })];
-    await look(one, other);
-    await look({ ...one, reference: 'later' });
-    expect(await told('later')).toMatchObject([{ state: 'open' }]);
+    await observe(one, other);
+    await observe({ ...one, reference: 'later' });
+    expect(await reported('later')).toMatchObject([{ state: 'open' }]);
   });
 
-  test('of the greatest length is told apart from its like', async () => {
+  test('of the greatest length is reported apart from its like', async () => {
     for (const end of ['a', 'b']) {
       const reference = `${'é'.repeat(255)}${end}`;
-      await look(makeShownTransaction(['paid@1'], { reference }), makeShownTransaction(['paid@1'], { reference }));
-      expect(await told(reference)).toHaveLength(1);
+      await observe(makeShownTransaction(['paid@1'], { reference }), makeShownTransaction(['paid@1'], { reference }));
+      expect(await reported(reference)).toHaveLength(1);
     }
     expect(await readMismatchRows(world.context, 'row_refused')).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe('the life of a mismatch', () => {
     expect(await end('stale', new Date(world.context.clock.now().getTime() + 1000))).toBe(1);
   });
 
-  test('told and over at once, it never was open, and its alert has ended', async () => {
+  test('reported and over at once, it never was open, and its alert has ended', async () => {
     await raise({ ...find('applied', 1), resolution: 'applied' });
     expect(await rowsOf('applied')).toMatchObject([{ state: 'resolved', open_scope: null, resolution: 'applied' }]);
     expect(await alertsOf('applied')).toMatchObject([{ firing_scope: null }]);
@@ -276,15 +276,15 @@ describe('the life of a mismatch', () => {
       date_created: `2025-06-01 10:0${3 - index}:00`,
     }));
     const row = makeShownTransaction([], { status: 'paid', date_created: '2025-06-01 10:00:00', events });
-    await look(row);
+    await observe(row);
     expect(await about(row.id)).toMatchObject([{ baseline: true, state: 'open' }]);
     expect(await alertsOf(row.id)).toEqual([]);
     await alertBaseline(world.context);
-    const [told] = await alertsOf('before WEBHOOKS_SINCE');
-    expect(told).toMatchObject({ name: 'baseline_mismatches', severity: 'medium', ended_at: null });
-    expect(told?.summary).toContain('1 illegal_transition');
+    const [reported] = await alertsOf('before WEBHOOKS_SINCE');
+    expect(reported).toMatchObject({ name: 'baseline_mismatches', severity: 'medium', ended_at: null });
+    expect(reported?.summary).toContain('1 illegal_transition');
     // a change that came since is news, however old the payment is
-    await look({ ...row, amount: '11.00' });
+    await observe({ ...row, amount: '11.00' });
     expect(await about(row.id)).toMatchObject([{}, { kind: 'amount_differs', baseline: false }]);
     expect(await alertsOf(row.id)).toMatchObject([{ name: 'amount_differs' }]);
     await resolveMismatchByHand(world.context, (await about(row.id))[0]?.id ?? '', by);

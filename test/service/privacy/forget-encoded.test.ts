@@ -122,7 +122,7 @@ test('a person who is forgotten goes from bodies in base64, in entities and in U
   expect(await findValues(world.context.db, [], values)).toEqual([]);
 });
 
-test('and from those that come later', async () => {
+test('a forgotten document is removed from later texts too', async () => {
   const before = await countWebhooks();
   await sendAll(' ');
   const left = await readBodies(before);

@@ -18,17 +18,17 @@ const paid = (facts: Partial<ObservedTransaction>) =>
   transactionOf('cashout', 900n, [['paid', `${DAY} 10:00:00`]], { document: OTHER, ...facts });
 const refunded = (one: ObservedTransaction) => withLaterEvents(one, [['refund', `${DAY} 11:00:00`]]);
 
-/** The digest of a look is what the provider shows, hashed: with all of it but one field, that field is soon found. */
-function look({ clock }: TestEnvironment['context'], transaction: ObservedTransaction): Observation {
+/** The digest of an observation is what the provider shows, hashed: with all of it but one field, that field is soon found. */
+function observe({ clock }: TestEnvironment['context'], transaction: ObservedTransaction): Observation {
   const text = JSON.stringify(transaction, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   const digest = createHash('sha256').update(text).digest();
   return { transaction, askedAt: clock.now(), source: { kind: 'show' }, digest };
 }
 
 async function see({ context }: TestEnvironment, transactions: ObservedTransaction[]) {
-  const looks = transactions.map((one) => look(context, one));
-  const { changed } = await applyObservations(context, looks);
-  return { looks, changed };
+  const observations = transactions.map((one) => observe(context, one));
+  const { changed } = await applyObservations(context, observations);
+  return { observations, changed };
 }
 
 async function read({ context }: TestEnvironment, { id }: ObservedTransaction) {
@@ -66,11 +66,11 @@ test('a document that is the PIX key of another’s transaction goes, and stays 
   const kept = [null, null, '111.444.777-35', '+5511987654321'];
   expect(await readKeys()).toEqual(kept);
   expect(await read(books, keyed)).toMatchObject({ document: OTHER, name: keyed.name });
-  // an equal look is known, one that brings something is applied without the key
+  // an equal observation is known, one that brings something is applied without the key
   expect((await see(books, [keyed, dotted])).changed).toEqual([]);
   expect((await see(books, [keyed, dotted].map(refunded))).changed).toHaveLength(2);
   const after = await see(books, [paid({ pixKey: DOTTED }), paid({ pixKey: OTHER })]);
-  const [later, others] = await Promise.all(after.looks.map((one) => read(books, one.transaction)));
+  const [later, others] = await Promise.all(after.observations.map((one) => read(books, one.transaction)));
   expect([later?.pix_key, later?.document, others?.pix_key]).toEqual([null, OTHER, OTHER]);
   expect(await readKeys()).toEqual(kept);
   expect((await forget(books)).erased.transactions).toBe(0);
@@ -81,7 +81,7 @@ test('a document that was written as another’s PIX key beside its forgetting g
   const keyed = paid({ pixKey: PLAIN });
   await see(books, [keyed]);
   expect((await forget(books)).finished).toBe(true);
-  // whoever had not read of the forgetting yet
+  // a writer that had not read of the forgetting yet
   await books.context.db.updateTable('parties').set({ pix_key: PLAIN }).execute();
   await see(books, [refunded(keyed)]);
   expect(await read(books, keyed)).toMatchObject({ status: 'refund', pix_key: null, document: OTHER });
@@ -97,15 +97,15 @@ test.each([
   const first = await see(books, [one]);
   await forget(books);
   const withheld = await read(books, one);
-  expect(withheld.digest).not.toEqual(first.looks[0]?.digest);
+  expect(withheld.digest).not.toEqual(first.observations[0]?.digest);
   expect([withheld.extra, withheld.pix_key]).toEqual([null, null]);
-  // an equal look is still known for one, and read no further
+  // an equal observation is still known for one, and read no further
   await see(books, [one]);
   expect(await read(books, one)).toEqual(withheld);
   const later = await see(books, [refunded(one)]);
   const changed = await read(books, one);
   expect([changed.status, changed.extra, changed.pix_key]).toEqual(['refund', null, null]);
-  expect(changed.digest).not.toEqual(later.looks[0]?.digest);
+  expect(changed.digest).not.toEqual(later.observations[0]?.digest);
   await see(books, [refunded(one)]);
   expect(await read(books, one)).toEqual(changed);
 });

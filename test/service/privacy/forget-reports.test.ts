@@ -35,7 +35,7 @@ async function forget(books: TestEnvironment, dataDir: string, ...more: string[]
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
   const called = runCommandInProcess(['forget', '--document', PLAIN, '--json', ...more], env, books.timers);
   const { code, out, err } = await advanceUntilDone(books, called);
-  return { code, err, told: (out === '' ? {} : JSON.parse(out)) as { erased: Record<string, number> } };
+  return { code, err, reported: (out === '' ? {} : JSON.parse(out)) as { erased: Record<string, number> } };
 }
 
 async function makeReports({ context }: TestEnvironment, days: string[]): Promise<void> {
@@ -68,13 +68,13 @@ test('the files of another’s day go whose extra held the document, and of no o
   await makeReports(books, [NAMING, LATER]);
   expect(await inFiles(books)).toContain(`confere-${NAMING}-r1-masked.xlsx`);
   const dry = await forget(books, books.dataDir, '--dry-run');
-  expect(dry.told.erased.report_files).toBeGreaterThan(0);
-  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, told: { finished: true } });
+  expect(dry.reported.erased.report_files).toBeGreaterThan(0);
+  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, reported: { finished: true } });
   expect(await inFiles(books)).toEqual([]);
   expect(daysOfFiles(books)).toEqual([LATER]);
 });
 
-test('so do those of each day whose report showed a note while it stood', async () => {
+test('forgetting removes the files of each day whose report showed a note', async () => {
   await using books = await open();
   const { context } = books;
   // known by a note alone
@@ -87,14 +87,14 @@ test('so do those of each day whose report showed a note while it stood', async 
   await resolveMismatchByHand(context, id, { actor: 'a', note: 'resolvido' });
   await makeReports(books, [LATER]);
   expect(await inFiles(books)).toContain(`confere-${NAMING}-r1.xlsx`);
-  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, told: { finished: true } });
+  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, reported: { finished: true } });
   expect(await inFiles(books)).toEqual([]);
   expect(daysOfFiles(books)).toEqual(['2026-03-02', LATER]);
   const { report } = await openReport(context, { day: NAMING, format: 'xlsx' });
   expect(report.redacted).toBe(true);
 });
 
-test('so they do where the command died after all else was taken out', async () => {
+test('forgetting removes the files even if the command died after erasing everything else', async () => {
   await using books = await open();
   using broken = temporaryDirectory();
   writeFileSync(path.join(broken.path, 'reports'), 'no directory');
@@ -103,18 +103,18 @@ test('so they do where the command died after all else was taken out', async () 
   const left = await inFiles(books);
   expect(left).toEqual(left.filter((name) => name.startsWith('confere-')));
   expect(left).toContain(`confere-${NAMING}-r1.xlsx`);
-  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, told: { finished: true } });
+  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, reported: { finished: true } });
   expect(await inFiles(books)).toEqual([]);
 });
 
-test('so they do on a machine with reports of its own, once it was finished on another', async () => {
+test('forgetting removes the files on a second machine with reports of its own', async () => {
   await using books = await open();
   using other = temporaryDirectory();
   mkdirSync(path.join(other.path, 'reports'));
   await plantBoth(books);
-  expect(await forget(books, other.path)).toMatchObject({ code: 0, told: { finished: true } });
+  expect(await forget(books, other.path)).toMatchObject({ code: 0, reported: { finished: true } });
   expect(await inFiles(books)).toContain(`confere-${NAMING}-r1.xlsx`);
-  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, told: { finished: true } });
+  expect(await forget(books, books.dataDir)).toMatchObject({ code: 0, reported: { finished: true } });
   expect(await inFiles(books)).toEqual([]);
 });
 

@@ -57,7 +57,7 @@ beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
   provider = stack.use(await new TestProvider(API_KEY).listen());
   shop = stack.use(await openMerchantServer());
-  // a shop that tells its own log what it was told
+  // a shop that shows its own log what it was reported
   for (const at of ['/all', '/extra']) {
     shop.behaviours[at] =
       ({ body }) =>
@@ -158,9 +158,12 @@ it('plants a person in every place there is', async () => {
   // what the database refused, and a segment that was damaged
   const spool = path.join(home.path, 'data', 'spool');
   mkdirSync(spool, { recursive: true });
-  const told = spooled({ nada: 'x', cliente: { cpf: DOCUMENT, nome: person.name } });
-  writeFileSync(path.join(spool, '1.refused'), Buffer.concat([spooled({ nada: 'de outro' }), told]));
-  writeFileSync(path.join(spool, '2.torn'), Buffer.concat([told, told.subarray(9), spooled({ nada: 'de outro' })]));
+  const reported = spooled({ nada: 'x', cliente: { cpf: DOCUMENT, nome: person.name } });
+  writeFileSync(path.join(spool, '1.refused'), Buffer.concat([spooled({ nada: 'de outro' }), reported]));
+  writeFileSync(
+    path.join(spool, '2.torn'),
+    Buffer.concat([reported, reported.subarray(9), spooled({ nada: 'de outro' })]),
+  );
   expect(await scan()).toEqual([
     '1.refused',
     '2.torn',
@@ -193,10 +196,10 @@ it('counts what would go, and changes nothing', async () => {
   const before = await scan();
   const { code, out } = await forget('--dry-run');
   expect(code).toBe(0);
-  const told = JSON.parse(out) as { transactions: number; dry_run: boolean; erased: Record<string, number> };
-  expect(told).toMatchObject({ transactions: 2, dry_run: true });
+  const reported = JSON.parse(out) as { transactions: number; dry_run: boolean; erased: Record<string, number> };
+  expect(reported).toMatchObject({ transactions: 2, dry_run: true });
   for (const place of ['webhooks', 'callback_answers', 'ledger_texts', 'transactions', 'report_files']) {
-    expect(told.erased[place], place).toBeGreaterThan(0);
+    expect(reported.erased[place], place).toBeGreaterThan(0);
   }
   expect(await scan()).toEqual(before);
 });
@@ -238,7 +241,7 @@ it('leaves the webhooks of others in the files of the spool', () => {
   expect(readdirSync(path.join(home.path, 'data', 'spool'))).toEqual(['1.refused', '2.torn']);
 });
 
-it('says so wherever they were, and keeps the amounts', async () => {
+it('says so in every place, and keeps the amounts', async () => {
   const csv = (await served.api.fetch(`/reports/${DAY}.csv`)).toString();
   expect(csv.split('\r\n').filter((line) => line.includes('removido'))).toHaveLength(1);
   const listed = await call<{ reports: { day: string; files: { format: string; sha256: string }[] }[] }>(
@@ -257,7 +260,7 @@ it('says so wherever they were, and keeps the amounts', async () => {
   ]);
   const other = await call<Record<string, unknown>>('GET', `/transactions/${namesake.id}`);
   expect(other).toMatchObject({ name: person.name, document: '11144477735' });
-  // all is well but for what the spool keeps, which somebody has to look into, and the tests' server, which is not durable
+  // all is well but for what the spool keeps, which somebody has to observation into, and the tests' server, which is not durable
   const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   const wrong = findings.filter((one) => !one.ok && !one.says.includes('innodb_flush_log_at_trx_commit'));
@@ -281,9 +284,9 @@ it('writes nothing back: a list, a change, a late webhook, a row that is refused
     `de novo o CPF ${DOCUMENT}`,
   ]);
   await delivered();
-  const told = shop.callsTo('/extra').filter((one) => one.json.type === 'pix.cashin.refund');
-  // the merchant of its extra is still told, without the extra
-  expect(told.map((one) => one.json.data.transaction)).toMatchObject([
+  const reported = shop.callsTo('/extra').filter((one) => one.json.type === 'pix.cashin.refund');
+  // the merchant of its extra is still reported, without the extra
+  expect(reported.map((one) => one.json.data.transaction)).toMatchObject([
     { id: theirs.id, name: null, extra: null, amount: '77.70' },
   ]);
   const { mismatches } = await call<{ mismatches: { kind: string }[] }>('GET', '/mismatches?kind=reference_differs');
@@ -294,9 +297,9 @@ it('writes nothing back: a list, a change, a late webhook, a row that is refused
 
 it('finds nothing the second time, and is written down without the document', async () => {
   const { out } = await forget();
-  const told = JSON.parse(out) as { transactions: number; erased: Record<string, number> };
-  expect(told.transactions).toBe(2);
-  const { report_files: _, ...others } = told.erased;
+  const reported = JSON.parse(out) as { transactions: number; erased: Record<string, number> };
+  expect(reported.transactions).toBe(2);
+  const { report_files: _, ...others } = reported.erased;
   expect(
     Object.values(others).every((count) => count === 0),
     out,
@@ -351,7 +354,7 @@ async function scanWithoutNamesake(): Promise<string[]> {
   await set({ name: 'x', name_folded: null });
   try {
     const places = await findValues(context.db, [home.path], VALUES);
-    // its callbacks' answers, webhook and reports tell of the namesake alone
+    // its callbacks' answers, webhook and reports show of the namesake alone
     const strict = await findValues(
       context.db,
       [home.path],

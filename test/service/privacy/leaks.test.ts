@@ -194,7 +194,7 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
   for (const [index, { row, cpf, values }] of people.entries()) {
     const changes = [
       { reference: `outro ${cpf}`, extra: cpf },
-      // a number would be an amount, which alerts tell
+      // a number would be an amount, which alerts show
       { amount: punctuate(cpf) },
       { status: values[0] },
       { events: values },
@@ -211,7 +211,7 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
   const metrics = await (await fetch(`${served.url}/metrics`)).text();
   expect(log.length).toBeGreaterThan(2_000);
   expect(errors.length).toBeGreaterThan(200);
-  const told = [
+  const reported = [
     ...log.split('\n').map((text) => ({ place: 'log', text })),
     ...alerts.posted.map(({ text }) => ({ place: 'alert', text })),
     ...mails.mails.flatMap(({ raw, text }) => [
@@ -221,15 +221,15 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
     ...errors,
     { place: 'metrics', text: metrics },
   ];
-  expect([...new Set(told.flatMap(findLeaks))]).toEqual([]);
+  expect([...new Set(reported.flatMap(findLeaks))]).toEqual([]);
 }, 120_000);
 
 function findLeaks({ place, text }: { place: string; text: string }): string[] {
-  const found = people.flatMap(({ cpf, values }) => [cpf, ...values]).filter((value) => isTold(text, value));
+  const found = people.flatMap(({ cpf, values }) => [cpf, ...values]).filter((value) => isDisclosed(text, value));
   return found.map((value) => `${place}: ${value}`);
 }
 
 /** As it is, as JSON escapes it, and as an address does. */
-function isTold(text: string, value: string): boolean {
+function isDisclosed(text: string, value: string): boolean {
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)].some((one) => text.includes(one));
 }

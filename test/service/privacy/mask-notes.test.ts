@@ -30,12 +30,12 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 type Mismatch = { id: string; note: string; expected: { extra: string }; actual: { extra: string } };
 
-test('a viewer reads that a mismatch has a note and two hashes, and neither of them, wherever it is shown', async () => {
+test('a viewer reads that a mismatch has a note and two hashes, and neither of them, in every place', async () => {
   const find = (list: Mismatch[]) => list.find((one) => one.id === id);
   const readAll = async (role: Role) => {
     const listed = await call<{ mismatches: Mismatch[] }>(role, 'mismatches?limit=200');
-    const told = await call<{ mismatches: Mismatch[] }>(role, `transactions/${world.paid.id}`);
-    return [find(listed.mismatches), await call<Mismatch>(role, `mismatches/${id}`), find(told.mismatches)];
+    const reported = await call<{ mismatches: Mismatch[] }>(role, `transactions/${world.paid.id}`);
+    return [find(listed.mismatches), await call<Mismatch>(role, `mismatches/${id}`), find(reported.mismatches)];
   };
   for (const mismatch of await readAll('viewer')) {
     expect(mismatch).toMatchObject({
@@ -59,7 +59,7 @@ test('the page of a mismatch shows a viewer its notes and hashes masked, those o
   expect(viewer.split('***').length).toBeGreaterThan(4);
 });
 
-test('so does a report’s masked file', async () => {
+test('a report’s masked file hides notes', async () => {
   await makeReport(world.context, world.today);
   const read = async (masked: boolean) => {
     const { file } = await openReport(world.context, { day: world.today, format: 'xlsx', masked });
@@ -74,7 +74,7 @@ test('so does a report’s masked file', async () => {
   expect(masked?.Esperado?.value).toContain('"sha256:***"');
 });
 
-test('and the note of an adjustment', async () => {
+test('the note of an adjustment is masked', async () => {
   const entered = { platform: 'p', day: world.today, kind: 'other', amount: '1.00', note: NOTE, new_platform: true };
   expect(await call('admin', 'adjustments', entered)).toMatchObject({ note: NOTE });
   expect(await call('operator', 'adjustments')).toMatchObject({ adjustments: [{ note: NOTE }] });

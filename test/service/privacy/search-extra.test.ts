@@ -102,7 +102,7 @@ it.each([
   '2026123.456.789-0901',
   'MTIzNDU2Nzg5MDk=',
   '1 - 2 - 3 - 4 - 5 - 6 - 7 - 8 - 9 - 0 - 9',
-])('writes down who looked for a document by the extra %s, under the hash of the document', async (extra) => {
+])('writes down who searched for a document by the extra %s, under the hash of the document', async (extra) => {
   for (const role of ['viewer', 'operator'] as const) {
     const caller = await arrive(role);
     await caller.find('/api/v1/transactions', extra);

@@ -64,7 +64,7 @@ describe('the search over HTTP', () => {
     expect([status, Object.keys(json.errors)]).toEqual([422, [field]]);
   });
 
-  it('writes down who looked for a person, and neither the document nor the name', async () => {
+  it('writes down who searched for a person, and neither the document nor the name', async () => {
     const before = (await readAudit()).length;
     const mistyped = await search('operator', { document: DOCUMENT, name: 'maria', [DOCUMENT]: 'x' });
     expect(mistyped.status).toBe(422);
@@ -90,7 +90,7 @@ describe('the search over HTTP', () => {
     }
   });
 
-  it('lets a viewer find a whole document that they were told, masked, and spell out no name', async () => {
+  it('lets a viewer find a whole document that they were reported, masked, and spell out no name', async () => {
     const found = await search('viewer', { document: DOCUMENT });
     expect(found.json.transactions).toMatchObject([{ id: row.id, document: '***.456.789-**', name: 'M*** C***' }]);
     expect((await search('viewer', { name: 'maria' })).status).toBe(403);

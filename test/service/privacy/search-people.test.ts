@@ -44,7 +44,7 @@ describe('the search for people', () => {
     expect(await idsOf({ document: '12abc34501de35' })).toEqual([row.id]);
   });
 
-  it('finds the beginning of a name whatever its case and accents, and follows a name that changes', async () => {
+  it('finds the beginning of a name in any case, with or without accents, and follows a name that changes', async () => {
     const row = makeShownTransaction(['pending'], { name: 'JOÃO  Conceição' });
     await applyObservations(world.context, [observeNow(world.context, row)]);
     for (const name of ['joão', 'Joao c', 'JOAO CONCEICAO', 'joão   conc'])
@@ -76,7 +76,7 @@ describe('the search over many', () => {
     await loadMany();
   }, 120_000);
 
-  it('meets each transaction once over all its pages, the newest first, whatever shares a second', async () => {
+  it('meets each transaction once over all its pages, the newest first, also within one second', async () => {
     for (const query of [{ extra: 'shop-1' }, { document: '00000000007' }, { name: 'pessoa 1' }, { status: 'paid' }]) {
       const met: string[] = [];
       let after: SearchCursor | undefined;
@@ -118,7 +118,7 @@ describe('the search over many', () => {
   });
 
   it.each([{ platform: 'p2' }, { name: 'pessoa' }])(
-    'hands MySQL its time-out where it reads one: %o',
+    'gives MySQL its time-out where it reads one: %o',
     async (query) => {
       const { db, keys } = world.context;
       const text = (await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile().sql;
@@ -163,7 +163,7 @@ function failingExecutor(db: TestEnvironment['context']['db']) {
 
 type Step = { key: string | null; Extra: string };
 async function explain(query: { sql: string; parameters: readonly unknown[] }): Promise<Step[]> {
-  // MySQL draws a tree where it is not told otherwise; MariaDB knows no such word
+  // MySQL draws a tree where it is not reported otherwise; MariaDB knows no such word
   const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(world.context.db);
   const format = servers[0]?.version.includes('MariaDB') ? '' : 'FORMAT=TRADITIONAL';
   const { rows } = await world.context.db.executeQuery<Step>({

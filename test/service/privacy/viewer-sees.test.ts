@@ -25,7 +25,7 @@ let world: ConsoleEnvironment;
 let people: Person[];
 let cookie: Record<'viewer' | 'operator', string>;
 
-/** People who repeat their CPF wherever a field takes a text; each refers to it in another way later. */
+/** People who repeat their CPF in every text field; each refers to it in another way later. */
 const anyPerson = fc.record({
   id: fc.uuid(),
   cpf: anyCpf,
@@ -55,7 +55,7 @@ beforeAll(async () => {
       },
     };
   });
-  // a report of before the reference was known, so that the next one tells of it
+  // a report of before the reference was known, so that the next one reports it
   await learn(({ shown: { reference: _, ...shown } }) => shown);
   await makeReport(context, today);
   await learn((one) => one.shown);
@@ -85,8 +85,8 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function learn(show: (person: Person) => ShownTransaction): Promise<void> {
-  const looks = people.map((one) => observe(show(one), world.context.clock.now()));
-  for (const look of looks) await applyObservations(world.context, [look]);
+  const observations = people.map((one) => observe(show(one), world.context.clock.now()));
+  for (const observe of observations) await applyObservations(world.context, [observe]);
 }
 
 async function listOwn() {
@@ -175,16 +175,16 @@ function attack({ cpf, spelled }: Person, { own, seen }: { own: string; seen: st
     );
   const left = listCpfsLike(cpf).filter((one) => patterns.every((pattern) => pattern.test(one)));
   const hashes = new Set(seen.match(/\b[0-9a-f]{64}\b/g));
-  const told = left.filter((one) =>
+  const reported = left.filter((one) =>
     Object.values(spelled).some((spell) => {
       const text = spell(one);
       return seen.includes(text) || hashes.has(createHash('sha256').update(text).digest('hex'));
     }),
   );
-  return told.length > 0 ? told : left;
+  return reported.length > 0 ? reported : left;
 }
 
-/** The lists of everything tell no more than each one's own place: for the attack they are left out. */
+/** The lists of everything show no more than each one's own place: for the attack they are left out. */
 function pick(all: Map<string, string>, { shown }: Person) {
   const join = (is: (place: string) => boolean): string =>
     [...all]
@@ -218,7 +218,7 @@ test('no place shows a viewer a document, in any spelling that a field repeated 
   expect(leaks).toEqual([]);
 }, 60_000);
 
-test('the same places tell an operator, so the attack has something to find', async () => {
+test('the same places show an operator, so the attack has something to find', async () => {
   const seen = await readAll('operator');
   for (const person of people) {
     const left = attack(person, pick(seen, person));

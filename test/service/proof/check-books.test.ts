@@ -241,10 +241,10 @@ describe('books that the program kept, changed by hand', () => {
       [/seal 2: its hash/],
     ],
     ['a position that is gone', 'DELETE FROM seals WHERE position = 2', [/seal 3: the positions after 1 are missing/]],
-  ] as const)('damage done by hand is found and told where it is: %s', async (_, damage, told) => {
+  ] as const)('damage done by hand is found and located: %s', async (_, damage, reported) => {
     await sql.raw(damage).execute(world.context.db);
     const check = await checkBooks(world.context);
-    for (const says of told) expect(saysOf(check)).toMatch(says);
+    for (const says of reported) expect(saysOf(check)).toMatch(says);
     const raised = await world.context.db.selectFrom('mismatches').select(['scope', 'severity']).execute();
     expect(raised.map((one) => one.scope).sort()).toEqual([...new Set(check.breaks.map((one) => one.scope))].sort());
     expect(new Set(raised.map((one) => one.severity))).toEqual(new Set(['critical']));
@@ -287,9 +287,9 @@ describe('books that the program kept, changed by hand', () => {
     ['of no entry', 'INSERT INTO seal_stragglers VALUES (4711, 2)', /seal 2: .* en_4711/],
     ['how many there are', 'UPDATE seals SET stragglers = 1 WHERE position = 2', /seal 2: it counts .* 1 late/],
     ['how many members there are', 'UPDATE seals SET entries = entries + 1 WHERE position = 2', /seal 2: it counts/],
-  ])('what is said of late entries is held against the members: %s', async (_, damage, told) => {
+  ])('recorded late entries are compared with the members: %s', async (_, damage, reported) => {
     await sql.raw(damage).execute(world.context.db);
-    expect(saysOf(await checkBooks(world.context))).toMatch(told);
+    expect(saysOf(await checkBooks(world.context))).toMatch(reported);
   });
 });
 
@@ -325,7 +325,7 @@ describe('books of its own', () => {
     expect(breaks).toEqual([]);
   });
 
-  test('a platform whose opening is being booked is not judged until it is', async () => {
+  test('a platform that is being reposted is not verified until it is done', async () => {
     const { context } = world;
     await learn(['paid@1']);
     const opening = { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' };
@@ -345,10 +345,10 @@ describe('books of its own', () => {
     await sql`UPDATE balance_spans SET amount_cents = amount_cents + 1 WHERE grain = 'month' LIMIT 1`.execute(
       context.db,
     );
-    const mend = () =>
+    const repost = () =>
       sql`UPDATE balance_spans SET amount_cents = amount_cents - 1 WHERE grain = 'month' LIMIT 1`.execute(context.db);
     // histories are the last that is read
-    const check = await checkBooks(interruptAfterRow(context, (row) => 'event_count' in row, mend));
+    const check = await checkBooks(interruptAfterRow(context, (row) => 'event_count' in row, repost));
     expect(check).toMatchObject({ broken: 0, breaks: [] });
     expect(await readMismatchRows(context, 'books_broken')).toEqual([]);
   });
@@ -404,7 +404,7 @@ describe('books of its own', () => {
     await sealNow(world.context);
   }
 
-  test('a chain that was built anew is told by the report that was cut at the old one', async () => {
+  test('a rebuilt chain is detected by the report that was cut at the old one', async () => {
     const { context } = world;
     await keepBooks();
     await cutAt((await readSeal(context.db, 1)) as Seal);
@@ -415,7 +415,7 @@ describe('books of its own', () => {
     ]);
   });
 
-  test("and by the night's manifest, where that still lies here", async () => {
+  test("a rebuilt chain is detected by the night's manifest on this machine", async () => {
     const { context } = world;
     await learn(['paid@1']);
     await sealNow(context);
@@ -446,7 +446,7 @@ describe('books of its own', () => {
     expect(said).toContain(`${other}: its entry`);
   });
 
-  test('an entry that was sealed late and is not told so is found', async () => {
+  test('an entry that was sealed late and is not recorded as late is found', async () => {
     const { context } = world;
     await keepBooks();
     await dropTriggers(context.db);
@@ -474,7 +474,7 @@ describe('books of its own', () => {
     return { ...context, clock: { ...context.clock, now } };
   }
 
-  test('entries that nobody has sealed for ten minutes are told, where another holds the lease', async () => {
+  test('entries unsealed for ten minutes are reported while another process holds the lease', async () => {
     const { context } = world;
     await keepBooks();
     await learn(['paid@9'], ['paid@9']);
@@ -487,7 +487,7 @@ describe('books of its own', () => {
     expect((await measure(laterBy(11))) / 60).toBeGreaterThanOrEqual(11);
   });
 
-  test('and where nobody does, they are sealed and not told', async () => {
+  test('entries unsealed for ten minutes are sealed and not reported when no process holds the lease', async () => {
     const { context } = world;
     await learn(['paid@9']);
     expect(await checkBooks(laterBy(11))).toMatchObject({ broken: 0, position: 1 });

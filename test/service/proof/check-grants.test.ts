@@ -65,7 +65,7 @@ test('serve does all of its work as a user that can only add to the ledger', asy
   expect(findings.find((one) => one.check === 'books')).toMatchObject({ ok: true });
 });
 
-test('and sees no database of a name that differs where this one has an underscore', async () => {
+test('the granted user sees no database whose name differs at an underscore', async () => {
   expect(database.database).toContain('_');
   const other = database.database.replace('_', 'x');
   await asRoot(`CREATE DATABASE \`${other}\``, `CREATE TABLE \`${other}\`.secrets (id INT)`);

@@ -53,7 +53,7 @@ test('the audit can be added to alone', async () => {
   await expect(sql`DELETE FROM audit`.execute(db)).rejects.toThrow('audit is append-only');
 });
 
-test('a row that was altered, that is gone, or that was slipped in is found, and told where it is', async () => {
+test('an altered, missing or inserted row is found, and its place is reported', async () => {
   const { context } = world;
   const { db } = context;
   for (const target of ['a', 'b', 'c']) await write(target);
@@ -161,7 +161,7 @@ test('positions of a version that sealed no audit stay as they are, and those af
   expect(await breaks()).toEqual([]);
 });
 
-test('rows that nobody has sealed for ten minutes are sealed by the check, and doctor tells of an altered one', async () => {
+test('rows unsealed for ten minutes are sealed by the check, and doctor reports an altered one', async () => {
   const { context } = world;
   const at = new Date(context.clock.now().getTime() - HOUR_MS);
   await context.db.insertInto('audit').values({ at, actor: 'command', action: 'test', target: 't' }).execute();
@@ -174,7 +174,7 @@ test('rows that nobody has sealed for ten minutes are sealed by the check, and d
   expect(out).toContain('its hash is not that');
 });
 
-test('a replica of such a version that seals once more has no row sealed twice', async () => {
+test('a replica of an older version that seals again seals no row twice', async () => {
   const { context } = world;
   await write('a');
   await sealNow(context);

@@ -42,7 +42,7 @@ test('a balance reads the sums before its hour and the postings of its hour, eac
   expect(read('seals')).toBeLessThan(30);
 });
 
-test('an entry that may be late is looked for among its neighbours, not among all that were sealed with them', async () => {
+test('a late entry is searched among its neighbours, not among all entries sealed with them', async () => {
   const { db } = world.context;
   await dropTriggers(db);
   const gone = ENTRIES - 2 * PER_SEAL - 7;

@@ -51,12 +51,14 @@ const MOMENTS = [
 
 test('at any instant, as known at any position, before any instant and now, it is the sum of the postings', async () => {
   const { context } = world;
-  const lives = fc.sample(anyTimeline, { numRuns: 60, seed: chooseSeed(11) });
+  const timelines = fc.sample(anyTimeline, { numRuns: 60, seed: chooseSeed(11) });
   const seals: Seal[] = [];
   const instants: Date[] = [new Date(0)];
-  for (let start = 0; start < lives.length; start += 6) {
-    const looks = lives.slice(start, start + 6).map((life) => observeTimeline(life, life.history.length));
-    await applyObservations(context, looks);
+  for (let start = 0; start < timelines.length; start += 6) {
+    const observations = timelines
+      .slice(start, start + 6)
+      .map((timeline) => observeTimeline(timeline, timeline.history.length));
+    await applyObservations(context, observations);
     if (start === 30)
       await openBooks(context, { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' });
     // of the last ones, some stay unsealed
@@ -78,11 +80,11 @@ test('at any instant, as known at any position, before any instant and now, it i
   }
 });
 
-test('what was sealed long ago is told by its position alone, in whichever direction is shorter', async () => {
+test('an old balance is read by its position alone, in the shorter direction', async () => {
   const { context } = world;
-  const lives = fc.sample(anyTimeline, { numRuns: 40, seed: 3 });
-  const halves = [lives.slice(0, 10), lives.slice(10)].map((some) =>
-    some.map((life) => observeTimeline(life, life.history.length)),
+  const timelines = fc.sample(anyTimeline, { numRuns: 40, seed: 3 });
+  const halves = [timelines.slice(0, 10), timelines.slice(10)].map((some) =>
+    some.map((timeline) => observeTimeline(timeline, timeline.history.length)),
   );
   await applyObservations(context, halves[0] ?? []);
   const first = await sealNow(context);
@@ -131,8 +133,8 @@ test('a backlog that was sealed long after it was recorded is known from when it
 
 test('an entry that came late, below a sealed number, is known from the position on that sealed it', async () => {
   const { context } = world;
-  const life = fc.sample(anyTimeline, { numRuns: 1, seed: 5 })[0];
-  await applyObservations(context, life ? [observeTimeline(life, life.history.length)] : []);
+  const timeline = fc.sample(anyTimeline, { numRuns: 1, seed: 5 })[0];
+  await applyObservations(context, timeline ? [observeTimeline(timeline, timeline.history.length)] : []);
   await context.db
     .insertInto('accounts')
     .values([{ name: 'Assets:Bank:p' }, { name: 'Expenses:Fees:p' }])

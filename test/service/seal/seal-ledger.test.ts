@@ -256,7 +256,7 @@ test('a seal waits for a lower entry however many others were committed above it
   expect(await foldsAstray(10, 'day')).toEqual([]);
 });
 
-test('an entry that comes late, far below, is sealed by the loop when it looks far back', async () => {
+test('an entry that comes late, far below, is sealed by the far search of the loop', async () => {
   const { context } = world;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
@@ -289,12 +289,14 @@ test('a long backlog takes several positions, and each entry stands in one of th
 
 test('while many write and many seal, there is one chain, and every entry stands in it once', async () => {
   const replicas = [world.context, await world.replica(), await world.replica()];
-  const lives = fc.sample(anyTimeline, { numRuns: 40, seed: 7 });
-  const looks = lives.flatMap((life) => life.history.map((_, index) => observeTimeline(life, index + 1)));
+  const timelines = fc.sample(anyTimeline, { numRuns: 40, seed: 7 });
+  const observations = timelines.flatMap((timeline) =>
+    timeline.history.map((_, index) => observeTimeline(timeline, index + 1)),
+  );
   let writing = true;
   const writers = replicas.map(async (context, index) => {
-    for (let start = index; start < looks.length; start += 3) {
-      await applyObservations(context, looks.slice(start, start + 9));
+    for (let start = index; start < observations.length; start += 3) {
+      await applyObservations(context, observations.slice(start, start + 9));
     }
   });
   const sealers = replicas.map(async (context) => {

@@ -31,14 +31,14 @@ const bare = (status: string): Row => {
   return rest;
 };
 
-function look(before: StoredTransaction | undefined, shown: Row, minute: number) {
+function decideRow(before: StoredTransaction | undefined, shown: Row, minute: number) {
   return decide(before, observe({ ...shown, events: shown.events ?? [] }, asked(minute)));
 }
 
-function looks(...shown: [Row, number][]) {
+function observations(...shown: [Row, number][]) {
   let decision: ReturnType<typeof decide> | undefined;
-  for (const [one, minute] of shown) decision = look(decision?.after, one, minute);
-  if (!decision) throw new Error('no look');
+  for (const [one, minute] of shown) decision = decideRow(decision?.after, one, minute);
+  if (!decision) throw new Error('no observation');
   return decision;
 }
 
@@ -46,19 +46,19 @@ const historyOf = (held: StoredTransaction) =>
   held.events.map(({ status, atWall }) => `${status}@${Number(atWall.slice(14, 16))}`);
 const kinds = (decision: ReturnType<typeof decide>) => decision.found.map((difference) => difference.kind);
 
-test('the same look again changes nothing and adds nothing', () => {
-  const decision = looks([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
+test('the same observation again changes nothing and adds nothing', () => {
+  const decision = observations([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
   expect(decision).toMatchObject({ isChanged: false, added: [], found: [] });
 });
 
-test('a late look at an earlier state takes nothing away', () => {
-  const decision = looks([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
+test('a late observation at an earlier state takes nothing away', () => {
+  const decision = observations([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
   expect(decision).toMatchObject({ isChanged: false, added: [] });
   expect(historyOf(decision.after)).toEqual(['pending@0', 'paid@1']);
 });
 
 test('events are numbered in the order in which they were learnt, oldest first within one answer', () => {
-  const { after: held } = looks(
+  const { after: held } = observations(
     [row(['pending@0', 'in_process@2']), 1],
     [row(['pending@0', 'in_analysis@1', 'in_process@2', 'paid@3']), 2],
   );
@@ -72,9 +72,9 @@ test('events are numbered in the order in which they were learnt, oldest first w
 
 describe('facts that must not change', () => {
   const first = row(['pending@0', 'paid@1'], { reference: 'A', extra: 'secret', platform: 'p', commission: '0.50' });
-  const later = (more: Partial<Row>) => looks([first, 1], [{ ...first, ...more }, 2]);
+  const later = (more: Partial<Row>) => observations([first, 1], [{ ...first, ...more }, 2]);
 
-  test('another amount is told with both, and the first stays', () => {
+  test('another amount is reported with both, and the first stays', () => {
     const decision = later({ amount: '10.01' });
     expect(decision.found).toEqual([
       {
@@ -93,29 +93,33 @@ describe('facts that must not change', () => {
     });
   });
 
-  test.each(['a', 'Á', 'A '])('another reference is told even if it is only %j', (reference) => {
+  test.each(['a', 'Á', 'A '])('another reference is reported even if it is only %j', (reference) => {
     expect(later({ reference })).toMatchObject({
       found: [{ kind: 'reference_differs', expected: { reference: 'A' }, actual: { reference } }],
       after: { reference: 'A' },
     });
   });
 
-  test('another extra is told by its hash: the text may name a person', () => {
+  test('another extra is reported by its hash: the text may name a person', () => {
     const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
     expect(later({ extra: 'other' }).found).toEqual([
       { kind: 'reference_differs', expected: { extra: hash('secret') }, actual: { extra: hash('other') } },
     ]);
   });
 
-  test('all of them at once are one mismatch of each kind', () => {
+  test('several changed facts are one mismatch of each kind', () => {
     const changed = { amount: '1', reference: 'B', extra: 'o', platform: 'q', commission: '0.51' };
     expect(kinds(later(changed))).toEqual(['amount_differs', 'reference_differs', 'commission_differs']);
   });
 
   test('absent differs from nothing, and what was absent is filled in once', () => {
     const { reference: _, extra: __, platform: ___, ...unnamed } = first;
-    expect(looks([first, 1], [unnamed, 2])).toMatchObject({ found: [], isChanged: false });
-    expect(looks([unnamed, 1], [first, 2])).toMatchObject({ found: [], isChanged: true, after: { reference: 'A' } });
+    expect(observations([first, 1], [unnamed, 2])).toMatchObject({ found: [], isChanged: false });
+    expect(observations([unnamed, 1], [first, 2])).toMatchObject({
+      found: [],
+      isChanged: true,
+      after: { reference: 'A' },
+    });
   });
 });
 
@@ -123,33 +127,33 @@ describe('the commission', () => {
   const paid = (commission?: string) => row(['pending@0', 'paid@1'], commission === undefined ? {} : { commission });
   const pending = (commission: string) => row(['pending@0'], { commission });
 
-  test("changed before the payment is the newest look's, in any order", () => {
+  test("changed before the payment is the newest observation's, in any order", () => {
     for (const order of [
       [pending('0.10'), 1, pending('0.20'), 2],
       [pending('0.20'), 2, pending('0.10'), 1],
     ] as const) {
-      const decision = looks([order[0], order[1]], [order[2], order[3]]);
+      const decision = observations([order[0], order[1]], [order[2], order[3]]);
       expect(decision).toMatchObject({ after: { commissionCents: 20n }, found: [] });
     }
   });
 
-  test('changed after the payment is told, and the first known stays', () => {
-    expect(looks([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
+  test('changed after the payment is reported, and the first known stays', () => {
+    expect(observations([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
       after: { commissionCents: 10n },
       found: [{ kind: 'commission_differs', expected: { commission: '0.10' }, actual: { commission: '0.20' } }],
     });
   });
 
   test('unknown at the payment and known later is no difference', () => {
-    expect(looks([paid(), 1], [paid('0.20'), 2])).toMatchObject({
+    expect(observations([paid(), 1], [paid('0.20'), 2])).toMatchObject({
       after: { commissionCents: 20n },
       found: [],
       isChanged: true,
     });
   });
 
-  test('of a look from before the payment that comes late is no difference', () => {
-    expect(looks([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({
+  test('of a late observation from before the payment is no difference', () => {
+    expect(observations([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({
       after: { commissionCents: 20n },
       found: [],
     });
@@ -164,7 +168,7 @@ describe('a history that leaves what was final', () => {
     [['pending@0', 'paid@1', 'paid@2', 'refund@3']],
     [['pending@0', 'partially_paid@1', 'paid@2']],
   ])('%j does not', (history) => {
-    expect(kinds(look(undefined, row(history), 1))).toEqual([]);
+    expect(kinds(decideRow(undefined, row(history), 1))).toEqual([]);
   });
 
   test.each([
@@ -176,60 +180,62 @@ describe('a history that leaves what was final', () => {
     [['canceled@0', 'pending@1', 'paid@2']],
     [['pending@0', 'refund@1']],
     [['refund@0']],
-  ])('%j does, or gives back what was never paid', (history) => {
-    const { found } = look(undefined, row(history), 1);
-    const told = history.map((text) => expect.objectContaining({ status: text.split('@')[0] }));
-    expect(found).toEqual([{ kind: 'illegal_transition', expected: null, actual: { history: told } }]);
+  ])('%j does, or refunds an unpaid transaction', (history) => {
+    const { found } = decideRow(undefined, row(history), 1);
+    const reported = history.map((text) => expect.objectContaining({ status: text.split('@')[0] }));
+    expect(found).toEqual([{ kind: 'illegal_transition', expected: null, actual: { history: reported } }]);
   });
 });
 
-test('an unknown status is told as it is, until a known one follows', () => {
-  const unknown = look(undefined, row(['pending@0', 'partially_paid@1']), 1);
+test('an unknown status is reported as it is, until a known one follows', () => {
+  const unknown = decideRow(undefined, row(['pending@0', 'partially_paid@1']), 1);
   expect(unknown).toMatchObject({
     found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
     resolved: [],
   });
-  const known = look(unknown.after, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
+  const known = decideRow(unknown.after, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
   expect(known).toMatchObject({ found: [], resolved: expect.arrayContaining(['unknown_status']) });
 });
 
 describe('where the provider leaves histories out', () => {
-  test('statuses stand in the order of a life, whatever was seen first', () => {
+  test('statuses stand in lifecycle order, in any order of arrival', () => {
     const orders = [
       ['pending', 'in_process', 'paid', 'refund'],
       ['refund', 'paid', 'in_process', 'pending'],
       ['paid', 'pending', 'refund', 'in_process'],
     ];
     for (const order of orders) {
-      const { after: held, found } = looks(...order.map((status, index): [Row, number] => [bare(status), index]));
+      const { after: held, found } = observations(
+        ...order.map((status, index): [Row, number] => [bare(status), index]),
+      );
       expect(held.events.map((event) => event.status)).toEqual(['pending', 'in_process', 'paid', 'refund']);
       expect(held.events.map((event) => event.position)).toEqual([0, 1, 2, 3]);
       expect(found).toEqual([]);
     }
   });
 
-  test('a status alone and the event that tells of it are one, in either order', () => {
-    const told = row(['pending@0', 'paid@5']);
-    expect(looks([bare('paid'), 1], [told, 2]).after.events).toHaveLength(2);
-    expect(looks([told, 2], [bare('paid'), 1]).after.events).toHaveLength(2);
-    expect(looks([told, 2], [bare('pending'), 1], [told, 3], [bare('paid'), 4]).isChanged).toBe(false);
+  test('a bare status and the event of that status are one, in either order', () => {
+    const reported = row(['pending@0', 'paid@5']);
+    expect(observations([bare('paid'), 1], [reported, 2]).after.events).toHaveLength(2);
+    expect(observations([reported, 2], [bare('paid'), 1]).after.events).toHaveLength(2);
+    expect(observations([reported, 2], [bare('pending'), 1], [reported, 3], [bare('paid'), 4]).isChanged).toBe(false);
   });
 
   test('a payment inferred at its creation gives way to the real one, and is not added again', () => {
-    const told = row(['pending@1', 'in_process@2', 'paid@5']);
+    const reported = row(['pending@1', 'in_process@2', 'paid@5']);
     for (const order of [
-      [bare('paid'), told],
-      [told, bare('paid')],
-      [bare('paid'), told, bare('paid')],
+      [bare('paid'), reported],
+      [reported, bare('paid')],
+      [bare('paid'), reported, bare('paid')],
     ]) {
-      const { after: held, found } = looks(...order.map((one, index): [Row, number] => [one, index]));
+      const { after: held, found } = observations(...order.map((one, index): [Row, number] => [one, index]));
       expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@5']);
       expect(found).toEqual([]);
     }
   });
 
   test('a real event at the very time of an inferred one takes its place', () => {
-    const { after: held } = looks([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
+    const { after: held } = observations([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
     expect(held.events).toMatchObject([
       { status: 'pending', position: 0, inferred: false },
       { status: 'paid', position: 1, inferred: false },
@@ -237,12 +243,12 @@ describe('where the provider leaves histories out', () => {
     expect(held.outOfForce).toEqual([]);
   });
 
-  test('an inferred refund stands after the payment, whatever was learnt first, until the real one is known', () => {
+  test('an inferred refund stands after the payment, in any order of learning, until the real one is known', () => {
     const paid = row(['pending@0', 'paid@3']);
-    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
-    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(observations([bare('refund'), 1], [paid, 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(observations([paid, 1], [bare('refund'), 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
     const whole = row(['pending@0', 'paid@3', 'refund@9']);
-    expect(historyOf(looks([bare('refund'), 1], [paid, 2], [whole, 3]).after)).toEqual([
+    expect(historyOf(observations([bare('refund'), 1], [paid, 2], [whole, 3]).after)).toEqual([
       'pending@0',
       'paid@3',
       'refund@9',
@@ -251,8 +257,8 @@ describe('where the provider leaves histories out', () => {
 });
 
 describe('the order of the array', () => {
-  test('is the history, whatever the times say', () => {
-    const { after: held, found } = looks([row(['pending@0', 'paid@3', 'refund@2']), 1]);
+  test('is the history, regardless of the times', () => {
+    const { after: held, found } = observations([row(['pending@0', 'paid@3', 'refund@2']), 1]);
     expect(historyOf(held)).toEqual(['pending@0', 'paid@3', 'refund@2']);
     expect(found).toEqual([]);
   });
@@ -260,42 +266,42 @@ describe('the order of the array', () => {
   test("is turned round where the row's own status stands at its far end alone", () => {
     const shown = row(['pending@0', 'paid@1']);
     const turned = { ...shown, events: (shown.events ?? []).toReversed() };
-    expect(historyOf(looks([turned, 1]).after)).toEqual(['pending@0', 'paid@1']);
+    expect(historyOf(observations([turned, 1]).after)).toEqual(['pending@0', 'paid@1']);
     const neither = { ...turned, status: 'in_process' };
-    expect(historyOf(looks([neither, 1]).after)).toEqual(['paid@1', 'pending@0']);
+    expect(historyOf(observations([neither, 1]).after)).toEqual(['paid@1', 'pending@0']);
   });
 
   test('of the newest observation counts, and an event that was inserted later stands in its place', () => {
     const before = row(['pending@0', 'in_process@2']);
     const after = row(['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6']);
     const whole = ['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6'];
-    expect(historyOf(looks([before, 1], [after, 2]).after)).toEqual(whole);
-    expect(historyOf(looks([after, 2], [before, 1]).after)).toEqual(whole);
+    expect(historyOf(observations([before, 1], [after, 2]).after)).toEqual(whole);
+    expect(historyOf(observations([after, 2], [before, 1]).after)).toEqual(whole);
   });
 
   test('of two observations that contradict each other is that of the one asked later', () => {
     const [one, other] = [row(['pending@0', 'refund@1', 'paid@1']), row(['pending@0', 'paid@1', 'refund@1'])];
-    expect(historyOf(looks([one, 1], [other, 2]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
-    expect(historyOf(looks([other, 2], [one, 1]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(observations([one, 1], [other, 2]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(observations([other, 2], [one, 1]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
   });
 });
 
 describe("a row's own status outside the eight", () => {
   const odd = { ...row(['pending@0']), status: 'partially_paid' };
 
-  test('is told though each event is known, until a row comes without it', () => {
-    const told = looks([odd, 1]);
-    expect(told).toMatchObject({
+  test('is reported though each event is known, until a row comes without it', () => {
+    const reported = observations([odd, 1]);
+    expect(reported).toMatchObject({
       found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
       resolved: [],
     });
-    expect(looks([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
+    expect(observations([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
       found: [],
       resolved: expect.arrayContaining(['unknown_status']),
     });
   });
 
-  test('is not told of a look from before one that shows a known status', () => {
-    expect(looks([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
+  test('is not reported for an observation older than one with a known status', () => {
+    expect(observations([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
   });
 });

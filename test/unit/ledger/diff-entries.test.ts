@@ -45,7 +45,7 @@ function keepBooks(policy: Policy) {
     entries,
     inForce,
     held: () => held as StoredTransaction,
-    mend(now: Policy = policy): void {
+    repost(now: Policy = policy): void {
       const booked = held as StoredTransaction;
       const desired = planEntries(booked, booked.events, now);
       const { reverse, post } = diffEntries(desired, inForce(), (platform) => planCommission(booked, platform));
@@ -54,12 +54,12 @@ function keepBooks(policy: Policy) {
       }
       for (const { event, ...entry } of post) append({ ...entry, eventSeq: event?.seq ?? null, reverses: null });
     },
-    look(life: Timeline, seen: number, form: Form = 'whole'): Decision {
-      const { transaction, askedAt, digest } = observeTimeline(life, seen, form);
+    observe(timeline: Timeline, seen: number, form: Form = 'whole'): Decision {
+      const { transaction, askedAt, digest } = observeTimeline(timeline, seen, form);
       const decision = decide(held, { transaction, askedAt, digest });
       for (const event of decision.added) event.seq = ++events;
       held = decision.after;
-      this.mend();
+      this.repost();
       return decision;
     },
   };
@@ -78,16 +78,16 @@ function netOf(entries: Entry[]): Record<string, bigint> {
 
 const NEVER_OPENED: Policy = { openingDay: undefined, returnsCommission: () => false };
 
-/** What the table asks for once all these looks are known. */
+/** What the table asks for once all these observations are known. */
 function expected(
-  life: Timeline,
-  looks: TimelineObservation[],
+  timeline: Timeline,
+  observations: TimelineObservation[],
   more: { opensAt?: string; returnsCommission?: boolean } = {},
 ) {
-  const { real, bare, commission, platform } = expectedFrom(life, looks);
+  const { real, bare, commission, platform } = expectedFrom(timeline, observations);
   return referenceLedger({
-    operation: life.operation,
-    amount: BigInt(life.cents),
+    operation: timeline.operation,
+    amount: BigInt(timeline.cents),
     commission,
     platform: nameAccount('', platform ?? 'none').slice(1),
     history: referenceHistory(real, bare),
@@ -95,42 +95,46 @@ function expected(
   });
 }
 
-const lifeWithLooks = anyTimeline.chain((life) =>
+const timelineWithObservations = anyTimeline.chain((timeline) =>
   fc.tuple(
-    fc.constant(life),
-    fc.array(fc.record({ seen: fc.integer({ min: 1, max: life.history.length }), form: anyForm }), {
+    fc.constant(timeline),
+    fc.array(fc.record({ seen: fc.integer({ min: 1, max: timeline.history.length }), form: anyForm }), {
       minLength: 1,
       maxLength: 9,
     }),
   ),
 );
 
-test('any looks at a growing history, in any order and with repeats, end as the reference ledger says', () => {
+test('any observations of a growing history, in any order and with repeats, end as the reference ledger says', () => {
   fc.assert(
-    fc.property(lifeWithLooks, ([life, looks]) => {
+    fc.property(timelineWithObservations, ([timeline, observations]) => {
       const books = keepBooks(NEVER_OPENED);
-      for (const { seen, form } of looks) books.look(life, seen, form);
-      expect(netOf(books.entries)).toEqual(expected(life, looks));
+      for (const { seen, form } of observations) books.observe(timeline, seen, form);
+      expect(netOf(books.entries)).toEqual(expected(timeline, observations));
     }),
     propertyOptions(250, 10_000),
   );
 });
 
 test('they end in the same events, positions and entries in every order of learning', () => {
-  const shuffled = lifeWithLooks.chain(([life, looks]) =>
-    fc.tuple(fc.constant(life), fc.constant(looks), fc.shuffledSubarray(looks, { minLength: looks.length })),
+  const shuffled = timelineWithObservations.chain(([timeline, observations]) =>
+    fc.tuple(
+      fc.constant(timeline),
+      fc.constant(observations),
+      fc.shuffledSubarray(observations, { minLength: observations.length }),
+    ),
   );
   fc.assert(
-    fc.property(shuffled, ([life, looks, others]) => {
+    fc.property(shuffled, ([timeline, observations, others]) => {
       const [books, again] = [keepBooks(NEVER_OPENED), keepBooks(NEVER_OPENED)];
-      for (const { seen, form } of looks) books.look(life, seen, form);
-      for (const { seen, form } of others) again.look(life, seen, form);
+      for (const { seen, form } of observations) books.observe(timeline, seen, form);
+      for (const { seen, form } of others) again.observe(timeline, seen, form);
       const facts = ({ events }: StoredTransaction) =>
         events.map(({ status, atWall, occurrence, position, inferred }) => ({
           ...{ status, atWall, occurrence, position, inferred },
         }));
       expect(facts(books.held())).toEqual(facts(again.held()));
-      const { real, bare } = expectedFrom(life, looks);
+      const { real, bare } = expectedFrom(timeline, observations);
       expect(books.held().events.map(({ status, atWall: at }) => ({ status, at }))).toEqual(
         referenceHistory(real, bare),
       );
@@ -147,17 +151,17 @@ test('they end in the same events, positions and entries in every order of learn
   );
 });
 
-test('after every look each entry sums to zero, and an event has at most one main entry in force', () => {
+test('after every observation each entry sums to zero, and an event has at most one main entry in force', () => {
   fc.assert(
-    fc.property(lifeWithLooks, ([life, looks]) => {
+    fc.property(timelineWithObservations, ([timeline, observations]) => {
       const books = keepBooks(NEVER_OPENED);
-      for (const { seen, form } of looks) {
-        books.look(life, seen, form);
+      for (const { seen, form } of observations) {
+        books.observe(timeline, seen, form);
         for (const { postings } of books.entries) expect(postings.reduce((sum, one) => sum + one.cents, 0n)).toBe(0n);
         const main = books.inForce().filter((entry) => entry.kind === 'event');
         expect(new Set(main.map((entry) => entry.eventSeq)).size).toBe(main.length);
         const length = books.entries.length;
-        books.look(life, seen, form);
+        books.observe(timeline, seen, form);
         expect(books.entries).toHaveLength(length);
       }
     }),
@@ -165,38 +169,44 @@ test('after every look each entry sums to zero, and an event has at most one mai
   );
 });
 
-test('an opening anywhere in a life, stated before, between or after the looks, ends as the reference ledger says', () => {
+test('an opening anywhere in a timeline, stated before, between or after the observations, ends as the reference ledger says', () => {
   const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
   fc.assert(
-    fc.property(lifeWithLooks, days, fc.nat(9), fc.boolean(), ([life, looks], openingDay, when, returns) => {
-      const before: Policy = { openingDay: undefined, returnsCommission: () => returns };
-      const after: Policy = { openingDay, returnsCommission: () => returns };
-      const books = keepBooks(before);
-      for (const [index, { seen, form }] of looks.entries()) {
-        books.look(life, seen, form);
-        books.mend(index >= when ? after : before);
-      }
-      books.mend(after);
-      const asked = { opensAt: `${openingDay} 00:00:00`, returnsCommission: returns };
-      expect(netOf(books.entries)).toEqual(expected(life, looks, asked));
-    }),
+    fc.property(
+      timelineWithObservations,
+      days,
+      fc.nat(9),
+      fc.boolean(),
+      ([timeline, observations], openingDay, when, returns) => {
+        const before: Policy = { openingDay: undefined, returnsCommission: () => returns };
+        const after: Policy = { openingDay, returnsCommission: () => returns };
+        const books = keepBooks(before);
+        for (const [index, { seen, form }] of observations.entries()) {
+          books.observe(timeline, seen, form);
+          books.repost(index >= when ? after : before);
+        }
+        books.repost(after);
+        const asked = { opensAt: `${openingDay} 00:00:00`, returnsCommission: returns };
+        expect(netOf(books.entries)).toEqual(expected(timeline, observations, asked));
+      },
+    ),
     propertyOptions(200, 10_000),
   );
 });
 
 test('a refund gives the commission back by the rule of its own day', () => {
   fc.assert(
-    fc.property(lifeWithLooks, fc.boolean(), ([life, looks], returnsCommission) => {
+    fc.property(timelineWithObservations, fc.boolean(), ([timeline, observations], returnsCommission) => {
       const books = keepBooks({ openingDay: undefined, returnsCommission: () => returnsCommission });
-      for (const { seen, form } of looks) books.look(life, seen, form);
-      expect(netOf(books.entries)).toEqual(expected(life, looks, { returnsCommission }));
+      for (const { seen, form } of observations) books.observe(timeline, seen, form);
+      expect(netOf(books.entries)).toEqual(expected(timeline, observations, { returnsCommission }));
     }),
     propertyOptions(100, 10_000),
   );
 });
 
-describe('mending', () => {
-  const life: Timeline = {
+describe('diffing', () => {
+  const timeline: Timeline = {
     id: 'x',
     operation: 'cashin',
     cents: 10_000,
@@ -213,8 +223,8 @@ describe('mending', () => {
 
   test('a commission that comes to be known is posted alone, at the time of the payment', () => {
     const books = keepBooks(NEVER_OPENED);
-    books.look(life, 2);
-    books.look(life, 3);
+    books.observe(timeline, 2);
+    books.observe(timeline, 3);
     expect(books.entries.map((entry) => [entry.kind, entry.atWall])).toEqual([
       ['event', '2026-11-20 22:01:00'],
       ['commission', '2026-11-20 22:01:00'],
@@ -223,8 +233,8 @@ describe('mending', () => {
 
   test('a platform that comes to be known moves what was booked under none, by reversal', () => {
     const books = keepBooks(NEVER_OPENED);
-    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 2);
-    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 3);
+    books.observe({ ...timeline, commissionFrom: 1, platformFrom: 3 }, 2);
+    books.observe({ ...timeline, commissionFrom: 1, platformFrom: 3 }, 3);
     expect(books.entries.map((entry) => [entry.kind, entry.platform])).toEqual([
       ['event', 'none'],
       ['reversal', 'none'],
@@ -236,12 +246,14 @@ describe('mending', () => {
 test('an opening that is stated anew for another day moves what was held with it', () => {
   const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
   fc.assert(
-    fc.property(anyTimeline, fc.array(days, { minLength: 2, maxLength: 4 }), (life, openings) => {
+    fc.property(anyTimeline, fc.array(days, { minLength: 2, maxLength: 4 }), (timeline, openings) => {
       const books = keepBooks(NEVER_OPENED);
-      books.look(life, life.history.length);
-      for (const openingDay of openings) books.mend({ openingDay, returnsCommission: () => false });
+      books.observe(timeline, timeline.history.length);
+      for (const openingDay of openings) books.repost({ openingDay, returnsCommission: () => false });
       const asked = { opensAt: `${openings.at(-1)} 00:00:00` };
-      expect(netOf(books.entries)).toEqual(expected(life, [{ seen: life.history.length, form: 'whole' }], asked));
+      expect(netOf(books.entries)).toEqual(
+        expected(timeline, [{ seen: timeline.history.length, form: 'whole' }], asked),
+      );
     }),
     propertyOptions(60, 10_000),
   );
@@ -282,10 +294,10 @@ test('no entry is dated before the opening, also of an event that has no time of
           })),
         ),
       );
-      const told = history.map(({ status, atWall: at }) => ({ status, at }));
+      const reported = history.map(({ status, atWall: at }) => ({ status, at }));
       const asked = { operation, amount: 1_000n, commission: 10n, platform: 'p', opensAt: '2026-11-10 00:00:00' };
       expect(Object.fromEntries(net.map(({ account, cents }) => [account, cents]))).toEqual(
-        referenceLedger({ ...asked, history: told }),
+        referenceLedger({ ...asked, history: reported }),
       );
     }),
     propertyOptions(200, 10_000),
