@@ -35,34 +35,34 @@ function decideRow(before: StoredTransaction | undefined, shown: Row, minute: nu
   return decide(before, observe({ ...shown, events: shown.events ?? [] }, asked(minute)));
 }
 
-function observations(...shown: [Row, number][]) {
+function decideAll(...shown: [Row, number][]) {
   let decision: ReturnType<typeof decide> | undefined;
   for (const [one, minute] of shown) decision = decideRow(decision?.after, one, minute);
   if (!decision) throw new Error('no observation');
   return decision;
 }
 
-const historyOf = (held: StoredTransaction) =>
-  held.events.map(({ status, atWall }) => `${status}@${Number(atWall.slice(14, 16))}`);
+const historyOf = (stored: StoredTransaction) =>
+  stored.events.map(({ status, atWall }) => `${status}@${Number(atWall.slice(14, 16))}`);
 const kinds = (decision: ReturnType<typeof decide>) => decision.found.map((difference) => difference.kind);
 
 test('the same observation again changes nothing and adds nothing', () => {
-  const decision = observations([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
+  const decision = decideAll([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
   expect(decision).toMatchObject({ isChanged: false, added: [], found: [] });
 });
 
 test('a late observation at an earlier state takes nothing away', () => {
-  const decision = observations([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
+  const decision = decideAll([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
   expect(decision).toMatchObject({ isChanged: false, added: [] });
   expect(historyOf(decision.after)).toEqual(['pending@0', 'paid@1']);
 });
 
 test('events are numbered in the order in which they were learnt, oldest first within one answer', () => {
-  const { after: held } = observations(
+  const { after } = decideAll(
     [row(['pending@0', 'in_process@2']), 1],
     [row(['pending@0', 'in_analysis@1', 'in_process@2', 'paid@3']), 2],
   );
-  expect(held.events.map((event) => `${event.status} ${event.sequence}`)).toEqual([
+  expect(after.events.map((event) => `${event.status} ${event.sequence}`)).toEqual([
     'pending 1',
     'in_analysis 3',
     'in_process 2',
@@ -72,7 +72,7 @@ test('events are numbered in the order in which they were learnt, oldest first w
 
 describe('facts that must not change', () => {
   const first = row(['pending@0', 'paid@1'], { reference: 'A', extra: 'secret', platform: 'p', commission: '0.50' });
-  const later = (more: Partial<Row>) => observations([first, 1], [{ ...first, ...more }, 2]);
+  const later = (more: Partial<Row>) => decideAll([first, 1], [{ ...first, ...more }, 2]);
 
   test('another amount is reported with both, and the first stays', () => {
     const decision = later({ amount: '10.01' });
@@ -114,8 +114,8 @@ describe('facts that must not change', () => {
 
   test('absent differs from nothing, and what was absent is filled in once', () => {
     const { reference: _, extra: __, platform: ___, ...unnamed } = first;
-    expect(observations([first, 1], [unnamed, 2])).toMatchObject({ found: [], isChanged: false });
-    expect(observations([unnamed, 1], [first, 2])).toMatchObject({
+    expect(decideAll([first, 1], [unnamed, 2])).toMatchObject({ found: [], isChanged: false });
+    expect(decideAll([unnamed, 1], [first, 2])).toMatchObject({
       found: [],
       isChanged: true,
       after: { reference: 'A' },
@@ -132,20 +132,20 @@ describe('the commission', () => {
       [pending('0.10'), 1, pending('0.20'), 2],
       [pending('0.20'), 2, pending('0.10'), 1],
     ] as const) {
-      const decision = observations([order[0], order[1]], [order[2], order[3]]);
+      const decision = decideAll([order[0], order[1]], [order[2], order[3]]);
       expect(decision).toMatchObject({ after: { commissionCents: 20n }, found: [] });
     }
   });
 
   test('changed after the payment is reported, and the first known stays', () => {
-    expect(observations([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
+    expect(decideAll([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
       after: { commissionCents: 10n },
       found: [{ kind: 'commission_differs', expected: { commission: '0.10' }, actual: { commission: '0.20' } }],
     });
   });
 
   test('unknown at the payment and known later is no difference', () => {
-    expect(observations([paid(), 1], [paid('0.20'), 2])).toMatchObject({
+    expect(decideAll([paid(), 1], [paid('0.20'), 2])).toMatchObject({
       after: { commissionCents: 20n },
       found: [],
       isChanged: true,
@@ -153,7 +153,7 @@ describe('the commission', () => {
   });
 
   test('of a late observation from before the payment is no difference', () => {
-    expect(observations([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({
+    expect(decideAll([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({
       after: { commissionCents: 20n },
       found: [],
     });
@@ -205,20 +205,18 @@ describe('where the provider leaves histories out', () => {
       ['paid', 'pending', 'refund', 'in_process'],
     ];
     for (const order of orders) {
-      const { after: held, found } = observations(
-        ...order.map((status, index): [Row, number] => [bare(status), index]),
-      );
-      expect(held.events.map((event) => event.status)).toEqual(['pending', 'in_process', 'paid', 'refund']);
-      expect(held.events.map((event) => event.position)).toEqual([0, 1, 2, 3]);
+      const { after, found } = decideAll(...order.map((status, index): [Row, number] => [bare(status), index]));
+      expect(after.events.map((event) => event.status)).toEqual(['pending', 'in_process', 'paid', 'refund']);
+      expect(after.events.map((event) => event.position)).toEqual([0, 1, 2, 3]);
       expect(found).toEqual([]);
     }
   });
 
   test('a bare status and the event of that status are one, in either order', () => {
     const reported = row(['pending@0', 'paid@5']);
-    expect(observations([bare('paid'), 1], [reported, 2]).after.events).toHaveLength(2);
-    expect(observations([reported, 2], [bare('paid'), 1]).after.events).toHaveLength(2);
-    expect(observations([reported, 2], [bare('pending'), 1], [reported, 3], [bare('paid'), 4]).isChanged).toBe(false);
+    expect(decideAll([bare('paid'), 1], [reported, 2]).after.events).toHaveLength(2);
+    expect(decideAll([reported, 2], [bare('paid'), 1]).after.events).toHaveLength(2);
+    expect(decideAll([reported, 2], [bare('pending'), 1], [reported, 3], [bare('paid'), 4]).isChanged).toBe(false);
   });
 
   test('a payment inferred at its creation gives way to the real one, and is not added again', () => {
@@ -228,27 +226,27 @@ describe('where the provider leaves histories out', () => {
       [reported, bare('paid')],
       [bare('paid'), reported, bare('paid')],
     ]) {
-      const { after: held, found } = observations(...order.map((one, index): [Row, number] => [one, index]));
-      expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@5']);
+      const { after, found } = decideAll(...order.map((one, index): [Row, number] => [one, index]));
+      expect(historyOf(after)).toEqual(['pending@1', 'in_process@2', 'paid@5']);
       expect(found).toEqual([]);
     }
   });
 
   test('a real event at the very time of an inferred one takes its place', () => {
-    const { after: held } = observations([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
-    expect(held.events).toMatchObject([
+    const { after } = decideAll([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
+    expect(after.events).toMatchObject([
       { status: 'pending', position: 0, inferred: false },
       { status: 'paid', position: 1, inferred: false },
     ]);
-    expect(held.outOfForce).toEqual([]);
+    expect(after.outOfForce).toEqual([]);
   });
 
   test('an inferred refund stands after the payment, in any order of learning, until the real one is known', () => {
     const paid = row(['pending@0', 'paid@3']);
-    expect(historyOf(observations([bare('refund'), 1], [paid, 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
-    expect(historyOf(observations([paid, 1], [bare('refund'), 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(decideAll([bare('refund'), 1], [paid, 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(decideAll([paid, 1], [bare('refund'), 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
     const whole = row(['pending@0', 'paid@3', 'refund@9']);
-    expect(historyOf(observations([bare('refund'), 1], [paid, 2], [whole, 3]).after)).toEqual([
+    expect(historyOf(decideAll([bare('refund'), 1], [paid, 2], [whole, 3]).after)).toEqual([
       'pending@0',
       'paid@3',
       'refund@9',
@@ -258,31 +256,31 @@ describe('where the provider leaves histories out', () => {
 
 describe('the order of the array', () => {
   test('is the history, regardless of the times', () => {
-    const { after: held, found } = observations([row(['pending@0', 'paid@3', 'refund@2']), 1]);
-    expect(historyOf(held)).toEqual(['pending@0', 'paid@3', 'refund@2']);
+    const { after, found } = decideAll([row(['pending@0', 'paid@3', 'refund@2']), 1]);
+    expect(historyOf(after)).toEqual(['pending@0', 'paid@3', 'refund@2']);
     expect(found).toEqual([]);
   });
 
   test("is turned round where the row's own status stands at its far end alone", () => {
     const shown = row(['pending@0', 'paid@1']);
     const turned = { ...shown, events: (shown.events ?? []).toReversed() };
-    expect(historyOf(observations([turned, 1]).after)).toEqual(['pending@0', 'paid@1']);
+    expect(historyOf(decideAll([turned, 1]).after)).toEqual(['pending@0', 'paid@1']);
     const neither = { ...turned, status: 'in_process' };
-    expect(historyOf(observations([neither, 1]).after)).toEqual(['paid@1', 'pending@0']);
+    expect(historyOf(decideAll([neither, 1]).after)).toEqual(['paid@1', 'pending@0']);
   });
 
   test('of the newest observation counts, and an event that was inserted later stands in its place', () => {
     const before = row(['pending@0', 'in_process@2']);
     const after = row(['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6']);
     const whole = ['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6'];
-    expect(historyOf(observations([before, 1], [after, 2]).after)).toEqual(whole);
-    expect(historyOf(observations([after, 2], [before, 1]).after)).toEqual(whole);
+    expect(historyOf(decideAll([before, 1], [after, 2]).after)).toEqual(whole);
+    expect(historyOf(decideAll([after, 2], [before, 1]).after)).toEqual(whole);
   });
 
   test('of two observations that contradict each other is that of the one asked later', () => {
     const [one, other] = [row(['pending@0', 'refund@1', 'paid@1']), row(['pending@0', 'paid@1', 'refund@1'])];
-    expect(historyOf(observations([one, 1], [other, 2]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
-    expect(historyOf(observations([other, 2], [one, 1]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(decideAll([one, 1], [other, 2]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(decideAll([other, 2], [one, 1]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
   });
 });
 
@@ -290,18 +288,18 @@ describe("a row's own status outside the eight", () => {
   const odd = { ...row(['pending@0']), status: 'partially_paid' };
 
   test('is reported though each event is known, until a row comes without it', () => {
-    const reported = observations([odd, 1]);
+    const reported = decideAll([odd, 1]);
     expect(reported).toMatchObject({
       found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
       resolved: [],
     });
-    expect(observations([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
+    expect(decideAll([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
       found: [],
       resolved: expect.arrayContaining(['unknown_status']),
     });
   });
 
   test('is not reported for an observation older than one with a known status', () => {
-    expect(observations([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
+    expect(decideAll([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ type Entry = EntryInForce & { reverses: number | null };
 /** A ledger of one transaction, kept in memory as the database keeps it: entries are only ever appended. */
 function keepBooks(policy: Policy) {
   const entries: Entry[] = [];
-  let held: StoredTransaction | undefined;
+  let stored: StoredTransaction | undefined;
   let events = 0;
 
   function inForce(): EntryInForce[] {
@@ -44,9 +44,9 @@ function keepBooks(policy: Policy) {
   return {
     entries,
     inForce,
-    held: () => held as StoredTransaction,
+    stored: () => stored as StoredTransaction,
     repost(now: Policy = policy): void {
-      const booked = held as StoredTransaction;
+      const booked = stored as StoredTransaction;
       const desired = planEntries(booked, booked.events, now);
       const { reverse, post } = diffEntries(desired, inForce(), (platform) => planCommission(booked, platform));
       for (const old of reverse) {
@@ -56,9 +56,9 @@ function keepBooks(policy: Policy) {
     },
     observe(timeline: Timeline, seen: number, form: Form = 'whole'): Decision {
       const { transaction, askedAt, digest } = observeTimeline(timeline, seen, form);
-      const decision = decide(held, { transaction, askedAt, digest });
+      const decision = decide(stored, { transaction, askedAt, digest });
       for (const event of decision.added) event.seq = ++events;
-      held = decision.after;
+      stored = decision.after;
       this.repost();
       return decision;
     },
@@ -133,18 +133,18 @@ test('they end in the same events, positions and entries in every order of learn
         events.map(({ status, atWall, occurrence, position, inferred }) => ({
           ...{ status, atWall, occurrence, position, inferred },
         }));
-      expect(facts(books.held())).toEqual(facts(again.held()));
+      expect(facts(books.stored())).toEqual(facts(again.stored()));
       const { real, bare } = expectedFrom(timeline, observations);
-      expect(books.held().events.map(({ status, atWall: at }) => ({ status, at }))).toEqual(
+      expect(books.stored().events.map(({ status, atWall: at }) => ({ status, at }))).toEqual(
         referenceHistory(real, bare),
       );
-      const { events, outOfForce: struck } = books.held();
-      const sequences = [...events, ...struck].map((event) => event.sequence);
+      const { events, outOfForce } = books.stored();
+      const sequences = [...events, ...outOfForce].map((event) => event.sequence);
       expect(new Set(sequences)).toEqual(new Set(sequences.map((_, index) => index + 1)));
       expect(netOf(again.entries)).toEqual(netOf(books.entries));
-      expect(books.held()).toMatchObject({
-        commissionCents: again.held().commissionCents,
-        platform: again.held().platform,
+      expect(books.stored()).toMatchObject({
+        commissionCents: again.stored().commissionCents,
+        platform: again.stored().platform,
       });
     }),
     propertyOptions(100, 10_000),
