@@ -40,7 +40,7 @@ export type Receiver = (request: ReceivedRequest) => Promise<Received>;
 
 /**
  * A webhook was refused, and nothing of it is stored. It names no transaction, and the quarantine is full or its sender's
- * hourly quota is spent; or it is large, its sender has no hit on record, and that quota is spent.
+ * hourly quota is spent; or it is large, WEBHOOK_AUTH is `none`, its sender has no hit on record, and that quota is spent.
  */
 export class GarbageRefusedError extends ConfereError {
   readonly reason: 'quarantine_full' | 'sender_over_quota' | 'large_over_quota';
@@ -67,6 +67,8 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   const quarantine = createQuarantineMeter(context);
   const quota = createGarbageQuota(context.config.QUARANTINE_MAX_BYTES, context);
   const mayHaveHit = createHitCheck(context);
+  // a sender with credentials is never refused for a body that names a transaction
+  const isOpen = context.config.WEBHOOK_AUTH.includes('none');
 
   return async (request) => {
     const { body, address } = request;
@@ -75,7 +77,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     if (isGarbage) {
       const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
       await admitGarbage(quota, hasRoom, address, body.length);
-    } else if (body.length > LARGE_BODY_BYTES && !spool?.isDatabaseDown) {
+    } else if (isOpen && body.length > LARGE_BODY_BYTES && !spool?.isDatabaseDown) {
       const sender = nameSender(address);
       const isAdmitted = (await mayHaveHit(sender)) || (await quota.take(sender, body.length));
       if (!isAdmitted) throw new GarbageRefusedError('large_over_quota');

@@ -262,8 +262,8 @@ describe('large bodies that name a transaction', () => {
       (error: { reason?: string }) => error.reason ?? 'failed',
     );
 
-  test('cost their sender its hourly quota until it has a hit; small ones never do', async () => {
-    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '1MiB' });
+  test('without credentials cost their sender its hourly quota until it has a hit; small ones never do', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '1MiB', WEBHOOK_AUTH: 'none' });
     await takesGenuine(env);
     const answers: string[] = [];
     for (let n = 0; n < 7; n++) answers.push(await outcome(env.receive(keyed(200), STRANGER)));
@@ -276,10 +276,15 @@ describe('large bodies that name a transaction', () => {
     expect(await outcome(env.receive(keyed(200), STRANGER))).toBe('taken');
   });
 
+  test('with credentials are always taken', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '1MiB' });
+    for (let n = 0; n < 7; n++) expect(await outcome(env.receive(keyed(200), STRANGER))).toBe('taken');
+  });
+
   test('are taken while the database cannot say whether their sender had a hit', async () => {
     const home = temporaryDirectory();
     await using spool = openSpool(home.path);
-    await using context = await openTestContext({ QUARANTINE_MAX_BYTES: '1MiB' });
+    await using context = await openTestContext({ QUARANTINE_MAX_BYTES: '1MiB', WEBHOOK_AUTH: 'none' });
     spool.isDatabaseDown = true;
     const receive = createReceiver(context, spool);
     const send = () => receive({ body: Buffer.from(JSON.stringify(keyed(200))), address: STRANGER, headers: {} });
