@@ -83,26 +83,48 @@ export async function runScenario(
     check(again.state === 'complete' && again.applied === 0, `a second run applies ${again.applied}`);
   }
 
+  await compareOutputs({ app, sandbox }, merchant, { ...options, check, scenario, events: after.events });
+  const agrees = checks.every(Boolean);
+  say(agrees ? '\nEverything agrees.' : '\nNot everything agrees: see the lines with ✗.');
+  return agrees;
+}
+
+type OutputCheck = {
+  home: string;
+  live: boolean;
+  signal: AbortSignal;
+  check: (holds: boolean, text: string) => void;
+  scenario: Scenario;
+  /** How many events the ledger holds: each owes the merchant one callback. */
+  events: number;
+};
+
+/** Steps 4 to 6: what leaves Confere as mismatches, callbacks and the spreadsheet. */
+async function compareOutputs(
+  { app, sandbox }: Pick<Programs, 'app' | 'sandbox'>,
+  merchant: DemoMerchant,
+  { home, live, signal, check, scenario, events }: OutputCheck,
+): Promise<void> {
   say('\n4. What a webhook claimed and the provider never showed.');
-  const forged = await waitFor(options.signal, async () => {
+  const forged = await waitFor(signal, async () => {
     const found = (await mismatches(app)).filter((one) => one.kind === 'webhook_contradiction');
-    return found.length >= sent.forged ? found : undefined;
+    return found.length >= scenario.webhooks.forged ? found : undefined;
   });
   check(
-    forged?.length === sent.forged,
-    `${forged?.length ?? 0} forged webhooks, ${sent.forged} contradictions; none moved a cent`,
+    forged?.length === scenario.webhooks.forged,
+    `${forged?.length ?? 0} forged webhooks, ${scenario.webhooks.forged} contradictions; none moved a cent`,
   );
 
   say('\n5. Callbacks went to the merchant, who verified them with the standardwebhooks library.');
-  await waitFor(options.signal, async () => merchant.counts().distinct >= after.events);
+  await waitFor(signal, async () => merchant.counts().distinct >= events);
   const delivered = merchant.counts();
-  if (options.live)
+  if (live)
     check(
       delivered.verified === delivered.received,
       `${delivered.verified} of ${delivered.received} callbacks verified`,
     );
   else {
-    check(delivered.distinct === after.events, `${delivered.distinct} callbacks for ${after.events} changes`);
+    check(delivered.distinct === events, `${delivered.distinct} callbacks for ${events} changes`);
     check(delivered.verified === delivered.received, `${delivered.verified} of ${delivered.received} verified`);
   }
   check(delivered.outOfOrder === 0, 'in order for each transaction');
@@ -110,15 +132,11 @@ export async function runScenario(
   const yesterday = addDays(scenario.to, -1);
   say(`\n6. The spreadsheet of ${yesterday}.`);
   await app.call('POST', '/reports', { day: yesterday });
-  const workbook = await waitFor(options.signal, () => app.fetch(`/reports/${yesterday}.xlsx`).catch(() => undefined));
-  const file = path.join(options.home, `confere-${yesterday}.xlsx`);
+  const workbook = await waitFor(signal, () => app.fetch(`/reports/${yesterday}.xlsx`).catch(() => undefined));
+  const file = path.join(home, `confere-${yesterday}.xlsx`);
   writeFileSync(file, workbook ?? '');
   for (const line of await compareReport(file, sandbox, yesterday)) check(line.equal, line.text);
   say(`   ${file}`);
-
-  const agrees = checks.every(Boolean);
-  say(agrees ? '\nEverything agrees.' : '\nNot everything agrees: see the lines with ✗.');
-  return agrees;
 }
 
 async function inbox(app: Api, state: string): Promise<number> {

@@ -114,13 +114,13 @@ async function examineBooks(context: Context): Promise<string> {
     const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
     throw new Error(`${broken} breaks. ${shown.join('; ')}`);
   }
-  const { left, mended, waiting } = await countCorrectedHistories(context.db);
+  const { left, corrected, waiting } = await countCorrectedHistories(context.db);
   if (left > 0) {
     throw new Error(
       `${left} histories of an earlier version are not corrected yet: run confere migrate, or start serve`,
     );
   }
   const summary = `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
-  if (mended + waiting === 0) return summary;
-  return `${summary}; ${mended} histories of an earlier version were corrected, ${waiting} wait for the provider's current history`;
+  if (corrected + waiting === 0) return summary;
+  return `${summary}; ${corrected} histories of an earlier version were corrected, ${waiting} wait for the provider's current history`;
 }

@@ -22,15 +22,15 @@ export function migrateCommand(program: Command): void {
       await withContext({ migrates: true }, async (context) => {
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        const { mended, asked } = await correctStoredHistories(context);
+        const { corrected, asked } = await correctStoredHistories(context);
         const lines = [`${names.length} migrations are in place, the last ${names.at(-1)}`];
-        if (mended + asked > 0) {
+        if (corrected + asked > 0) {
           lines.push(
-            `${mended} histories of an earlier version were corrected; the audit log names them (history.mend). ` +
+            `${corrected} histories of an earlier version were corrected; the audit log names them (history.mend). ` +
               `${asked} are fetched from the provider again by serve, since a part of their history was not stored`,
           );
         }
-        print(options.json, { migrations: names, histories: { mended, asked } }, lines.join('\n'));
+        print(options.json, { migrations: names, histories: { corrected, asked } }, lines.join('\n'));
       });
     });
 }

@@ -1,4 +1,4 @@
-/** What a stranger's package could do to whoever installs Confere. */
+/** What a malicious package could do when Confere is installed. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -32,7 +32,7 @@ export type ClaimedItem = {
   claimedAmountCents: bigint | null;
   /** Fetches so far. */
   fetches: number;
-  lookedAt: Date | null;
+  fetchedAt: Date | null;
   /** How many items its body has. */
   itemsInWebhook: number;
 };
@@ -129,7 +129,7 @@ export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRo
     claimedStatus: row.claimed_status,
     claimedAmountCents: row.claimed_amount_cents,
     fetches: row.looks,
-    lookedAt: row.looked_at,
+    fetchedAt: row.looked_at,
     itemsInWebhook: webhook?.items ?? 0,
   };
 }

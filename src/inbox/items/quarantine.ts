@@ -40,7 +40,7 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
       .forUpdate()
       .executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such webhook');
-    if (row.state === 'received') throw new ConfereError('conflict', 'it is waiting for its first look already');
+    if (row.state === 'received') throw new ConfereError('conflict', 'it is already waiting to be processed');
     const keyed = await findKeyedItems(trx, seq);
     if (keyed.length === 0 && row.dropped_at)
       throw new ConfereError('conflict', 'its body was dropped: nothing is left');

@@ -31,7 +31,7 @@ export type ShowCandidate = {
   misses: number;
   granted: boolean;
   receivedAt: Date;
-  lookedAt: Date | null;
+  fetchedAt: Date | null;
   /** Number of items of its body. */
   itemsInWebhook: number;
   /** Whether an unknown key causes a request. An extra does not: it is looked up in the ledger only. */
@@ -82,7 +82,7 @@ function planKnown(one: ShowCandidate, now: Date): ShowPlan {
   const startOf = (round: number): number => one.receivedAt.getTime() + (1 + turn + round * turns) * MINUTE_MS;
   const round = Math.floor((now.getTime() - startOf(0)) / (turns * MINUTE_MS));
   const isTurn = round >= 0 && now.getTime() < startOf(round) + MINUTE_MS;
-  const isDone = one.lookedAt !== null && one.lookedAt.getTime() >= startOf(round);
+  const isDone = one.fetchedAt !== null && one.fetchedAt.getTime() >= startOf(round);
   if (isTurn && !isDone) return { kind: 'show' };
   return { kind: 'list', notBefore: new Date(startOf(Math.max(0, round + 1))) };
 }

@@ -44,28 +44,7 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
         repeated.map(({ item }) => item),
         now,
       );
-      const contradicted = outcomes.flatMap(({ item, outcome }) =>
-        outcome.kind === 'applied' && outcome.contradiction ? [{ item, ...outcome.contradiction }] : [],
-      );
-      const shownSince = await findShown(trx, contradicted);
-      const seqs = await findSeqs(trx, contradicted);
-      await raiseMismatches(
-        trx,
-        contradicted
-          .filter(({ scope }) => !shownSince.has(scope))
-          .map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
-            kind: 'webhook_contradiction',
-            scope,
-            ...seqs.get(id),
-            transactionId: id,
-            reference,
-            amountCents,
-            webhookSeq: item.webhookSeq,
-            expected,
-            actual,
-          })),
-        now,
-      );
+      await raiseContradictions(trx, outcomes, now);
       const refused = outcomes.flatMap(({ item, outcome }) =>
         outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
@@ -88,6 +67,34 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
     const contradicted = outcome.kind === 'applied' && outcome.contradiction !== undefined;
     itemsVerified.inc({ outcome: contradicted ? 'contradicted' : outcome.kind });
   }
+}
+
+type SettledItem = { item: ClaimedItem; outcome: ItemOutcome };
+
+/** Raises a mismatch for each claim that the provider contradicts and the ledger has not come to hold meanwhile. */
+async function raiseContradictions(trx: Transaction<Database>, settled: SettledItem[], now: Date): Promise<void> {
+  const contradicted = settled.flatMap(({ item, outcome }) =>
+    outcome.kind === 'applied' && outcome.contradiction ? [{ item, ...outcome.contradiction }] : [],
+  );
+  const shownSince = await findShown(trx, contradicted);
+  const seqs = await findSeqs(trx, contradicted);
+  await raiseMismatches(
+    trx,
+    contradicted
+      .filter(({ scope }) => !shownSince.has(scope))
+      .map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
+        kind: 'webhook_contradiction',
+        scope,
+        ...seqs.get(id),
+        transactionId: id,
+        reference,
+        amountCents,
+        webhookSeq: item.webhookSeq,
+        expected,
+        actual,
+      })),
+    now,
+  );
 }
 
 /** The row numbers of the transactions that these claims name, by id. */

@@ -74,7 +74,7 @@ export async function acceptMismatch(
       }
       const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
       if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
-        throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
+        throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
       }
       const after = correctTransaction(loaded.stored, mismatch.kind, actual);
       await correct(context, trx, { loaded, after, mismatchSeq: mismatch.seq, actor: by.actor });

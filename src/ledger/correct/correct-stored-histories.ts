@@ -30,23 +30,23 @@ const ASKED_APART_MS = 1_000;
 
 export type CorrectedHistories = {
   /** Corrected by this call. */
-  mended: number;
+  corrected: number;
   /** Scheduled to be fetched by the worker, since a fact was not stored. */
   asked: number;
 };
 
 /** Corrects all remaining histories. Each batch is committed by itself and can be repeated after a kill. */
 export async function correctStoredHistories(context: Context): Promise<CorrectedHistories> {
-  const total: CorrectedHistories = { mended: 0, asked: 0 };
+  const total: CorrectedHistories = { corrected: 0, asked: 0 };
   for (;;) {
     context.signal.throwIfAborted();
     const rows = await readLeft(context.db);
     if (rows.length === 0) break;
     const outcomes = await transactWithAlerts(context, (trx) => correctBatch(context, trx, rows, total.asked));
-    total.mended += outcomes.filter((one) => one.isCorrected).length;
+    total.corrected += outcomes.filter((one) => one.isCorrected).length;
     total.asked += outcomes.filter((one) => one.isScheduled).length;
   }
-  if (total.mended + total.asked > 0) {
+  if (total.corrected + total.asked > 0) {
     context.log.warn(total, 'histories of an earlier version were corrected; the audit log names them');
     context.wakeUps.callbacks.notify();
   }
@@ -54,17 +54,23 @@ export async function correctStoredHistories(context: Context): Promise<Correcte
 }
 
 /** Counts histories that are uncorrected, corrected, and awaiting the provider's answer. */
-export async function countCorrectedHistories(db: Reader): Promise<{ left: number; mended: number; waiting: number }> {
+export async function countCorrectedHistories(
+  db: Reader,
+): Promise<{ left: number; corrected: number; waiting: number }> {
   const rows = await db
     .selectFrom('histories_to_mend')
     .leftJoin('doubted_statuses', 'doubted_statuses.transaction_seq', 'histories_to_mend.transaction_seq')
     .select([
       sql<number>`COALESCE(SUM(mended_at IS NULL), 0)`.as('left'),
-      sql<number>`COALESCE(SUM(outcome = 'mended'), 0)`.as('mended'),
+      sql<number>`COALESCE(SUM(outcome = 'mended'), 0)`.as('corrected'),
       sql<number>`COALESCE(SUM(mended_at IS NOT NULL AND doubted_statuses.due_at IS NOT NULL), 0)`.as('waiting'),
     ])
     .executeTakeFirst();
-  return { left: Number(rows?.left ?? 0), mended: Number(rows?.mended ?? 0), waiting: Number(rows?.waiting ?? 0) };
+  return {
+    left: Number(rows?.left ?? 0),
+    corrected: Number(rows?.corrected ?? 0),
+    waiting: Number(rows?.waiting ?? 0),
+  };
 }
 
 /** `outcome`: of an earlier correction. */

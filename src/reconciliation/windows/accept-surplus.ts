@@ -42,7 +42,7 @@ async function acceptSurplus(context: Context, id: string, by: ActorNote & { act
       const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
       const surplus = surplusIn({ kind: mismatch.kind, actual });
       if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
-        throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
+        throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
       }
       if (surplus === 0) {
         const rule = 'only a total that is too high by the same number in all passes can be accepted';

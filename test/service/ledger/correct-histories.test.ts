@@ -304,7 +304,7 @@ describe('a history of an earlier version', () => {
       .execute();
     expect(Object.keys(await netOf(context, row.id))).toHaveLength(4);
     await listDatedEntries(context.db as unknown as Kysely<unknown>);
-    expect(await correctStoredHistories(context)).toEqual({ mended: 1, asked: 0 });
+    expect(await correctStoredHistories(context)).toEqual({ corrected: 1, asked: 0 });
     expect(await netOf(context, row.id)).toEqual({});
     expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
     const audited = await context.db
@@ -319,10 +319,10 @@ describe('a history of an earlier version', () => {
     await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
     const { context } = before;
     const { skewed, inferred, twice } = await writeAsBefore(context);
-    expect(await countCorrectedHistories(context.db)).toEqual({ left: 3, mended: 0, waiting: 0 });
-    expect(await correctStoredHistories(context)).toEqual({ mended: 3, asked: 2 });
-    expect(await correctStoredHistories(context)).toEqual({ mended: 0, asked: 0 });
-    expect(await countCorrectedHistories(context.db)).toEqual({ left: 0, mended: 3, waiting: 2 });
+    expect(await countCorrectedHistories(context.db)).toEqual({ left: 3, corrected: 0, waiting: 0 });
+    expect(await correctStoredHistories(context)).toEqual({ corrected: 3, asked: 2 });
+    expect(await correctStoredHistories(context)).toEqual({ corrected: 0, asked: 0 });
+    expect(await countCorrectedHistories(context.db)).toEqual({ left: 0, corrected: 3, waiting: 2 });
     expect(await netOf(context, skewed.id)).toEqual({
       'Assets:Provider:Available:old @ 2026-11-20 23:02:00': -1000n,
       'Assets:Provider:Available:old @ 2026-11-20 23:03:00': 1000n,

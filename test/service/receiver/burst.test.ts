@@ -20,7 +20,7 @@ let context: Context;
 let url: string;
 /** Bounds of the list's dates: whether the days named are in it. */
 let exclusive = false;
-/** Happens once, between a look and its answer. */
+/** Happens once, between a request to the provider and its response. */
 let beforeAnswer: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
@@ -136,7 +136,7 @@ describe('a burst of webhooks', () => {
     expect(asked.pages).toBeLessThan(30);
   });
 
-  it('is looked up so too where the dates that bound the list are not in it', async () => {
+  it('is looked up likewise where the dates that bound the list are not in it', async () => {
     exclusive = true;
     const ones = make(1_500, '2026-10-05');
     await announce(ones);
@@ -155,7 +155,7 @@ describe('a burst of webhooks', () => {
     expect(asked.pages).toBeLessThan(100);
   });
 
-  it('is shown one by one where nothing tells its days', async () => {
+  it('is fetched one by one where its days are unknown', async () => {
     const ones = make(700, '2026-10-15');
     await announce(ones, () => ({}));
     await workOff();
@@ -170,11 +170,11 @@ describe('many webhooks of one transaction', () => {
     await announce(Array.from({ length: 900 }, () => one));
     await workOff();
     expect(await countApplied([one])).toBe(1);
-    // one for what was there, one for what was taken apart meanwhile
+    // one for what was there, one for what was split meanwhile
     expect(countShows()).toBeLessThanOrEqual(5);
   });
 
-  it('have a new look when they come after the one under way was asked for', async () => {
+  it('are fetched again when they arrive after the request under way was sent', async () => {
     const [one] = make(1, '2026-10-21', 'pending');
     if (!one) throw new Error('unreachable');
     await announce([one]);
@@ -186,7 +186,7 @@ describe('many webhooks of one transaction', () => {
     expect(await countApplied([one])).toBe(1);
   });
 
-  it('have a new look also when it is the same bytes that come again meanwhile', async () => {
+  it('are fetched again also when the same bytes arrive again meanwhile', async () => {
     const [one] = make(1, '2026-10-22', 'pending');
     if (!one) throw new Error('unreachable');
     const same = () => announce([one], () => ({ nonce: 'the same' }));

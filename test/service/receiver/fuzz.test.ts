@@ -17,7 +17,7 @@ describe('bodies made to break a reader', () => {
     await using context = await openTestContext();
     const stop = new AbortController();
     const server = await serveHttp(context, createApp(context));
-    // a provider that is away: what can be taken apart is, and waits
+    // the provider is down: readable bodies are split, and their items wait
     await using client = createProviderClient({ url: 'http://127.0.0.1:1', apiKey: API_KEY, signal: stop.signal });
     const worker = workInbox({ ...context, signal: stop.signal }, client);
     const url = `http://127.0.0.1:${server.port}`;
@@ -27,7 +27,7 @@ describe('bodies made to break a reader', () => {
     const rows = await context.db.selectFrom('webhooks').select('hash').execute();
     const kept = new Set(rows.map((row) => webhookIdOf(row.hash)));
     expect(fuzzed.kept.difference(kept)).toEqual(new Set());
-    // what could not be taken apart would stay as it came
+    // a body that could not be split would keep its first state
     await eventually(async () => {
       const left = await context.db.selectFrom('webhooks').select('seq').where('state', '=', 'received').execute();
       return left.length === 0;

@@ -145,7 +145,7 @@ describe('the filters', () => {
     expect(days.some(({ date_created }) => date_created === '2026-03-03 23:59:59')).toBe(true);
   });
 
-  it('look for a part of a name without regard to case and accents, or for a whole document', async () => {
+  it('search for a part of a name without regard to case and accents, or for a whole document', async () => {
     expect((await readPage('name_document=JOSE')).total).toBe(all.filter(({ name }) => /jos[eé]/i.test(name)).length);
     expect((await readPage('name_document=100%25')).total).toBe(146);
     expect((await readPage('name_document=_')).total).toBe(146);

@@ -38,7 +38,7 @@ function statuses(received: ReceivedWebhook[]): unknown[] {
 }
 
 describe('a webhook', () => {
-  it('tells a change, flat, with the token, and carries extra; a creation sends none', async () => {
+  it('reports a change, flat, with the token, and carries extra; a creation sends none', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     const id = await create(sandbox, 'cashin', { reference: 'w-1', extra: 'carrinho 3', amount: 7 });

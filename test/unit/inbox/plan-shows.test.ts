@@ -12,7 +12,7 @@ const NOW = new Date('2026-10-01T12:00:00.000Z');
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
 
 const candidate = (more: Partial<ShowCandidate> = {}): ShowCandidate => ({
-  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0, lookedAt: null, itemsInWebhook: 1 },
+  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0, fetchedAt: null, itemsInWebhook: 1 },
   ...{ asksProvider: true, isKnown: false, hadHit: false },
   ...more,
 });
@@ -46,28 +46,28 @@ describe('known ids beyond the first take turns', () => {
   const TURNS = (SIBLINGS - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE;
 
   it('however often they are due: KNOWN_SHOWS_PER_MINUTE a minute at most, and each has its turn', () => {
-    const lookedAt = new Map<number, Date>();
+    const fetchedAt = new Map<number, Date>();
     let most = 0;
     for (let minute = 0; minute < 2 * TURNS; minute++) {
       let shows = 0;
       for (const seconds of [0, 11, 59]) {
         const now = later(minute + seconds / 60);
         for (let position = FIRST_IDS; position < SIBLINGS; position++) {
-          const one = { position, itemsInWebhook: SIBLINGS, lookedAt: lookedAt.get(position) ?? null, isKnown: true };
+          const one = { position, itemsInWebhook: SIBLINGS, fetchedAt: fetchedAt.get(position) ?? null, isKnown: true };
           if (planShow(candidate(one), now).kind !== 'show') continue;
-          lookedAt.set(position, now);
+          fetchedAt.set(position, now);
           shows++;
         }
       }
       most = Math.max(most, shows);
     }
     expect(most).toBe(KNOWN_SHOWS_PER_MINUTE);
-    expect(lookedAt.size).toBe(SIBLINGS - FIRST_IDS);
+    expect(fetchedAt.size).toBe(SIBLINGS - FIRST_IDS);
   });
 
   it('and begin again after the last; one that missed its turn waits for the next', () => {
-    const at = (now: Date, lookedAt: Date | null) =>
-      planShow(candidate({ position: FIRST_IDS, itemsInWebhook: SIBLINGS, isKnown: true, lookedAt }), now);
+    const at = (now: Date, fetchedAt: Date | null) =>
+      planShow(candidate({ position: FIRST_IDS, itemsInWebhook: SIBLINGS, isKnown: true, fetchedAt }), now);
     expect(at(later(1), null)).toEqual({ kind: 'show' });
     expect(at(later(1.5), later(1))).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });
     expect(at(later(3), null)).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+/** Words of our own that the field has a term for: docs/architecture.md, *Glossary*. */
+const WORDS = [
+  'look(?:s|ed|ing)?(?![ -]?up\\b)',
+  'tells?|told|telling',
+  'whoever|whatever|wherever',
+  '(?:takes?|taken|took|taking) apart',
+  'put(?:s|ting)? off|g(?:i|a)ve[sn]? back|hand(?:s|ed)? on|hands|made good',
+  'weigh(?:s|ed|ing)?|judge[sd]?|judging|mend(?:s|ed|ing)?',
+  'purses?|torn|stragglers?|bells?|rings?|ringing|rung|lives',
+  'so (?:long|many|much)|of such',
+].join('|');
+const BANNED = new RegExp(`(?<![\\w-])(?:${WORDS})(?![\\w-])`, 'gi');
+/** The same in names: `tellStory`, `listLooks`. */
+const NAME = /\b[a-zA-Z][a-z]+(?:[A-Z][a-z]+)+\b/g;
+const BANNED_PART =
+  /^(?:look|looks|looked|tells?|told|judged?|weigh|mend|mended|mending|purse|torn|stragglers?|bells?|ring|rung|lives|whoever)$/i;
+
+/** Where such a word is part of a contract or of stored data. */
+const EXCEPTIONS: { word: RegExp; file: RegExp; why: string }[] = [
+  { word: /^looks$/, file: /inbox|webhook|quarantine|migrations|architecture/, why: 'a column and a field of the API' },
+  { word: /^told$/, file: /mismatches|doubts|load-stored/, why: 'a column' },
+  { word: /^stragglers$/, file: /seal|late-entries|proof|balance|ledger-chain/, why: 'a table and a column' },
+  { word: /^mend(ed)?$/, file: /correct|migrate|mismatches/, why: 'a stored outcome and an audited action' },
+  {
+    word: /^torn$/,
+    file: /spool|forget|metrics|doctor|docs/,
+    why: 'the suffix of damaged files of the spool, a metric label',
+  },
+  { word: /^look$/, file: /redact-forgotten/, why: 'the prefix of stored digests' },
+  { word: /^lives$/, file: /sandbox/, why: 'a switch of the sandbox' },
+];
+
+const FOLDERS = ['src', 'jobs', 'demo', 'sandbox', 'embedded', 'bench', 'bin', 'test', 'docs', 'migrations'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', '.env.example'];
+
+function listFiles(): string[] {
+  return execFileSync('git', ['ls-files', ...FOLDERS, ...PAGES], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /\.(ts|md|css|js|example)$/.test(file) || file.startsWith('bin/'))
+    .filter((file) => !file.startsWith('test/fixtures/') && existsSync(path.join(root, file)));
+}
+
+function findWords(line: string): string[] {
+  const parts = [...line.matchAll(NAME)].flatMap(([name]) => name.split(/(?=[A-Z])/));
+  return [...[...line.matchAll(BANNED)].map(([word]) => word), ...parts.filter((part) => BANNED_PART.test(part))];
+}
+
+it('no file uses a word that the glossary has a term for', () => {
+  const files = listFiles().filter((file) => file !== path.relative(root, import.meta.filename));
+  expect(files.length).toBeGreaterThan(500);
+  const used = new Set<object>();
+  const found = files.flatMap((file) =>
+    readFileSync(path.join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        findWords(line)
+          .filter((word) => {
+            const exception = EXCEPTIONS.find((one) => one.file.test(file) && one.word.test(word));
+            if (exception) used.add(exception);
+            return !exception;
+          })
+          .map((word) => `${file}:${index + 1}: ${word}`),
+      ),
+  );
+  expect(found).toEqual([]);
+  expect(EXCEPTIONS.filter((one) => !used.has(one))).toEqual([]);
+});
