@@ -88,7 +88,7 @@ test('a run directory that is a link is refused, also one to a directory of our 
   process.env.XDG_RUNTIME_DIR = home.path;
   try {
     const joined = joinServer({ dataDir: path.join(home.path, 'data'), log: () => undefined });
-    await expect(joined).rejects.toThrow(/no link: move it away/);
+    await expect(joined).rejects.toThrow(/not a symlink: move it away/);
   } finally {
     if (before === undefined) delete process.env.XDG_RUNTIME_DIR;
     else process.env.XDG_RUNTIME_DIR = before;

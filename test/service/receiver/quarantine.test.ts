@@ -195,6 +195,10 @@ describe('bodies that name ids which nobody could ask the provider about', () =>
   test('are dropped last, the oldest first; a repeat is still a repeat, and reprocessing still finds the key', async () => {
     await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB', WEBHOOK_GRACE: '10m' });
     await spendShows(env);
+    await eventually('all denied bodies are quarantined', async () => {
+      await env.timers.advance(60_000);
+      return (await kept(env, PROVIDER)).every(({ state }) => state === 'quarantined');
+    });
     const row = makeShownTransaction(PAID, { id: randomUUID() });
     const body = { transaction_id: row.id, status: 'paid', pad: 'x'.repeat(20 * KIB) };
     const { id } = await env.receive(body, STRANGER);
