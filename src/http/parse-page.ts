@@ -67,6 +67,15 @@ export function withoutSeq<T extends object>({ seq: _, ...rest }: T & { seq?: nu
   return rest;
 }
 
+/**
+ * A row that the request has just written, as its answer shows it.
+ * @throws Error if it is missing: a bug, answered 500. The row itself is committed.
+ */
+export function presentWritten<T extends object>(row: (T & { seq?: number }) | undefined, of: string): Omit<T, 'seq'> {
+  if (row === undefined) throw new Error(`${of} was written and is not found`);
+  return withoutSeq(row);
+}
+
 /** The cursor of a page, as `parsePage` decodes it. @param next where that page begins; undefined for no page. */
 export function encodeCursor(next: string | number | undefined): string | undefined {
   return next === undefined ? undefined : Buffer.from(String(next)).toString('base64url');

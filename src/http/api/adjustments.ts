@@ -8,7 +8,7 @@ import { compareStatements, listStatements, stateBalance } from '../../ledger/st
 import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
+import { presentPage, presentWritten, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 import { day, newPlatform, platform, signedAmount } from './fields.ts';
 
@@ -48,7 +48,7 @@ export function adjustmentRoutes(context: Context): Router {
     );
     await compareStatements(context);
     const [adjustment] = await listAdjustments(context.db, 1, undefined, id);
-    response.status(201).json(withoutSeq(adjustment ?? { seq: 0 }));
+    response.status(201).json(presentWritten(adjustment, 'the adjustment'));
   });
   router.get('/adjustments', requireRole('viewer'), async (request, response) => {
     const { rows, next } = await readPage(context, request, ({ db }, ...page) => listAdjustments(db, ...page));
@@ -69,7 +69,7 @@ export function adjustmentRoutes(context: Context): Router {
       (target) => ({ actor, action: 'statements.create', target }),
     );
     const [statement] = await listStatements(context, 1, undefined, id);
-    response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
+    response.status(201).json(presentWritten(statement, 'the statement'));
   });
   router.get('/statements', requireRole('viewer'), async (request, response) => {
     const { rows, next } = await readPage(context, request, listStatements);

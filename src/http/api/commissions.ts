@@ -8,7 +8,7 @@ import { listContracts, stateContract, withdrawContract } from '../../ledger/jou
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
+import { presentPage, presentWritten, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 import { day } from './fields.ts';
 
@@ -55,7 +55,7 @@ export function commissionRoutes(context: Context): Router {
       (target) => ({ actor, action, target }),
     );
     const [contract] = await listContracts(context.db, 1, undefined, id);
-    response.status(201).json(withoutSeq(contract ?? { seq: 0 }));
+    response.status(201).json(presentWritten(contract, 'the contract'));
   });
   router.get('/commissions', requireRole('viewer'), async (request, response) => {
     const { rows, next } = await readPage(context, request, ({ db }, ...page) => listContracts(db, ...page));

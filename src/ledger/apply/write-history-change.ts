@@ -77,7 +77,7 @@ export async function writeHistoryChange(
   if (!loaded) return;
   if (repositioned.length > 0) await writePositions(trx, loaded.seq, repositioned, source, now);
   if (!isCorrection) return;
-  const sequence = after.corrections?.sequence ?? 0;
+  const sequence = requireRowNumber(after.corrections?.sequence, `the correction of ${after.id}`);
   const { insertId } = await trx
     .insertInto('corrections')
     .values({

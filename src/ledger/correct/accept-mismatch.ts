@@ -134,7 +134,7 @@ async function writeCorrection(
     .values({
       transaction_seq: loaded.seq,
       mismatch_seq: mismatchSeq,
-      sequence: after.corrections?.sequence ?? 0,
+      sequence: requireRowNumber(after.corrections?.sequence, `the correction of ${after.id}`),
       before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
       after_facts: JSON.stringify(describeFacts(context.calendar, after)),
       created_at: after.corrections?.acceptedAt ?? context.clock.now(),
