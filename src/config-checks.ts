@@ -57,7 +57,7 @@ function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string
   faults.push(...checkSecretLengths(usable));
   const schemes = usable.WEBHOOK_AUTH ?? defaultAuth(secrets);
   const open = schemes.includes('none');
-  if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none goes with no other scheme');
+  if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none cannot be combined with another scheme');
   if (open && isPublic(usable) && !isSet('WEBHOOK_AUTH'))
     faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
   for (const scheme of schemes) {

@@ -20,7 +20,7 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
   const row = isAdmin
     ? undefined
     : await selectLiveTokens(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
-  if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token opens nothing any more');
+  if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token is revoked or has expired');
   await context.db.deleteFrom('sessions').where('expires_at', '<', now).execute();
   await context.db
     .insertInto('sessions')

@@ -11,11 +11,14 @@ export type AlertToSend = {
   raisedAt: Date;
   /** Null while it fires. */
   endedAt: Date | null;
-  /** The channel was sent before that it fires. */
+  /** Whether this channel has sent already that it fires: then this is the end, or a resend. */
   alreadySent: boolean;
 };
 
-/** One channel of notifications. `send` resolves once the receiver has accepted all alerts; one may be sent again. */
+/**
+ * One channel of notifications. `send` gets each alert when it fires and again when it ends (`endedAt`). It resolves once the
+ * receiver has accepted all of them; after a failure the same alerts are sent again.
+ */
 export type Channel = {
   name: string;
   /** How many alerts one `send` gets. */

@@ -105,7 +105,7 @@ async function examineProvider(context: Context): Promise<string> {
   const day = context.calendar.dayOf(context.clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
   if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
-  return `takes our key; ${page.total} transactions on ${day} by its own count`;
+  return `accepts the API key and reports ${page.total} transactions on ${day}`;
 }
 
 async function examineBooks(context: Context): Promise<string> {

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** Small deletes hold locks briefly. An interrupted job continues the next night. */
 const BATCH_ROWS = 1_000;
 
-/** Retention in days of rows that are no evidence. The ledger, the inbox, runs and the audit are kept forever. */
+/** Retention in days of rows that are no evidence. The ledger, the inbox's rows, runs and the audit are kept forever. */
 export const RETENTION_DAYS = {
   /** Attempts of delivered and failed callbacks. Those of open callbacks stay. */
   attempts: 90,

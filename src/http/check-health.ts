@@ -47,7 +47,7 @@ export function createHealthRoutes(options: {
     }
     if (await options.isWritable()) response.json({ ready: true });
     else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
-    else sendProblem(response, { status: 503, detail: 'the database takes nothing, and neither does a spool' });
+    else sendProblem(response, { status: 503, detail: 'the database is not writable, and no spool has room' });
   });
   router.get('/metrics', async (request, response) => {
     if (!isFromPrivateNetwork(request) && !(await options.findCaller?.(request))) {

@@ -17,7 +17,7 @@ export function parsePage(request: Request): { limit: number; after: string | un
   const number = limit === undefined ? LIMIT_DEFAULT : isNumber ? Number(limit) : 0;
   if (number < 1 || number > LIMIT_MAX) fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];
   const after = typeof cursor === 'string' && cursor !== '' ? decode(cursor) : undefined;
-  if (cursor !== undefined && cursor !== '' && after === undefined) fields.cursor = ['is none that we gave'];
+  if (cursor !== undefined && cursor !== '' && after === undefined) fields.cursor = ['is not a valid cursor'];
   if (Object.keys(fields).length > 0) {
     const detail = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
     throw new ConfereError('invalid_request', detail.join('; '), { fields });
@@ -48,8 +48,8 @@ function parseNumberedPage(request: Request): { limit: number; after: number | u
   if (after === undefined) return { limit, after: undefined };
   const number = Number(after);
   if (Number.isSafeInteger(number) && number >= 0) return { limit, after: number };
-  throw new ConfereError('invalid_request', 'cursor is none that we gave', {
-    fields: { cursor: ['is none that we gave'] },
+  throw new ConfereError('invalid_request', 'cursor is not a valid cursor', {
+    fields: { cursor: ['is not a valid cursor'] },
   });
 }
 

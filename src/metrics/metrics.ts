@@ -91,7 +91,7 @@ export const unsealedSeconds = new Gauge({
 
 export const daysUnproven = new Gauge({
   name: 'confere_days_unproven',
-  help: 'How many of the last 95 ended days are not proven by a complete reading, as of the last watch.',
+  help: 'How many of the last 95 ended days are not proven, read completely or counted, as of the last watch.',
   registers,
 });
 

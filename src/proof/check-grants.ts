@@ -37,10 +37,10 @@ export async function checkGrants(db: Kysely<Database>): Promise<string> {
     }
   }
   if (open.length > 0) {
-    throw new Error(`nothing keeps this user from: ${open.join(', ')}. See docs/operating.md, Grants`);
+    throw new Error(`nothing prevents this user from: ${open.join(', ')}. See docs/operating.md, Grants`);
   }
   if (byTrigger.length > 0) {
-    return `triggers alone refuse this user to ${byTrigger.join(', ')}; confere migrate --grants gives a user less`;
+    return `only triggers prevent this user from ${byTrigger.join(', ')}; run confere migrate --grants for restricted privileges`;
   }
   return `this user can add to ${APPEND_ONLY_TABLES.join(', ')}, and not change them`;
 }

@@ -4,7 +4,8 @@ import { createSemaphore, type Semaphore } from './semaphore.ts';
 
 /**
  * How many appliers of one pool may be in a transaction at once. Each holds a connection and may need a second one, to
- * create a new account outside of its transaction: once, all 20 connections of a pool were held like this, and none moved.
+ * create a new account outside of its transaction. Without this limit they can hold all 20 connections of a pool and wait for
+ * each other for ever, as happened once.
  */
 const APPLIERS_MAX = 8;
 

@@ -92,7 +92,7 @@ const sources = readSources('src', 'jobs', 'embedded');
 const sandbox = readSources('sandbox');
 const demo = readSources('demo');
 
-describe('the house', () => {
+describe('the code', () => {
   it('is read whole, and every room in it is known', () => {
     expect(sources.length).toBeGreaterThan(FILES_MIN);
     expect([...new Set(sources.map((source) => source.room))].filter((room) => !(room in LAYERS))).toEqual([]);
@@ -172,6 +172,23 @@ describe('the house', () => {
       'src/ledger/apply/apply-observations.ts',
       'src/ledger/correct/accept-mismatch.ts',
       'src/ledger/correct/correct-stored-histories.ts',
+    ]);
+  });
+
+  it('has one file that writes entries, called by the ledger alone', () => {
+    const write = /insertInto\('(entries|postings)'\)/;
+    const entries = 'src/ledger/journal/write-entries.ts';
+    expect(sources.filter((source) => write.test(source.text)).map((source) => source.file)).toEqual([entries]);
+    const callers = sources.filter((source) => source.imports.includes(entries));
+    expect(callers.map((source) => source.file).sort()).toEqual([
+      'src/ledger/apply/apply-observations.ts',
+      // a type alone
+      'src/ledger/apply/write-history-change.ts',
+      'src/ledger/correct/accept-mismatch.ts',
+      'src/ledger/correct/correct-stored-histories.ts',
+      'src/ledger/stated/adjust-books.ts',
+      'src/ledger/stated/open-books.ts',
+      'src/ledger/stated/repost-transactions.ts',
     ]);
   });
 

@@ -148,6 +148,6 @@ export function parseSearchCursor(after: string | undefined): SearchCursor | und
   if (after === undefined) return undefined;
   const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d{1,15})$/.exec(after);
   if (match?.[1] && match[2]) return { wall: match[1], seq: Number(match[2]) };
-  const fault = 'is none that we gave';
+  const fault = 'is not a valid cursor';
   throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
 }

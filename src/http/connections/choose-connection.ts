@@ -29,7 +29,7 @@ export function isStranger(socket: Socket, connection: Connection): boolean {
 /**
  * Chooses a stranger of a full group: the oldest that was idle or stalled for `stalledMs`, else the youngest half-read
  * one, else the oldest idle one. The head of a connection that was just accepted is not parsed yet: it seems idle, but
- * mostly carries a whole request. The youngest half-read one, because the oldest would let a steady burst finish none.
+ * mostly carries a whole request. It closes the youngest: closing the oldest would let no request of a steady burst finish.
  */
 export function chooseFromGroup(
   connections: Connections,

@@ -24,9 +24,9 @@ import { COMMIT_TIMEOUT_MS, roundDownRows, writeArrivals } from './write-arrival
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
-/** Commits run in parallel: while one waits for the disk, the next are filled, */
+/** Commits that run in parallel: while one waits for the disk, the next batches fill. */
 const COMMITS_IN_FLIGHT_MAX = 3;
-/** … each once the queue holds half as many rows as run: a flush costs the same for one row as for many. */
+/** A further commit starts once half as many rows wait as are being committed: a flush costs the same for one row as for many. */
 const PARALLEL_COMMIT_SHARE = 0.5;
 /** Webhooks that may wait for a commit, in memory. Beyond it they are refused. */
 const WAITING_MAX = 8_192;

@@ -2,8 +2,8 @@
  * Durable storage for webhooks while the database is unavailable: append-only segments in a directory, flushed to the disk
  * before a request is answered, several requests with one flush. A segment's name names its owner process. A drain claims
  * its own closed segments and, by renaming them, those of processes that are gone. After each flush the writer checks that
- * its segment still has its name; if not, it writes the batch again to a new one. So a process that is wrongly taken for
- * gone loses nothing. The spool is bounded in bytes: a full spool refuses webhooks.
+ * its segment still has its name; if not, it writes the batch again to a new one. So a process that others wrongly
+ * consider dead loses nothing. The spool is bounded in bytes: a full spool refuses webhooks.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';

@@ -8,7 +8,8 @@ const LATE_PAUSE_MS_MAX = 30_000;
  * When to fetch next. Pure.
  * @param fetches how many fetches were made.
  * @param graceMs counted from `receivedAt`. At its end the claim counts as not come true: the last fetch is made then, not
- *   before. An item whose first fetch was late, after an outage, gets as many fetches, in quick succession.
+ *   before. An item whose first fetch was late, after an outage, gets the same number of fetches, in quick
+ *   succession, also beyond the grace.
  * @returns undefined when this was the last fetch.
  */
 export function scheduleFetch(fetches: number, now: Date, receivedAt: Date, graceMs: number): Date | undefined {

@@ -181,7 +181,7 @@ function choosePause(items: ClaimedItem[], error: unknown): number {
   return Math.max(retryAfterMs, isUnauthorized ? RETRY_UNAUTHORIZED_MS : RETRY_MS * (position + 1));
 }
 
-/** Retries items later. Their schedule does not advance: no answer of the provider is no evidence. */
+/** Retries items later. Their schedule does not advance, because a failed request says nothing about the transaction. */
 async function deferItems(context: Context, items: ClaimedItem[], pauseMs: number): Promise<void> {
   await context.db
     .updateTable('webhook_items')

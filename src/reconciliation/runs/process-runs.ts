@@ -45,7 +45,7 @@ export async function processRuns(context: Context, client: ProviderClient): Pro
         return run !== undefined;
       },
     });
-  // a backfill of years must not delay the timetable's days, nor these the newest days: each has a worker
+  // separate workers: a long backfill must not delay the scheduled runs, nor these the newest days
   await Promise.all([
     startWorker('runs', context.wakeUps.runs, {}),
     startWorker('runs of late days', createWakeSignal(context.timers), {

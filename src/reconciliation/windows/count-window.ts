@@ -1,6 +1,6 @@
 /**
  * Proves a settled day by counts. It sends one request for the day and one for each status that the ledger has there.
- * Nothing else exists where the day's total and the totals of its statuses equal the ledger's, and add up.
+ * If the day's total and the totals of its statuses equal the ledger's, and add up, the provider lists nothing else.
  *
  * The first pages that carry the totals are applied like any page: they correct small statuses before the counts are
  * compared. Counts that do not add up prove nothing, and the day is read whole. Counts

@@ -136,7 +136,7 @@ async function describeCounts({ db, plan, rendering }: Work, previous: PreviousR
   }));
 }
 
-/** The last resort: nothing has a row, and the digests differ. */
+/** Used when the digests differ and no other row explains the change. */
 function describeDigest(plan: ReportPlan, previous: PreviousRevision, digest: Buffer, texts: Texts): ChangeRow {
   const shorten = (one: Buffer): string => one.toString('hex').slice(0, DIGEST_CHARS);
   const { rows: what, rowsWhy } = texts.changes;

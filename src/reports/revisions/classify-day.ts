@@ -42,7 +42,7 @@ async function readProof(
   return { runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at };
 }
 
-/** The newest reading or count of each range: only that one of hundreds a day matters. They are no proof of a day. */
+/** The newest reading or count of each range: a day may have hundreds. The result says when a range was read or counted last, not that a report's day is proven. */
 async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Window[]> {
   const rows = await db
     .selectFrom('run_windows')

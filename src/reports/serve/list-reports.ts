@@ -71,6 +71,6 @@ function readCursor(after: string | undefined): [Day, number] | [] {
   if (after === undefined) return [];
   const match = /^(\d{4}-\d\d-\d\d)_(\d{1,9})$/.exec(after);
   if (match?.[1] && isDay(match[1])) return [match[1], Number(match[2])];
-  const fault = 'is none that we gave';
+  const fault = 'is not a valid cursor';
   throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
 }

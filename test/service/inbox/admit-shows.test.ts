@@ -37,7 +37,7 @@ function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
   return env.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
 }
 
-/** Has a sender's webhook found at the provider. */
+/** Sends a webhook whose transaction the provider knows, which records a hit. */
 async function hit(address: string): Promise<void> {
   const { id } = await env.receive({ transaction_id: paid().id, status: 'paid' }, address);
   await env.waitForState(id, 'applied');
@@ -111,7 +111,7 @@ describe('one body with a thousand unknown ids', () => {
     await untilQuarantined(id);
     expect(await env.webhook(id)).toMatchObject({ reason: 'unknown_at_provider', items: 1_000, repeats: 1 });
     await env.receive(body, STRANGER);
-    // what is genuine is worked off after it: the repeat had its chance
+    // items are processed in order: once this webhook is applied, the repeat has been processed
     await hit(PROVIDER);
     expect(await env.webhook(id)).toMatchObject({ state: 'quarantined', repeats: 2 });
     expect(requests() - before).toBe(FIRST_IDS + 1);

@@ -177,7 +177,7 @@ test('a balance is of what happened before an instant, by what was known before 
   expect(await balances('2027-01-01 00:00:00', { before: known })).toMatchObject({ [AVAILABLE]: '9.90' });
 });
 
-test('all accounts together always come to nothing', async () => {
+test('the balances of all accounts sum to zero', async () => {
   await observe(...ALL());
   await open('2026-11-10', 12_345n);
   for (const at of ['2026-11-03 00:00:00', '2026-11-10 00:00:01', '2027-01-01 00:00:00']) {
@@ -203,7 +203,7 @@ test('an opening that is taken back while its histories are booked by it leaves 
   expect(left).toEqual([{ in_force: null, reposted_at: expect.any(Date) }]);
 });
 
-test('an opening whose reversal was committed and answered to nobody is reversed once, and no conflict', async () => {
+test('a retry after a lost COMMIT response reverses the opening once, without a conflict', async () => {
   const { context } = world;
   const id = await openBooks(context, { platform: 'p', day: '2026-11-10', balanceCents: 1_000n, actor: 'command' });
   await reverseOpening(loseCommit(context, 'openings'), id);

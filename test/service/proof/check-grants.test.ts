@@ -98,13 +98,13 @@ test.each(['events', 'entries', 'postings', 'seals', 'seal_stragglers'])(
   },
 );
 
-test('the doctor says where triggers alone stand in the way, and where nothing does', async () => {
+test('the doctor reports where only triggers prevent changes, and where nothing does', async () => {
   await using owner = openDatabase<Database>(database);
   expect(await checkGrants(owner.db)).toMatch(
-    /^triggers alone refuse this user to update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses, update audit, delete audit;/,
+    /^only triggers prevent this user from update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses, update audit, delete audit;/,
   );
   await dropTriggers(owner.db);
-  await expect(checkGrants(owner.db)).rejects.toThrow('nothing keeps this user from: update events, delete events');
+  await expect(checkGrants(owner.db)).rejects.toThrow('nothing prevents this user from: update events, delete events');
 });
 
 test('a name that no server takes is wrong use', async () => {

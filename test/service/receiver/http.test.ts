@@ -408,7 +408,7 @@ describe('a request that is refused by its headers', () => {
     await patient[Symbol.asyncDispose]();
   });
 
-  it('is not even asked for his body, when he waits to be', async () => {
+  it('receives no 100 Continue when refused', async () => {
     const raw = await dial(server.port);
     raw.socket.write(post('', { authorization: 'Bearer no', expect: '100-continue', 'content-length': MANY }));
     await raw.closed;

@@ -58,8 +58,8 @@ async function listEntries(): Promise<number[]> {
   return rows.map((row) => row.seq);
 }
 
-/** What the folds say and the postings do not, of a grain. */
-async function foldsAstray(chars: number, grain: string) {
+/** Derived balances that differ from the sum of the postings, for one granularity. */
+async function findWrongBalances(chars: number, grain: string) {
   const { rows } = await sql`SELECT span, account_seq, SUM(cents) AS difference FROM (
       SELECT LEFT(at_wall, ${chars}) AS span, account_seq, amount_cents AS cents FROM postings
       UNION ALL SELECT span, account_seq, -amount_cents FROM balance_spans WHERE grain = ${grain}
@@ -67,7 +67,7 @@ async function foldsAstray(chars: number, grain: string) {
   return rows;
 }
 
-test('each position seals what was committed since the one before, as a program of anybody else works it out', async () => {
+test('each position seals the entries committed since the one before; an independent implementation computes the same hash', async () => {
   const { context } = world;
   const empty = await sealNow(context);
   expect(empty).toMatchObject({ position: 1, entrySeq: 0 });
@@ -85,11 +85,11 @@ test('each position seals what was committed since the one before, as a program 
     ['day', 10],
     ['hour', 13],
   ] as const) {
-    expect(await foldsAstray(chars, grain)).toEqual([]);
+    expect(await findWrongBalances(chars, grain)).toEqual([]);
   }
 });
 
-test('nothing new makes no position, and the head is given again', async () => {
+test('without new rows, sealing returns the current head', async () => {
   await learn(['paid@1']);
   const head = await sealNow(world.context);
   expect(await sealNow(world.context)).toEqual(head);
@@ -172,11 +172,11 @@ test('an entry that comes late, below a sealed number, is sealed by a later posi
   expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
   const late = await context.db.selectFrom('seal_stragglers').selectAll().execute();
   expect(late).toEqual([{ entry_seq: low + 2, position: second.position }]);
-  expect(await foldsAstray(10, 'day')).toEqual([]);
+  expect(await findWrongBalances(10, 'day')).toEqual([]);
   expect(await sealNow(context)).toEqual(second);
 });
 
-test('an entry that came late while nobody sealed is sealed by who comes back, however long after', async () => {
+test('the next sealer seals an entry that arrived late while none was running, however long ago', async () => {
   const { context } = world;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
@@ -198,7 +198,7 @@ test('two of the largest amounts are sealed and folded', async () => {
     rows.map((row) => observeNow(context, row)),
   );
   await sealNow(context);
-  expect(await foldsAstray(7, 'month')).toEqual([]);
+  expect(await findWrongBalances(7, 'month')).toEqual([]);
 });
 
 test('an entry is sealed by the name of its account, or not at all', async () => {
@@ -253,7 +253,7 @@ test('a seal waits for a lower entry however many others were committed above it
   await slow.commit().execute();
   expect((await sealed).entrySeq).toBe(top);
   expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
-  expect(await foldsAstray(10, 'day')).toEqual([]);
+  expect(await findWrongBalances(10, 'day')).toEqual([]);
 });
 
 test('an entry that comes late, far below, is sealed by the far search of the loop', async () => {
@@ -309,7 +309,7 @@ test('while many write and many seal, there is one chain, and every entry stands
   const head = await sealNow(world.context);
   expect(head.position).toBeGreaterThan(1);
   expect(await referenceChain(world.context.db)).toEqual({ wrong: [], sealed: await listEntries() });
-  expect(await foldsAstray(13, 'hour')).toEqual([]);
+  expect(await findWrongBalances(13, 'hour')).toEqual([]);
 });
 
 test('the loop seals by itself, and takes over from a sealer that died', async () => {

@@ -169,7 +169,7 @@ describe('a spool that two processes use', () => {
     expect(await drain(spool)).toEqual(['first']);
   });
 
-  it('answers nothing that stands in a segment which another has taken meanwhile', async () => {
+  it('does not acknowledge a webhook written to a segment that another process has claimed', async () => {
     using home = temporaryDirectory();
     await using writer = openSpool(home.path);
     const found: string[] = [];

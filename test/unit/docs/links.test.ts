@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -56,4 +57,24 @@ test('relative links of the documents lead to files and headings that exist', ()
   expect(links.length).toBeGreaterThan(LINKS_MIN);
   const broken = links.filter((link) => !resolves(link));
   expect(broken.map(({ file, target }) => `${path.relative(root, file)}: ${target}`)).toEqual([]);
+});
+
+/** Paths in code spans: from the root of the repository, or the name of a file alone. */
+function listPaths(file: string): string[] {
+  const spans = [...withoutBlocks(readFileSync(file, 'utf8')).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
+  return spans.filter((span) =>
+    /^(src|jobs|test|demo|sandbox|embedded|bench|migrations|docs|bin)\/[\w./-]+$|^[a-z-]+\.ts$/.test(span),
+  );
+}
+
+test('every file that the guides name exists', () => {
+  const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const names = new Set(tracked.map((file) => path.basename(file)));
+  const guides = ['CONTRIBUTING.md', 'README.md', 'docs/architecture.md', 'test/README.md'];
+  const found = guides.flatMap((guide) => listPaths(path.join(root, guide)).map((named) => ({ guide, named })));
+  expect(found.length).toBeGreaterThan(60);
+  const missing = found.filter(({ named }) =>
+    named.includes('/') ? !existsSync(path.join(root, named)) : !names.has(named),
+  );
+  expect(missing).toEqual([]);
 });

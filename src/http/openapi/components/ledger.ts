@@ -31,7 +31,7 @@ export const transaction = z.object(transactionFields).register(components, { id
 
 const source = z
   .object({
-    kind: z.string().describe('webhook, list or show; of an entry that an opening asked for: person'),
+    kind: z.string().describe('webhook, list or show; person if an opening caused the entry'),
     webhook_id: z.string().optional(),
     run_id: z.string().optional(),
     page: z.int().optional(),

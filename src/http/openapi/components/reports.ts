@@ -7,7 +7,7 @@ export const report = z
     revision: z.int(),
     state: z
       .enum(['partial', 'provisional', 'closed'])
-      .describe("in the list, of a day's newest revision: as it is by now, which its next revision says too"),
+      .describe('in lists, the newest revision of a day shows the current state, which the next revision will store'),
     made_at: instant,
     proven: z.boolean().describe('likewise: whether a run has read the whole day after its end'),
     digest: z.string(),
