@@ -20,10 +20,62 @@ export type AuditedAction = {
 };
 
 const TARGET_CHARS_MAX = 120;
+/** The column has 65,535 bytes. A page of 200 transactions takes 8 KB. */
+const DETAIL_BYTES_MAX = 60_000;
 
 /** Records an action. */
 export async function audit(context: Pick<Context, 'db' | 'clock'>, done: AuditedAction): Promise<void> {
   await insertAudit(context.db, { id: drawId(), at: context.clock.now(), ...done });
+}
+
+/** The reads whose `detail` names the transactions that they showed. */
+export const SHOWING_ACTIONS = [
+  'transactions.list',
+  'mismatches.list',
+  'mismatches.show',
+  'webhooks.show',
+  'callbacks.show',
+] as const;
+export type ShowingAction = (typeof SHOWING_ACTIONS)[number];
+
+/**
+ * Records that the persons of transactions are about to be shown. The detail is `{"transactions":["…"]}`, after the word
+ * `via` where it is given. More ids than one row has room for take several rows.
+ * @param shown.transactions ids. Those that the ledger does not know are left out: a webhook's sender may write anything
+ *   there, and a row can't be changed afterwards. Without any, the detail is `via` alone.
+ */
+export async function auditShown(
+  context: Pick<Context, 'db' | 'clock'>,
+  done: { actor: string; action: ShowingAction; target: string },
+  shown: { transactions: readonly string[]; via?: string | undefined },
+): Promise<void> {
+  const lists = splitIds(await selectKnownIds(context.db, shown.transactions));
+  for (const ids of lists.length > 0 ? lists : [undefined]) {
+    const parts = [shown.via, ids && JSON.stringify({ transactions: ids })].filter((part) => part !== undefined);
+    await audit(context, { ...done, ...(parts.length > 0 ? { detail: parts.join(' ') } : {}) });
+  }
+}
+
+async function selectKnownIds(db: Reader, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.selectFrom('transactions').select('id').where('id', 'in', ids).orderBy('seq', 'desc').execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Splits ids into lists whose JSON one row's detail has room for. */
+function splitIds(ids: string[]): string[][] {
+  const lists: string[][] = [];
+  let bytes = DETAIL_BYTES_MAX;
+  for (const id of ids) {
+    const size = Buffer.byteLength(JSON.stringify(id)) + 1;
+    bytes += size;
+    if (bytes > DETAIL_BYTES_MAX) {
+      lists.push([]);
+      bytes = size;
+    }
+    lists.at(-1)?.push(id);
+  }
+  return lists;
 }
 
 /**
@@ -85,36 +137,6 @@ export async function auditWithinLimit(
     await audit({ db: trx, clock: context.clock }, done);
     return true;
   });
-}
-
-export type AuditFilter = {
-  actor?: string | undefined;
-  action?: string | undefined;
-  target?: string | undefined;
-  from?: Date | undefined;
-  /** Excluded. */
-  to?: Date | undefined;
-};
-
-/** @returns rows, newest first. @param page.before only rows below this row number. */
-export async function listAudit(db: Reader, filter: AuditFilter, page: { limit: number; before: number | undefined }) {
-  let query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(page.limit);
-  for (const name of ['actor', 'action', 'target'] as const) {
-    const value = filter[name];
-    if (value !== undefined) query = query.where(name, '=', value);
-  }
-  if (filter.from !== undefined) query = query.where('at', '>=', filter.from);
-  if (filter.to !== undefined) query = query.where('at', '<', filter.to);
-  if (page.before !== undefined) query = query.where('seq', '<', page.before);
-  return (await query.execute()).map((row) => ({
-    seq: row.seq,
-    id: `au_${row.seq}`,
-    at: row.at.toISOString(),
-    actor: row.actor,
-    action: row.action,
-    target: row.target,
-    detail: row.detail,
-  }));
 }
 
 async function insertAudit(db: Kysely<Database>, row: AuditedAction & { id: string; at: Date }): Promise<void> {

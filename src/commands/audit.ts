@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type AuditFilter, listAudit } from '../access/audit.ts';
+import { type AuditFilter, listAudit } from '../access/list-audit.ts';
 import { parseInstant, parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
+import { auditChange, auditShown } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
+import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
 import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
@@ -74,6 +75,13 @@ async function list(options: ListOptions): Promise<void> {
   const { state, kind, severity } = options;
   await withContext({}, async (context) => {
     const rows = await listMismatches(context.db, { state, kind, severity, limit });
+    const named = Object.entries({ state, kind, severity }).filter(([, value]) => value !== undefined);
+    const target = JSON.stringify(named.map(([name]) => name));
+    await auditShown(
+      context,
+      { actor: 'command', action: 'mismatches.list', target },
+      { transactions: rows.flatMap(listTransactionIds) },
+    );
     print(options.json, { mismatches: rows.map(withoutSeq) }, rows.map(describe).join('\n') || 'none');
   });
 }

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { audit } from '../../access/audit.ts';
+import { audit, auditShown, type ShowingAction } from '../../access/audit.ts';
 import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
 import { type Caller, findCaller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
@@ -63,7 +63,10 @@ export function getActor(response: Response): string {
   return getCaller(response).id;
 }
 
-/** Audits an access to personal data, before the response is sent. A viewer sees it masked and is not audited. */
+/**
+ * Audits an access to personal data, before the response is sent. A viewer sees it masked and is not audited.
+ * @param detail the place, such as `console`.
+ */
 export async function auditPersonalAccess(
   context: Context,
   response: Response,
@@ -73,4 +76,16 @@ export async function auditPersonalAccess(
 ): Promise<void> {
   if (!canSeePersonalData(response)) return;
   await audit(context, { actor: getActor(response), action, target, ...(detail === undefined ? {} : { detail }) });
+}
+
+/** Audits an access to the data of these transactions' persons, as `auditPersonalAccess` does, with the ids. */
+export async function auditShownTransactions(
+  context: Context,
+  response: Response,
+  action: ShowingAction,
+  { target, ...shown }: { target: string; transactions: readonly (string | null)[]; via?: 'console' },
+): Promise<void> {
+  if (!canSeePersonalData(response)) return;
+  const transactions = shown.transactions.filter((id) => id !== null);
+  await auditShown(context, { actor: getActor(response), action, target }, { ...shown, transactions });
 }

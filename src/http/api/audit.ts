@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { listAudit } from '../../access/audit.ts';
+import { listAudit } from '../../access/list-audit.ts';
 import type { Context } from '../../context.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -13,7 +13,11 @@ const parsedInstant = instant.transform((text) => new Date(text));
 export const auditQuerySchema = z.object({
   actor: z.string().min(1).optional().describe("a token's id; admin, command: without one"),
   action: z.string().min(1).optional(),
-  target: z.string().min(1).optional(),
+  target: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("an id; a transaction's also finds the lists and pages that showed its person"),
   from: parsedInstant.optional(),
   to: parsedInstant.optional().describe('excluded'),
 });

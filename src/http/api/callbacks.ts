@@ -7,7 +7,7 @@ import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../.
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
@@ -52,7 +52,8 @@ export function callbackRoutes(context: Context): express.Router {
     const withBody = canSeePersonalData(response);
     const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
     // a merchant's response is free text, and may name people
-    await auditPersonalAccess(context, response, 'callbacks.show', idOf(request));
+    const transactions = [callback.transaction_id];
+    await auditShownTransactions(context, response, 'callbacks.show', { target: idOf(request), transactions });
     response.json({ ...presentCallback(callback), attempt_list: list });
   });
   // before the routes with an id, which would match `replay` as one

@@ -4,10 +4,11 @@ import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
+import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
@@ -32,7 +33,10 @@ export function mismatchRoutes(context: Context): Router {
     const { rows, next } = await readPage(context, request, ({ db }, limit, after) =>
       listMismatches(db, { ...filter, transactionId, limit, after }),
     );
-    await auditPersonalAccess(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
+    await auditShownTransactions(context, response, 'mismatches.list', {
+      target: JSON.stringify(Object.keys(request.query)),
+      transactions: rows.flatMap(listTransactionIds),
+    });
     response.json(presentPage('mismatches', await presentMismatches(context, response, rows), next));
   });
 
@@ -66,10 +70,18 @@ export function mismatchRoutes(context: Context): Router {
 }
 
 /** @param access the action to audit; undefined where the request was audited as a change. */
-async function sendMismatch(context: Context, id: string, response: Response, access?: string): Promise<void> {
+async function sendMismatch(
+  context: Context,
+  id: string,
+  response: Response,
+  access?: 'mismatches.show',
+): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
-  if (access !== undefined) await auditPersonalAccess(context, response, access, mismatch.id);
+  if (access !== undefined) {
+    const transactions = listTransactionIds(mismatch);
+    await auditShownTransactions(context, response, access, { target: mismatch.id, transactions });
+  }
   const [shown] = await presentMismatches(context, response, [mismatch]);
   response.json(shown);
 }

@@ -13,7 +13,13 @@ import { describeTransaction, maskEntries } from '../../ledger/read/describe-tra
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { type AsOf, readBalances } from '../../seal/read-balances.ts';
-import { auditPersonalAccess, canSeePersonalData, getCaller, requireRole } from '../access/authorize.ts';
+import {
+  auditPersonalAccess,
+  auditShownTransactions,
+  canSeePersonalData,
+  getCaller,
+  requireRole,
+} from '../access/authorize.ts';
 import {
   auditWithheldMatches,
   authorizeSearch,
@@ -87,7 +93,10 @@ export function transactionRoutes(context: Context): Router {
       after: parseSearchCursor(after),
     });
     const shown = found.transactions.map((one) => present(context, response, one));
-    await auditPersonalAccess(context, response, 'transactions.list', describeFilters(given));
+    await auditShownTransactions(context, response, 'transactions.list', {
+      target: describeFilters(given),
+      transactions: shown.map(({ id }) => id),
+    });
     await auditWithheldMatches(context, getCaller(response), given, shown);
     response.json(presentPage('transactions', shown, formatSearchCursor(found.next)));
   });

@@ -5,7 +5,14 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/items/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/manage/read-webhooks.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, getCaller, requireRole } from '../access/authorize.ts';
+import {
+  auditPersonalAccess,
+  auditShownTransactions,
+  canSeePersonalData,
+  getActor,
+  getCaller,
+  requireRole,
+} from '../access/authorize.ts';
 import { authorizeSearch } from '../access/authorize-search.ts';
 import { maskWebhook } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
@@ -34,8 +41,7 @@ export function inboxRoutes(context: Context): Router {
   });
 
   router.get('/webhooks/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
-    await auditPersonalAccess(context, response, 'webhooks.show', request.params.id);
-    await sendWebhook(context, request.params.id, response);
+    await sendWebhook(context, request.params.id, response, 'webhooks.show');
   });
 
   router.post(
@@ -53,8 +59,13 @@ export function inboxRoutes(context: Context): Router {
   return router;
 }
 
-async function sendWebhook(context: Context, id: string, response: Response): Promise<void> {
+/** @param access the action to audit; undefined where the request was audited as a change. */
+async function sendWebhook(context: Context, id: string, response: Response, access?: 'webhooks.show'): Promise<void> {
   const webhook = await findWebhook(context.db, id);
   if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+  if (access !== undefined) {
+    const transactions = webhook.items_detail.map((item) => item.transaction_id);
+    await auditShownTransactions(context, response, access, { target: webhook.id, transactions });
+  }
   response.json(withoutSeq(canSeePersonalData(response) ? webhook : await maskWebhook(context.db, webhook)));
 }

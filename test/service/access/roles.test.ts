@@ -1,10 +1,10 @@
 /** Who may call what: each route with each role, a merchant's token, and none. A new route has to be entered here. */
-import type { Express, IRouter } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { listRoutes } from '../../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 const CALLERS = ['nobody', 'merchant', 'viewer', 'accountant', 'operator', 'admin'] as const;
@@ -123,25 +123,8 @@ beforeAll(async () => {
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
-type Layer = IRouter['stack'][number] & { rawPath?: unknown };
-
-/** Every route of the app, by the routers' own tables. */
-function listRoutes(stack: Layer[], prefix = ''): string[] {
-  return stack.flatMap(({ route, handle, rawPath }) => {
-    if (route) {
-      const { methods } = route as unknown as { methods: Record<string, boolean> };
-      return Object.keys(methods)
-        .filter((method) => method !== '_all')
-        .map((method) => `${method} ${prefix}${route.path}`);
-    }
-    const inner = (handle as { stack?: Layer[] }).stack;
-    return inner ? listRoutes(inner, rawPath === '/api/v1' ? '/api/v1' : prefix) : [];
-  });
-}
-
 test('every route that is mounted stands in the table, and no other', () => {
-  const app: Express = createApp(env.context);
-  const mounted = listRoutes(app.router.stack as Layer[]).sort();
+  const mounted = listRoutes(createApp(env.context)).sort();
   expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE), ...OPEN].sort());
 });
 

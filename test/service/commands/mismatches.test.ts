@@ -35,10 +35,13 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
   expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
   expect((await run('list')).out).toContain(second);
-  const audited = await env.context.db.selectFrom('audit').select(['action', 'target', 'actor']).execute();
+  const audited = await env.context.db.selectFrom('audit').select(['action', 'target', 'actor', 'detail']).execute();
+  const detail = expect.stringMatching(`"${one.id}"`) as string;
   expect(audited.filter((row) => row.action.startsWith('mismatches.'))).toEqual([
-    { action: 'mismatches.acknowledge', target: first, actor: 'command' },
-    { action: 'mismatches.accept', target: first, actor: 'command' },
-    { action: 'mismatches.resolve', target: second, actor: 'command' },
+    { action: 'mismatches.list', target: '["state","kind"]', actor: 'command', detail },
+    { action: 'mismatches.acknowledge', target: first, actor: 'command', detail: null },
+    { action: 'mismatches.accept', target: first, actor: 'command', detail: null },
+    { action: 'mismatches.resolve', target: second, actor: 'command', detail: null },
+    { action: 'mismatches.list', target: '[]', actor: 'command', detail },
   ]);
 });

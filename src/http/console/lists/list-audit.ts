@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { listAudit } from '../../../access/audit.ts';
+import { listAudit } from '../../../access/list-audit.ts';
 import type { Context } from '../../../context.ts';
 import { addDays, isDay } from '../../../domain/calendar.ts';
 import { requireRole } from '../../access/authorize.ts';

@@ -2,8 +2,9 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
@@ -11,7 +12,7 @@ import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, selectField, table, textField } from '../parts/page-components.ts';
-import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
@@ -31,6 +32,11 @@ export function mismatchListPages(context: Context): Router {
     const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
       listMismatches(db, { ...filters, transactionId, limit, after }),
     );
+    await auditShownTransactions(context, response, 'mismatches.list', {
+      target: nameFilters({ ...filters, transaction_id: transactionId }),
+      transactions: all.flatMap(listTransactionIds),
+      via: 'console',
+    });
     const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),

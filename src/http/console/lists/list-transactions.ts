@@ -7,7 +7,7 @@ import { foldName, normalizeDocument } from '../../../domain/person/fold-person.
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { searchTransactions } from '../../../ledger/read/search-transactions.ts';
-import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import {
   auditWithheldMatches,
   authorizeSearch,
@@ -63,7 +63,11 @@ export function transactionListPages(context: Context): Router {
     const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: parseSearchCursor(after) };
     const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
     const shown = transactions.map((one) => presentForCaller(context, one, full));
-    await auditPersonalAccess(context, response, 'transactions.list', describeFilters({ ...filters, by }), 'console');
+    await auditShownTransactions(context, response, 'transactions.list', {
+      target: describeFilters({ ...filters, by }),
+      transactions: shown.map(({ id }) => id),
+      via: 'console',
+    });
     await auditWithheldMatches(context, getCaller(response), filters, shown);
     const given = { ...filters, by };
     sendList(request, response, {

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
-import { getCaller } from '../../access/authorize.ts';
+import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
 import { authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
@@ -10,7 +10,7 @@ import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, selectField, table, textField } from '../parts/page-components.ts';
-import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
@@ -33,6 +33,8 @@ export function webhookListPages(context: Context): Router {
       await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
       return await listWebhooks(db, { ...filters, transactionId, limit, after });
     });
+    const target = nameFilters({ ...filters, transaction_id: transactionId });
+    await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),

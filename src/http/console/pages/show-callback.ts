@@ -5,7 +5,7 @@ import { findCallback, listAttempts } from '../../../callbacks/manage/read-callb
 import { redeliver } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -34,7 +34,11 @@ export function callbackPages(context: Context): Router {
     // a merchant's response is free text, and may name people
     const withBody = canSeePersonalData(response);
     const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
-    await auditPersonalAccess(context, response, 'callbacks.show', request.params.id, 'console');
+    await auditShownTransactions(context, response, 'callbacks.show', {
+      target: request.params.id,
+      transactions: [callback.transaction_id],
+      via: 'console',
+    });
     const again = postForm(
       response,
       `/callbacks/${callback.id}/redeliver`,

@@ -2,13 +2,13 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
@@ -26,7 +26,11 @@ export function mismatchPages(context: Context): Router {
     const found = await findMismatch(context.db, request.params.id);
     if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
     const full = canSeePersonalData(response);
-    await auditPersonalAccess(context, response, 'mismatches.show', found.id, 'console');
+    await auditShownTransactions(context, response, 'mismatches.show', {
+      target: found.id,
+      transactions: listTransactionIds(found),
+      via: 'console',
+    });
     const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
     const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>

@@ -1,10 +1,10 @@
 import type { Request, Router } from 'express';
-import { audit, auditChange } from '../../../access/audit.ts';
+import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
-import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, moment, shortenId, shortId } from '../parts/format.ts';
@@ -28,8 +28,11 @@ export function webhookPages(context: Context): Router {
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
     if (raw) {
       // the body may name a person
-      const done = { action: 'webhooks.show', target: webhook.id, detail: 'console' };
-      await audit(context, { actor: getActor(response), ...done });
+      await auditShownTransactions(context, response, 'webhooks.show', {
+        target: webhook.id,
+        transactions: webhook.items_detail.map((item) => item.transaction_id),
+        via: 'console',
+      });
     }
     const again = postForm(
       response,

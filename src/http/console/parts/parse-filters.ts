@@ -26,6 +26,11 @@ export function isFiltered(filters: Record<string, unknown>): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 
+/** The audit's target of a list: the names of the filters that are set, never their values. */
+export function nameFilters(filters: Record<string, unknown>): string {
+  return JSON.stringify(Object.keys(filters).filter((name) => filters[name] !== undefined));
+}
+
 /** Reads a text field of a posted form, trimmed; undefined when it is empty. */
 export function readFormField(request: Request, name: string): string | undefined {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];

@@ -1,0 +1,84 @@
+/**
+ * Reads the audit. A filter by target finds rows on that target. If it is a transaction's id, it also finds the lists and
+ * pages that showed its person, which name the id in their detail.
+ */
+import { sql } from 'kysely';
+import { isStatementTimeout } from '../database/limit-statement-time.ts';
+import type { Reader } from '../database/reader.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { SHOWING_ACTIONS } from './audit.ts';
+
+export type AuditFilter = {
+  actor?: string | undefined;
+  action?: string | undefined;
+  target?: string | undefined;
+  from?: Date | undefined;
+  /** Excluded. */
+  to?: Date | undefined;
+};
+type Page = { limit: number; before: number | undefined };
+type Row = Awaited<ReturnType<ReturnType<typeof select>['execute']>>[number];
+
+/**
+ * Returns rows, newest first.
+ * @param page.before only rows below this row number.
+ * @throws ConfereError `invalid_request` if `db` limits the statement's time, and the lists of these days take longer.
+ */
+export async function listAudit(db: Reader, filter: AuditFilter, page: Page) {
+  const { target } = filter;
+  if (target === undefined) return (await select(db, filter, page).execute()).map(present);
+  const onTarget = await select(db, filter, page).where('target', '=', target).execute();
+  const showing = await readShowing(db, target, filter, page);
+  return [...onTarget, ...showing]
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, page.limit)
+    .map(present);
+}
+
+/**
+ * Reads rows whose detail names this transaction. No index has the ids, so this reads each such row from the instant on
+ * that the ledger has the transaction: nobody was shown it before.
+ */
+async function readShowing(db: Reader, id: string, filter: AuditFilter, page: Page): Promise<Row[]> {
+  const known = await db.selectFrom('transactions').select('first_seen_at').where('id', '=', id).executeTakeFirst();
+  if (!known) return [];
+  try {
+    return await select(db, filter, page)
+      .where('action', 'in', SHOWING_ACTIONS)
+      .where('at', '>=', known.first_seen_at)
+      .where('target', '!=', id)
+      // compared by bytes, as ids are
+      .where(sql<number>`LOCATE(CAST(${JSON.stringify(id)} AS BINARY), detail)`, '>', 0)
+      .execute();
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error;
+    const fault = 'give a narrower range of days: the lists of this one take too long to search';
+    throw new ConfereError('invalid_request', 'this search takes too long: narrow it by from and to', {
+      fields: { from: [fault], to: [fault] },
+    });
+  }
+}
+
+function select(db: Reader, filter: AuditFilter, page: Page) {
+  let query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(page.limit);
+  for (const name of ['actor', 'action'] as const) {
+    const value = filter[name];
+    if (value !== undefined) query = query.where(name, '=', value);
+  }
+  if (filter.from !== undefined) query = query.where('at', '>=', filter.from);
+  if (filter.to !== undefined) query = query.where('at', '<', filter.to);
+  if (page.before !== undefined) query = query.where('seq', '<', page.before);
+  return query;
+}
+
+function present(row: Row) {
+  return {
+    seq: row.seq,
+    id: `au_${row.seq}`,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    target: row.target,
+    detail: row.detail,
+  };
+}

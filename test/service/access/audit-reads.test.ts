@@ -1,0 +1,248 @@
+/**
+ * Each answer that shows a person leaves an audit row. This asks every GET route of the API and the console as an operator,
+ * over data that names a person in each place. A new route with an id needs an example in `listExamples`.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditShown } from '../../../src/access/audit.ts';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { listRoutes } from '../../support/list-routes.ts';
+import { observe } from '../../support/make-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+
+const CPF = '11144477735';
+const PERSON = [CPF, '111.444.777-35', 'Rita Quadros', 'rita.quadros@example.com', '5521987650123'];
+const [ONE, OTHER] = ['aaaaaaaa-1111-4111-8111-000000000001', 'aaaaaaaa-1111-4111-8111-000000000002'];
+const CLAIMED = `55555555-0000-4000-8000-0${CPF}`;
+/** The routes that show the person of these data. The others show none. */
+const SHOWING = [
+  '/api/v1/transactions',
+  '/api/v1/transactions/:id',
+  '/api/v1/mismatches',
+  '/api/v1/mismatches/:id',
+  '/api/v1/adjustments',
+  '/api/v1/webhooks/:id',
+  '/api/v1/callbacks/:id',
+  '/api/v1/reports/:file',
+  '/transactions',
+  '/transactions/:id',
+  '/mismatches',
+  '/mismatches/:id',
+  '/inbox/:id',
+  '/callbacks/:id',
+  '/reports/:file',
+];
+
+type Row = { seq: number; actor: string; action: string; target: string; detail: string | null };
+
+let env: ConsoleEnvironment;
+let examples: Record<string, string>;
+let session: string;
+let mismatch: string;
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  session = await openSession(env.context, env.tokens.operator);
+  await addPerson();
+  examples = await listExamples();
+}, 60_000);
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function addPerson(): Promise<void> {
+  const { context, paid, today } = env;
+  await createMerchant(context, { name: 'all', url: 'http://127.0.0.1:9/', eventsSince: new Date('2020-01-01') });
+  const person = { name: 'Rita Quadros', document: CPF, email: PERSON[3] ?? '', phone: PERSON[4] ?? '' };
+  const shown = { ...paid, ...person, reference: CPF, extra: `55${CPF}`, description: 'de Rita Quadros' };
+  await applyObservations(
+    context,
+    [ONE, OTHER].map((id) => observe({ ...shown, id }, context.clock.now())),
+  );
+  await call(
+    'POST',
+    '/webhooks/pix',
+    { id: 1, transaction_id: ONE, reference: CPF, name: 'Rita Quadros' },
+    env.webhookSecret,
+  );
+  while ((await splitWebhooks(context, 0)).more);
+  const entered = { platform: 'p', day: today, kind: 'fee', amount: '-1.00', note: 'Rita Quadros', new_platform: true };
+  expect(
+    (await call('POST', '/api/v1/openings', { platform: 'p', day: today, balance: '0.00', new_platform: true })).status,
+  ).toBe(201);
+  expect((await call('POST', '/api/v1/adjustments', entered)).status).toBe(201);
+  expect((await call('POST', '/api/v1/reports', { day: today })).status).toBeLessThan(300);
+}
+
+async function call(method: string, address: string, body?: unknown, token = env.tokens.admin) {
+  const response = await fetch(`${env.url}${address}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text,
+    json: (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>,
+  };
+}
+
+async function firstId(address: string, list: string): Promise<string> {
+  const { json } = await call('GET', `/api/v1${address}`);
+  const [first] = json[list] as { id: string }[];
+  if (!first) throw new Error(`${address} lists nothing`);
+  return first.id;
+}
+
+/** An existing address for each route with an id. */
+async function listExamples(): Promise<Record<string, string>> {
+  const { context, today } = env;
+  const callback = await firstId(`/callbacks?transaction_id=${ONE}`, 'callbacks');
+  const attempt = {
+    number: 1,
+    started_at: context.clock.now(),
+    duration_ms: 5,
+    response_status: 500,
+    error_class: null,
+  };
+  await context.db
+    .insertInto('callback_attempts')
+    .values({
+      ...attempt,
+      callback_seq: Number(callback.slice(3)),
+      response_body: Buffer.from(`no ${CPF}`),
+      request_headers: '{}',
+    })
+    .execute();
+  mismatch = await firstId('/mismatches?kind=duplicate_reference', 'mismatches');
+  const webhook = await firstId(`/webhooks?transaction_id=${ONE}`, 'webhooks');
+  const run = await firstId('/reconciliations', 'reconciliations');
+  const merchant = await firstId('/merchants', 'merchants');
+  return {
+    '/api/v1/transactions/:id': `/api/v1/transactions/${ONE}`,
+    '/api/v1/mismatches/:id': `/api/v1/mismatches/${mismatch}`,
+    '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
+    '/api/v1/callbacks/:id': `/api/v1/callbacks/${callback}`,
+    '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
+    '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
+    '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
+    '/api/v1/reports/:file': `/api/v1/reports/${today}.csv`,
+    '/api/v1/numbers': `/api/v1/numbers?from=${today}&to=${today}`,
+    '/transactions/:id': `/transactions/${ONE}`,
+    '/mismatches/:id': `/mismatches/${mismatch}`,
+    '/inbox/:id': `/inbox/${webhook}`,
+    '/callbacks/:id': `/callbacks/${callback}`,
+    '/merchants/:id': `/merchants/${merchant}`,
+    '/reconciliations/:id': `/reconciliations/${run}`,
+    '/reports/:file': `/reports/${today}-r1.csv`,
+  };
+}
+
+async function readAudit(after = 0): Promise<Row[]> {
+  const rows = env.context.db.selectFrom('audit').select(['seq', 'actor', 'action', 'target', 'detail']);
+  return await rows.where('seq', '>', after).orderBy('seq').execute();
+}
+
+async function open(address: string): Promise<{ status: number; text: string }> {
+  const headers = address.startsWith('/api/')
+    ? { authorization: `Bearer ${env.tokens.operator}` }
+    : { cookie: `confere_session=${session}` };
+  const response = await fetch(`${env.url}${address}`, { headers, redirect: 'manual' });
+  return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString('utf8') };
+}
+
+test('each answer that shows an operator a person leaves an audit row, which names no person', async () => {
+  const shown: string[] = [];
+  const unaudited: string[] = [];
+  const tokens = env.context.db.selectFrom('tokens').select('id').where('role', '=', 'operator');
+  const operator = await tokens.executeTakeFirstOrThrow();
+  for (const route of listRoutes(createApp(env.context))) {
+    const [method, path = ''] = route.split(' ');
+    if (method !== 'get') continue;
+    expect(path.includes(':') && !examples[path] ? `no example for ${path}` : '').toBe('');
+    const before = (await readAudit()).at(-1)?.seq ?? 0;
+    const { status, text } = await open(examples[path] ?? path);
+    // what is not for operators, and the merchants' feed
+    expect([path, [200, 303, 401, 403].includes(status)], text).toEqual([path, true]);
+    expect(path.includes(':') ? status : 200, path).toBe(200);
+    if (!PERSON.some((value) => text.includes(value))) continue;
+    shown.push(path);
+    if (!(await readAudit(before)).some(({ actor }) => actor === operator.id)) unaudited.push(path);
+  }
+  expect(unaudited).toEqual([]);
+  expect(shown.sort()).toEqual([...SHOWING].sort());
+  expect(JSON.stringify(await readAudit())).not.toMatch(new RegExp(PERSON.join('|')));
+});
+
+test('the audit of a transaction finds who saw its person, in a list or alone, in the API or the console', async () => {
+  const seenBy = async (query = '') => {
+    const { json } = await call('GET', `/api/v1/audit?target=${ONE}&limit=200${query}`);
+    return json.audit as (Row & { id: string; at: string })[];
+  };
+  for (const [address, action, detail] of [
+    [`/api/v1/transactions?id=${ONE}`, 'transactions.list', `{"transactions":["${ONE}"]}`],
+    ['/api/v1/transactions?name=rita', 'transactions.list', expect.stringContaining(`"${ONE}"`)],
+    [`/transactions?id=${ONE}`, 'transactions.list', `console {"transactions":["${ONE}"]}`],
+    [`/api/v1/transactions/${ONE}`, 'transactions.show', null],
+    [`/transactions/${ONE}`, 'transactions.show', 'console'],
+    ['/api/v1/mismatches?kind=duplicate_reference', 'mismatches.list', expect.stringContaining(`"${ONE}"`)],
+    ['/mismatches?kind=duplicate_reference', 'mismatches.list', expect.stringMatching(`^console .*"${ONE}"`)],
+    [`/mismatches/${mismatch}`, 'mismatches.show', expect.stringContaining(`"${ONE}"`)],
+    [examples['/inbox/:id'], 'webhooks.show', `console {"transactions":["${ONE}"]}`],
+    [examples['/api/v1/callbacks/:id'], 'callbacks.show', `{"transactions":["${ONE}"]}`],
+  ]) {
+    const before = (await seenBy()).length;
+    expect((await open(address)).status, address).toBe(200);
+    const rows = await seenBy();
+    expect([rows.length - before, rows[0]], address).toMatchObject([1, { action, detail }]);
+  }
+  const rows = await seenBy();
+  expect(rows.map(({ id }) => Number(id.slice(3)))).toEqual(
+    rows.map(({ id }) => Number(id.slice(3))).sort((a, b) => b - a),
+  );
+  const pages: unknown[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await call('GET', `/api/v1/audit?target=${ONE}&limit=3&cursor=${cursor}`);
+    pages.push(...(json.audit as unknown[]));
+    cursor = json.next_cursor as string | null;
+  }
+  expect(pages).toEqual(rows);
+  expect(await seenBy(`&to=${encodeURIComponent(rows.at(-1)?.at ?? '')}`)).toEqual([]);
+  const lists = rows.filter(({ action }) => action === 'mismatches.list');
+  expect(lists.length).toBeGreaterThan(1);
+  expect(await seenBy('&action=mismatches.list')).toEqual(lists);
+  const { json } = await call('GET', `/api/v1/audit?target=${ONE.slice(0, -1)}`);
+  expect(json.audit).toEqual([]);
+  const { out } = await runCommandInProcess(['audit', '--target', ONE, '--limit', '200', '--json'], env.env);
+  expect(JSON.parse(out)).toEqual({ audit: rows });
+});
+
+test('an id that the ledger does not know is in no audit row: a webhook may name anything', async () => {
+  await call('POST', '/webhooks/pix', { id: 2, transaction_id: CLAIMED, status: 'paid' }, env.webhookSecret);
+  while ((await splitWebhooks(env.context, 0)).more);
+  const webhook = await firstId(`/webhooks?transaction_id=${CLAIMED}`, 'webhooks');
+  const before = (await readAudit()).at(-1)?.seq ?? 0;
+  for (const place of ['/api/v1/webhooks', '/inbox']) {
+    const { status, text } = await open(`${place}/${webhook}`);
+    expect([status, text]).toEqual([200, expect.stringContaining(CLAIMED)]);
+  }
+  expect(await readAudit(before)).toMatchObject([
+    { action: 'webhooks.show', target: webhook, detail: null },
+    { action: 'webhooks.show', target: webhook, detail: 'console' },
+  ]);
+});
+
+test('more ids than an audit row has room for take several rows', async () => {
+  const ids = Array.from({ length: 1700 }, (_, n) => `bbbbbbbb-2222-4222-8222-${String(n).padStart(12, '0')}`);
+  const shown = ids.map((id) => observe({ ...env.paid, id, reference: id }, env.context.clock.now()));
+  for (let at = 0; at < shown.length; at += 100) await applyObservations(env.context, shown.slice(at, at + 100));
+  const done = { actor: 'command', action: 'transactions.list', target: '[]' } as const;
+  const before = (await readAudit()).at(-1)?.seq ?? 0;
+  await auditShown(env.context, done, { transactions: [...ids, ...ids] });
+  const rows = await readAudit(before);
+  expect(rows).toHaveLength(2);
+  const named = rows.flatMap(({ detail }) => (JSON.parse(detail ?? '') as { transactions: string[] }).transactions);
+  expect(named.sort()).toEqual(ids);
+}, 60_000);
