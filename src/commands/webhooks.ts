@@ -3,6 +3,7 @@ import { audit, auditChange } from '../access/audit.ts';
 import { durationText } from '../config-fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { authorizeSearch } from '../http/access/authorize-search.ts';
 import { reprocessWebhook } from '../inbox/items/quarantine.ts';
 import { purgeWebhooks } from '../inbox/manage/purge-webhooks.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
@@ -10,6 +11,8 @@ import { parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
+/** Who has the command line has the database. */
+const COMMAND_CALLER = { id: 'command', role: 'admin' } as const;
 const LIST_MAX = 200;
 const PAGE_ROWS = 200;
 const PURGEABLE: readonly string[] = [
@@ -34,6 +37,7 @@ export function webhooksCommand(program: Command): void {
     .action(async (options: ListOptions) => {
       const query = readQuery(options);
       await withContext({}, async (context) => {
+        await recordSearch(context, query);
         const rows = (await listWebhooks(context.db, query)).map(({ seq: _, ...row }) => row);
         print(options.json, { webhooks: rows }, rows.map(describe).join('\n') || 'none');
       });
@@ -91,6 +95,14 @@ function readQuery(options: ListOptions): WebhookQuery {
     throw new ConfereError('wrong_use', `--state must be one of ${STATES.join(', ')}`);
   const limit = parseLimit(options.limit, LIST_MAX);
   return { state, transactionId: options.transaction, reference: options.reference, limit };
+}
+
+/** Audits a list as the API does: a reference may be a document. */
+async function recordSearch(context: Context, { state, transactionId, reference }: WebhookQuery): Promise<void> {
+  await authorizeSearch(context, COMMAND_CALLER, { reference, transactionId });
+  const named = Object.entries({ state, transaction_id: transactionId, reference }).filter(([, value]) => value);
+  const target = JSON.stringify(named.map(([name]) => name));
+  await audit(context, { actor: COMMAND_CALLER.id, action: 'webhooks.list', target });
 }
 
 async function reprocessEach(context: Context, ids: string[]): Promise<number> {

@@ -81,10 +81,10 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   await indexParties(context);
   const hash = hashDocument(context.keys, document);
   const person = hash.toString('hex').slice(0, HASH_CHARS);
+  await recordStart(context, hash, { person, dryRun });
   const before = await readValues(context, hash);
   const erased: Record<string, number> = {};
   let transactions = 0;
-  if (!dryRun) await writeTombstone(context, hash);
   let values = before;
   const missed = new Set<string>();
   let finished = false;
@@ -156,10 +156,21 @@ async function readValues(context: Context, hash: Buffer): Promise<PersonValues>
   };
 }
 
-async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
-  await context.db
+/** Writes the tombstone, and audits the command before anything is counted: a count reveals whether the person is known. */
+async function recordStart(
+  context: Context,
+  hash: Buffer,
+  { person, dryRun }: { person: string; dryRun: boolean },
+): Promise<void> {
+  const detail = JSON.stringify({ dry_run: dryRun });
+  const done = { actor: 'command', action: 'people.forget_started', target: `document:${person}`, detail };
+  await auditChange(context, async (inner) => (dryRun ? undefined : await writeTombstone(inner, hash)), done);
+}
+
+async function writeTombstone({ db, clock }: Context, hash: Buffer): Promise<void> {
+  await db
     .insertInto('forgotten_people')
-    .values({ document_hash: hash, forgotten_at: context.clock.now() })
+    .values({ document_hash: hash, forgotten_at: clock.now() })
     .onDuplicateKeyUpdate({ finished_at: null })
     .execute();
 }

@@ -12,6 +12,7 @@ import { WITHHELD } from '../../domain/person/mask-person.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-person.ts';
 import { listCandidates } from '../../domain/person/redact-text.ts';
 import type { SearchCursor } from '../../ledger/read/search-transactions.ts';
+import type { FilterInput } from '../../merchants/match-filter.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -45,7 +46,10 @@ export const TRANSACTION_FILTERS = [
 
 type PersonFilters = Partial<
   Record<'document' | 'name' | 'extra' | 'reference' | 'transactionId' | 'e2e_id' | 'platform', string | undefined>
->;
+> & {
+  /** Whether values match by their beginning: then a part of a document counts for every role. */
+  byBeginning?: boolean;
+};
 
 /**
  * Authorizes a search for a person and audits it, by the document's keyed hash and never the document.
@@ -66,10 +70,11 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform } = filters;
   if (document !== undefined) await countDocument(context, caller, document);
+  const countsParts = isViewer || filters.byBeginning === true;
   const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId)];
   const sought = [
-    readDocument(extra) ?? (isViewer ? readPart(extra) : undefined),
-    ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (isViewer ? readPart(text) : undefined)),
+    readDocument(extra) ?? (countsParts ? readPart(extra) : undefined),
+    ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (countsParts ? readPart(text) : undefined)),
     // a part is not counted: lists of accounts show platforms anyway
     findDocuments(platform ?? '')[0],
   ];
@@ -77,7 +82,22 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
 }
 
 /**
- * Returns what a viewer's search may use as a part of a document: a text with six digits in a row, separators aside, or
+ * Authorizes a search by a merchant's filter and audits it, as `authorizeSearch` does, value by value. A beginning finds
+ * a document digit by digit.
+ * @throws ConfereError `forbidden`, `too_many_requests`.
+ */
+export async function authorizeFilter(context: Context, caller: Caller, filter: FilterInput = {}): Promise<void> {
+  const { extra_match: match = {}, extra_prefixes = [], reference_prefixes = [], platforms = [] } = filter;
+  const searches: PersonFilters[] = [
+    ...[...extra_prefixes, ...Object.entries(match).flat().map(String)].map((extra) => ({ extra })),
+    ...reference_prefixes.map((reference) => ({ reference })),
+    ...platforms.map((platform) => ({ platform })),
+  ];
+  for (const search of searches) await authorizeSearch(context, caller, { ...search, byBeginning: true });
+}
+
+/**
+ * Returns what a search may use as a part of a document: a text with six digits in a row, separators aside, or
  * one that says that it holds a part. UUIDs are excluded: they hold as many digits by chance.
  */
 function readPart(text = ''): string | undefined {

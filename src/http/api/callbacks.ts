@@ -1,13 +1,15 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
+import { audit, auditChange } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
-import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import { auditShownTransactions, canSeePersonalData, getActor, getCaller, requireRole } from '../access/authorize.ts';
+import { authorizeFilter } from '../access/authorize-search.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
@@ -71,7 +73,12 @@ export function callbackRoutes(context: Context): express.Router {
 async function replayRange(context: Context, request: Request, response: Response): Promise<void> {
   const { dry_run: dryRun, ...range } = parseBody(request, replaySchema);
   const actor = getActor(response);
-  const { from, to } = range;
+  const { from, to, filter } = range;
+  // a count reveals whether anything matches the filter: it is a search, dry or not
+  const merchant = await findMerchant(context.db, range.merchant);
+  await authorizeFilter(context, getCaller(response), filter);
+  const asked = JSON.stringify({ from, to, dry_run: dryRun, filter: Object.keys(filter ?? {}) });
+  await audit(context, { actor, action: 'callbacks.replay_requested', target: merchant.id, detail: asked });
   // a range may be long: each part is its own transaction
   const count = await replay(context, { ...range, dryRun }, (part, change) => {
     const detail = JSON.stringify({ from, to, count: part });

@@ -45,6 +45,19 @@ describe('confere webhooks', () => {
     expect((await webhooks('list')).text).toContain(`${rows[0]?.id}`);
   });
 
+  it('audits a list, and a search for a document by its keyed hash', async () => {
+    await list('--reference', '5511144477735', '--state', 'applied');
+    const rows = await context.db.selectFrom('audit').select(['actor', 'action', 'target']).orderBy('seq').execute();
+    expect(rows.slice(-2)).toEqual([
+      {
+        actor: 'command',
+        action: 'transactions.search_document',
+        target: expect.stringMatching(/^document:[0-9a-f]{16}$/),
+      },
+      { actor: 'command', action: 'webhooks.list', target: '["state","reference"]' },
+    ]);
+  });
+
   it('reprocesses webhooks of one reason, or named ones', async () => {
     expect(await webhooks('reprocess', '--reason', 'not_json', '--json')).toEqual({
       code: 0,

@@ -90,6 +90,7 @@ const call = <T = Record<string, unknown>>(method: string, at: string, body?: un
   served.api.call<T>(method, at, body);
 const scan = () => findValues(context.db, [home.path], VALUES);
 const run = (...args: string[]) => advanceUntilDone(served, runCommandInProcess(args, env, served.timers));
+type Dry = { person: string; transactions: number; dry_run: boolean; erased: Record<string, number> };
 const forget = (...more: string[]) => run('forget', '--file', path.join(home.path, 'document'), '--json', ...more);
 
 const spooled = (body: object) =>
@@ -196,8 +197,16 @@ it('counts what would go, and changes nothing', async () => {
   const before = await scan();
   const { code, out } = await forget('--dry-run');
   expect(code).toBe(0);
-  const reported = JSON.parse(out) as { transactions: number; dry_run: boolean; erased: Record<string, number> };
+  const reported = JSON.parse(out) as Dry;
   expect(reported).toMatchObject({ transactions: 2, dry_run: true });
+  const audited = await context.db.selectFrom('audit').selectAll().orderBy('seq', 'desc').executeTakeFirst();
+  const target = `document:${reported.person}`;
+  expect(audited).toMatchObject({
+    actor: 'command',
+    action: 'people.forget_started',
+    target,
+    detail: '{"dry_run":true}',
+  });
   for (const place of ['webhooks', 'callback_answers', 'ledger_texts', 'transactions', 'report_files']) {
     expect(reported.erased[place], place).toBeGreaterThan(0);
   }
@@ -304,8 +313,10 @@ it('finds nothing the second time, and is written down without the document', as
     Object.values(others).every((count) => count === 0),
     out,
   ).toBe(true);
-  const audited = await context.db.selectFrom('audit').selectAll().where('action', '=', 'people.forget').execute();
-  expect(audited.length).toBeGreaterThanOrEqual(2);
+  const audited = await context.db.selectFrom('audit').selectAll().where('action', 'like', 'people.%').execute();
+  const done = audited.filter(({ action }) => action === 'people.forget');
+  expect(done.length).toBeGreaterThanOrEqual(2);
+  expect(audited.length).toBeGreaterThan(2 * done.length);
   expect(JSON.stringify(audited)).not.toMatch(/31415926535|314\.159/);
   const tombs = await context.db.selectFrom('forgotten_people').selectAll().execute();
   expect(tombs).toMatchObject([{ sealed_values: null, finished_at: expect.any(Date) }]);

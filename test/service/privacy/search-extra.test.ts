@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
@@ -113,6 +114,53 @@ it.each([
   }
 });
 
+it.each([
+  { extra_prefixes: ['12345678909'] },
+  { extra_prefixes: ['x', '5512345678909'] },
+  { reference_prefixes: ['pedido 123.456.789-09'] },
+  { extra_match: { cpf: '12345678909' } },
+  { extra_match: { '12345678909': true } },
+])('writes down who searches for a document by a replay with the filter %o, hit or not, dry or not', async (filter) => {
+  const { context } = world;
+  const { id: merchant } = await context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  for (const dry_run of [true, false]) {
+    const operator = await arrive('operator');
+    await operator.find('/api/v1/transactions', '12345678909', 'document');
+    expect(await operator.replay({ merchant, filter, dry_run })).toBe(dry_run ? 200 : 202);
+    const [byDocument, byFilter, ...more] = await operator.listAudit();
+    expect([byFilter, more]).toEqual([byDocument, []]);
+    const last = await context.db.selectFrom('audit').selectAll().orderBy('seq', 'desc').executeTakeFirstOrThrow();
+    expect(last).toMatchObject({ action: 'callbacks.replay_requested', target: merchant });
+    expect(JSON.parse(last.detail ?? '')).toMatchObject({ dry_run, filter: Object.keys(filter) });
+    expect(last.detail).not.toMatch(/123.?456/);
+  }
+});
+
+it('writes down a replay that tries a document by its beginning, digit by digit', async () => {
+  const { id: merchant } = await world.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  const operator = await arrive('operator');
+  for (const prefix of ['1234567', '1234568', '123']) {
+    await operator.replay({ merchant, filter: { extra_prefixes: [prefix] }, dry_run: true });
+  }
+  const rows = await operator.listAudit();
+  expect([rows.length, new Set(rows).size]).toEqual([2, 2]);
+  const requested = world.context.db.selectFrom('audit').selectAll().where('action', '=', 'callbacks.replay_requested');
+  expect((await requested.where('actor', '=', operator.id).execute()).length).toBe(3);
+});
+
+it('counts no callbacks whose search can’t be written down', async () => {
+  const { db } = world.context;
+  const { id: merchant } = await db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  const operator = await arrive('operator');
+  await sql`CREATE TRIGGER audit_refused BEFORE INSERT ON audit
+    FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`.execute(db);
+  try {
+    expect(await operator.replay({ merchant, filter: { extra_prefixes: ['1'] }, dry_run: true })).toBe(500);
+  } finally {
+    await sql`DROP TRIGGER audit_refused`.execute(db);
+  }
+});
+
 /** One with a token of their own, and the session of it. */
 async function arrive(role: Role) {
   const { token, id } = await createToken(world.context, { name: role, role });
@@ -124,6 +172,17 @@ async function arrive(role: Role) {
   });
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   return {
+    id,
+    replay: async (body: object) => {
+      const range = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' };
+      const answer = await fetch(`${world.url}/api/v1/callbacks/replay`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...range, ...body }),
+      });
+      await answer.text();
+      return answer.status;
+    },
     find: async (place: string, value: string, name = 'extra') => {
       const query = new URLSearchParams({ [name]: value }).toString();
       const answer = await fetch(`${world.url}${place}?${query}`, {
