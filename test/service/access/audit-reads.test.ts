@@ -4,7 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditShown } from '../../../src/access/audit.ts';
+import { listAudit } from '../../../src/access/list-audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
+import { limitStatementTime } from '../../../src/database/limit-statement-time.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -232,6 +234,20 @@ test('an id that the ledger does not know is in no audit row: a webhook may name
     { action: 'webhooks.show', target: webhook, detail: null },
     { action: 'webhooks.show', target: webhook, detail: 'console' },
   ]);
+});
+
+test('a search in more lists than the database reads in time is refused, and says to narrow the days', async () => {
+  const { db, clock } = env.context;
+  const row = { at: clock.now(), actor: 'x', action: 'transactions.list', target: '[]', detail: 'x'.repeat(40_000) };
+  for (let n = 0; n < 10; n++) {
+    const rows = Array.from({ length: 50 }, (_, m) => ({ ...row, id: `wide ${n} ${m}` }));
+    await db.insertInto('audit').values(rows).execute();
+  }
+  const search = listAudit(limitStatementTime(db, 1), { target: ONE }, { limit: 50, before: undefined });
+  await expect(search).rejects.toMatchObject({
+    code: 'invalid_request',
+    fields: { from: [expect.any(String)], to: [expect.any(String)] },
+  });
 });
 
 test('more ids than an audit row has room for take several rows', async () => {
