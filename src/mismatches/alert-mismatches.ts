@@ -7,6 +7,7 @@ import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-aler
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
+import { maskText } from '../domain/person/mask-person.ts';
 
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
 type Cause = { name: MismatchKind; scope: string; shared: boolean; mismatches: [RaisedMismatch, ...RaisedMismatch[]] };
@@ -34,7 +35,7 @@ export async function alertMismatches(trx: Transaction<Database>, opened: Raised
 /** Ends the alert of a resolved mismatch, unless other mismatches of its cause are open. */
 export async function endMismatchAlert(
   trx: Transaction<Database>,
-  mismatch: { seq: number; kind: string; scope: string },
+  mismatch: AlertedMismatch & { seq: number },
   now: Date,
 ): Promise<void> {
   const cause = await trx
@@ -43,7 +44,18 @@ export async function endMismatchAlert(
     .where('mismatch_seq', '=', mismatch.seq)
     .executeTakeFirst();
   if (cause && (await countOpen(trx, cause)).count > 0) return;
-  await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: mismatch.scope }], now);
+  await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: scopeForAlerts(mismatch) }], now);
+}
+
+type AlertedMismatch = { id: string; kind: string; scope: string; transactionId: string | null };
+
+/**
+ * Returns the scope of a mismatch in its alert: its own one; or its id, if the scope is the hash of a reference, which says
+ * nothing to a person, or contains a document, as a platform's name may.
+ */
+export function scopeForAlerts({ id, kind, scope, transactionId }: AlertedMismatch): string {
+  if (transactionId !== null) return scope;
+  return kind === 'duplicate_reference' || maskText(scope) !== scope ? id : scope;
 }
 
 function findCauses(mismatches: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
@@ -54,11 +66,16 @@ function findCauses(mismatches: RaisedMismatch[], runIds: Map<number, string>): 
   return [...groups.values()].flatMap((group): Cause[] => {
     const [first, ...rest] = group;
     if (!first) return [];
-    const { kind, runSeq, scope } = first.found;
+    const { kind, runSeq } = first.found;
     const run = runSeq === undefined ? undefined : runIds.get(runSeq);
     const shared = run !== undefined || rest.length > 0;
-    return [{ name: kind, scope: run ?? (shared ? first.id : scope), shared, mismatches: [first, ...rest] }];
+    return [{ name: kind, scope: run ?? (shared ? first.id : scopeOf(first)), shared, mismatches: [first, ...rest] }];
   });
+}
+
+function scopeOf({ id, found }: RaisedMismatch): string {
+  const { kind, scope, transactionId = null } = found;
+  return scopeForAlerts({ id, kind, scope, transactionId });
 }
 
 async function readRunIds(trx: Transaction<Database>, mismatches: RaisedMismatch[]): Promise<Map<number, string>> {
@@ -100,17 +117,23 @@ async function countOpen(trx: Transaction<Database>, cause: { name: string; scop
 
 /** Describes an alert: the kind, the transaction or day, and the amount at stake. */
 async function describe(trx: Transaction<Database>, cause: Cause) {
-  const [{ id, found }] = cause.mismatches;
-  const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;
+  const [first] = cause.mismatches;
+  const { id, found } = first;
+  const scope = scopeOf(first);
+  const about = found.transactionId ? `transaction ${found.transactionId}` : scope === id ? `mismatch ${id}` : scope;
   const open = cause.shared ? await countOpen(trx, cause) : { count: 1, cents: 0n };
   const count = Math.max(open.count, cause.mismatches.length);
   const cents = count === 1 ? (found.amountCents ?? 0n) : open.cents || sum(cause.mismatches);
-  const amount = cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
+  const amount = describeStake(cents);
   const summary =
     count === 1
       ? `${found.kind}: ${about}${amount}`
       : `${found.kind}: ${count} of one cause (${cause.scope})${amount}; one of them: ${about}`;
   return { summary, mismatchId: id, transactionId: found.transactionId ?? null };
+}
+
+export function describeStake(cents: bigint | null): string {
+  return cents === null || cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
 }
 
 function sum(mismatches: RaisedMismatch[]): bigint {

@@ -159,7 +159,7 @@ export async function setResolved(
 ): Promise<void> {
   const row = await trx
     .selectFrom('mismatches')
-    .select(['kind', 'scope'])
+    .select(['id', 'kind', 'scope', 'transaction_id as transactionId'])
     .where('seq', '=', seq)
     .executeTakeFirstOrThrow();
   await trx

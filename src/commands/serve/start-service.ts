@@ -12,6 +12,7 @@ import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
+import { correctReferenceScopes } from '../../mismatches/correct-reference-scopes.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
 import { openClient } from '../../provider/open-client.ts';
 import { processRuns } from '../../reconciliation/runs/process-runs.ts';
@@ -44,6 +45,7 @@ export async function startService(context: Context, options: ServiceOptions, st
   if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
+    await correctReferenceScopes(context);
     if (options.sides.worker) startWorker(context, stack);
     const port = options.sides.web ? await startWeb(context, options, stack) : undefined;
     const owned = stack.move();

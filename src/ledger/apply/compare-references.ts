@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { scopeOfReference } from '../../mismatches/scope-of-reference.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 
 /** Transactions in these statuses no longer count as a payment of their reference. */
 const NOT_LIVE = ['canceled', 'denied', 'expired', 'refund'];
-const REFERENCE_BYTES_MAX = 140;
 
 export type ReferenceChange = {
   /** The transaction before the change; undefined when it is new. */
@@ -40,7 +39,7 @@ export async function compareReferences(
   const ended = touched.filter(({ after }) => NOT_LIVE.includes(after.events.at(-1)?.status ?? ''));
   const resolved = [...ended.flatMap(({ after }) => after.reference ?? []), ...previous]
     .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
-    .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOf(reference) }));
+    .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOfReference(context.keys, reference) }));
   return { found, resolved };
 }
 
@@ -62,17 +61,11 @@ function describeDuplicate(context: Context, group: Live[]): FoundMismatch {
   const reference = group[0]?.reference ?? '';
   return {
     kind: 'duplicate_reference',
-    scope: scopeOf(reference),
+    scope: scopeOfReference(context.keys, reference),
     reference,
     amountCents: group.reduce((sum, row) => sum + row.amount_cents, 0n),
     expected: { transactions: 1 },
     actual: { ids: group.map((row) => row.id) },
     baseline: group.every((row) => context.calendar.toInstant(row.created_wall) < context.webhooksSince),
   };
-}
-
-/** A long reference is identified by its hash: truncated, two could be equal, and in bytes they exceed the column. */
-function scopeOf(reference: string): string {
-  if (Buffer.byteLength(reference) <= REFERENCE_BYTES_MAX) return `reference:${reference}`;
-  return `reference:sha256:${createHash('sha256').update(reference).digest('hex')}`;
 }

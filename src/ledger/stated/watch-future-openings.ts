@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { maskPlatform } from '../../domain/person/mask-person.ts';
 
 const ALERT = 'opening_to_come';
 const SHOWN_MAX = 5;
@@ -25,7 +26,12 @@ export async function watchFutureOpenings(context: Context): Promise<void> {
   const ended = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
   if (openings.length === 0 && ended.length === 0) return;
   const alerts = openings.map((one): NewAlert => {
-    return { name: ALERT, severity: 'critical', scope: one.id, summary: describeOpening(one) };
+    return {
+      name: ALERT,
+      severity: 'critical',
+      scope: one.id,
+      summary: describeOpening({ ...one, platform: maskPlatform(one.platform) }),
+    };
   });
   const raised = await transact(
     context.db,

@@ -26,7 +26,7 @@ let mails: MailSink;
 let provider: TestProvider;
 let served: ServedEnvironment;
 let tokens: Record<'viewer' | 'operator' | 'admin', string>;
-let people: { row: ProviderRow; cpf: string; values: string[] }[];
+let people: { row: ProviderRow; twins: ProviderRow[]; cpf: string; values: string[] }[];
 
 const word = fc.stringMatching(/^[A-Z][a-z]{9,12}$/);
 const anyPerson = fc.record({
@@ -90,8 +90,12 @@ function makePerson(
     ...(index % 5 === 2 ? { amount: punctuate(cpf) } : {}),
     reference: `pedido do ${punctuate(cpf)}`,
   });
+  // payments that share a reference with another one: two in the list, one that only a webhook names
+  const twins = [row.reference, facts.email, facts.email].map((reference) =>
+    makeRow({ created: `${DAY} 11:00:00`, history: ['paid'], reference }),
+  );
   const values = [...Object.values(facts), row.reference, first, last, punctuate(cpf)];
-  return { row, cpf, values: [...new Set(values)].filter((value) => value.length >= VALUE_CHARS_MIN) };
+  return { row, twins, cpf, values: [...new Set(values)].filter((value) => value.length >= VALUE_CHARS_MIN) };
 }
 
 async function ask(place: string, init: RequestInit = {}): Promise<void> {
@@ -187,9 +191,11 @@ async function reconcile(): Promise<void> {
 }
 
 test('logs, metrics, alerts, mails and error answers hold none of the values of the people we handled', async () => {
-  provider.add(...people.map((one) => one.row));
+  provider.add(...people.flatMap((one) => [one.row, ...one.twins.slice(0, 2)]));
   await reconcile();
   for (const one of people) await sendAll(one);
+  provider.add(...people.flatMap((one) => one.twins.slice(2)));
+  for (const { twins } of people) await served.webhook({ transaction_id: twins[2]?.id });
   // facts that change, a row that nobody can read any more, a status that is a text
   for (const [index, { row, cpf, values }] of people.entries()) {
     const changes = [
@@ -207,6 +213,10 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
   await eventually('alerts on every channel', async () => {
     await served.timers.advance(60_000);
     return mails.mails.length > 0 && alerts.posted.length > 20;
+  });
+  await eventually('the alerts of duplicates', async () => {
+    await served.timers.advance(60_000);
+    return [...alerts.posted, ...mails.mails].filter(({ text }) => text.includes('duplicate_reference')).length > 3;
   });
   const metrics = await (await fetch(`${served.url}/metrics`)).text();
   expect(log.length).toBeGreaterThan(2_000);

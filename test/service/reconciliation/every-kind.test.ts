@@ -18,6 +18,7 @@ import { compareStatements, stateBalance } from '../../../src/ledger/stated/stat
 import { createLog } from '../../../src/log.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { scopeOfReference } from '../../../src/mismatches/scope-of-reference.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
@@ -193,7 +194,10 @@ const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
   async duplicate_reference() {
     const [one] = [await make({ reference: 'twice' }), await make({ reference: 'twice' })];
     await read();
-    return { scope: 'reference:twice', end: async () => move(one.id, 'refund', 19).then(read) };
+    return {
+      scope: scopeOfReference(books.context.keys, 'twice'),
+      end: async () => move(one.id, 'refund', 19).then(read),
+    };
   },
   async missing_at_provider() {
     const { id } = await make();
