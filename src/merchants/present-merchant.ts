@@ -1,4 +1,4 @@
-import { maskText } from '../domain/person/mask-person.ts';
+import { maskPlatform, maskText } from '../domain/person/mask-person.ts';
 import { parseFilter } from './match-filter.ts';
 import type { MerchantRow } from './read-merchants.ts';
 
@@ -23,12 +23,20 @@ export function presentMerchant(row: MerchantRow) {
   };
 }
 
-/** The merchant for viewers: only the origin of its URL, as paths and queries may hold keys; no e-mail. */
-export function maskContacts(merchant: PresentedMerchant): PresentedMerchant {
-  return { ...merchant, url: new URL(merchant.url).origin, email: null, filter: maskFilter(merchant.filter) };
+/**
+ * The merchant for viewers: only the origin of its URL, as paths and queries may hold keys; no e-mail. The name, as of a
+ * one-person firm, and the values of the filter may name a person.
+ */
+export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
+  return {
+    ...merchant,
+    name: maskText(merchant.name),
+    url: maskText(new URL(merchant.url).origin),
+    email: null,
+    filter: maskFilter(merchant.filter),
+  };
 }
 
-/** A filter by a reference or an extra may name a person. */
 function maskFilter(filter: PresentedMerchant['filter']): PresentedMerchant['filter'] {
   const mask = <T>(value: T): T | string => (typeof value === 'boolean' ? value : maskText(String(value)));
   const extra = Object.entries(filter.extra_match).map(([name, value]) => {
@@ -37,7 +45,10 @@ function maskFilter(filter: PresentedMerchant['filter']): PresentedMerchant['fil
   });
   return {
     ...filter,
+    platforms: filter.platforms.map((platform) => maskPlatform(platform)),
+    statuses: filter.statuses.map((status) => maskText(status)),
     reference_prefixes: filter.reference_prefixes.map((prefix) => maskText(prefix)),
+    extra_prefixes: filter.extra_prefixes.map((prefix) => maskText(prefix)),
     extra_match: Object.fromEntries(extra),
   };
 }

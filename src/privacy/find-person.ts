@@ -42,7 +42,10 @@ export async function findPerson(
   context: Context,
   document: string,
   before: PersonValues,
-): Promise<{ person: Omit<Person, 'onSkipped' | 'recordMismatchChanges' | 'listReportDays'>; values: PersonValues }> {
+): Promise<{
+  person: Omit<Person, 'onSkipped' | 'onLeft' | 'recordMismatchChanges' | 'listReportDays'>;
+  values: PersonValues;
+}> {
   const { db, keys } = context;
   const plain = normalizeDocument(document) ?? '';
   const hash = hashDocument(keys, plain);

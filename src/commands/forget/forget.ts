@@ -25,10 +25,12 @@ type Options = { document?: string; file?: string; dryRun?: boolean; json?: bool
 type Forgotten = {
   person: string;
   dry_run: boolean;
-  /** False: data of the person was still being written after ROUNDS_MAX rounds, or a row could not be searched. */
+  /** False: data of the person was still being written after ROUNDS_MAX rounds, or `missed` or `left` has rows. */
   finished: boolean;
   /** Rows that could not be searched, as `table key`. */
   missed: string[];
+  /** Merchants in use that name the person, as `table id`: an operator must change or remove them. */
+  left: string[];
   transactions: number;
   erased: Record<string, number>;
   /** Spool files with undrained webhooks: these are redacted in the inbox, once they are processed. */
@@ -87,6 +89,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   let transactions = 0;
   let values = before;
   const missed = new Set<string>();
+  const left = new Set<string>();
   let finished = false;
   for (let round = 1; round <= (dryRun ? 1 : ROUNDS_MAX); round++) {
     const found = await findPerson(context, document, values);
@@ -99,6 +102,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
       {
         ...found.person,
         onSkipped: (row) => missed.add(row),
+        onLeft: (row) => left.add(row),
         async recordMismatchChanges(changes) {
           values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
           if (!dryRun) await storeValues(context, hash, values);
@@ -110,7 +114,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
         },
       },
     );
-    finished = missed.size === 0 && (dryRun || changed === 0);
+    finished = missed.size + left.size === 0 && (dryRun || changed === 0);
     if (dryRun || changed === 0) break;
     // the next round finds rows that were written during this one
     await context.timers.sleep(ROUND_MS);
@@ -121,6 +125,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     dry_run: dryRun,
     finished,
     missed: [...missed],
+    left: [...left],
     transactions,
     erased,
     spool_segments: countSegments(context.config),
@@ -215,7 +220,16 @@ function showProgress(name: string, count: number): void {
   if (process.stderr.isTTY) process.stderr.write(`  ${name}: ${count}\n`);
 }
 
-function describe({ person, dry_run, finished, missed, transactions, erased, spool_segments }: Forgotten): string {
+function describe({
+  person,
+  dry_run,
+  finished,
+  missed,
+  left,
+  transactions,
+  erased,
+  spool_segments,
+}: Forgotten): string {
   return [
     `${dry_run ? 'would forget' : 'forgot'} the person ${person} of ${transactions} transactions:`,
     ...Object.entries(erased).map(([name, count]) => `  ${name}: ${count}`),
@@ -225,6 +239,9 @@ function describe({ person, dry_run, finished, missed, transactions, erased, spo
         ]
       : []),
     ...(missed.length > 0 ? [`  could not be searched, and stay: ${missed.join(', ')}`] : []),
+    ...(left.length > 0
+      ? [`  name the person in a name, address or filter; change or remove them, then run it again: ${left.join(', ')}`]
+      : []),
     ...(finished ? [] : ['  not finished: run it again']),
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import { type FreeTextColumns, redactRows } from '../../database/redact-rows.ts'
 import type { Erase } from '../../domain/person/person.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
 import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
+import { eraseFromMerchants } from '../../merchants/erase-from-merchants.ts';
 import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-report-files.ts';
 
@@ -21,6 +22,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
     { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary'] }) },
+    { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },
   ];

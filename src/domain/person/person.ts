@@ -22,6 +22,8 @@ export type Person = {
   holdsValue: (text: string) => boolean;
   /** Called with a row that can't be parsed: it is not changed. */
   onSkipped: (row: string) => void;
+  /** Called with a row that names the person and that only an operator can change. */
+  onLeft: (row: string) => void;
 };
 
 /** Erases a person from one place. @returns how many rows or files change; with `write: false`, how many would. */

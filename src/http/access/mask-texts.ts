@@ -1,18 +1,27 @@
 import type { Response } from 'express';
+import { mayActAs } from '../../access/roles.ts';
 import { readParties, readPartiesByReference } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
 import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
 import { maskPlatform, maskText, WITHHELD } from '../../domain/person/mask-person.ts';
 import { describeStatus } from '../../domain/statuses.ts';
 import type { findWebhook } from '../../inbox/manage/read-webhooks.ts';
+import { maskMerchant, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
+import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import type { PresentedMismatch } from '../../mismatches/read-mismatches.ts';
-import { canSeePersonalData } from './authorize.ts';
+import { canSeePersonalData, getCaller } from './authorize.ts';
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
 /** Returns a row as this caller may see it: a platform that is a document is withheld from a viewer. */
 export function presentPlatform<T extends { platform: string | null }>(response: Response, row: T): T {
   return canSeePersonalData(response) ? row : { ...row, platform: maskPlatform(row.platform) };
+}
+
+/** Returns a merchant as this caller may see it: in full for operators. */
+export function presentMerchantTo(response: Response, row: MerchantRow): PresentedMerchant {
+  const merchant = presentMerchant(row);
+  return mayActAs(getCaller(response).role, 'operator') ? merchant : maskMerchant(merchant);
 }
 
 /** Returns mismatches as a viewer may see them. */

@@ -2,17 +2,17 @@ import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { type AuditedAction, auditChange } from '../../access/audit.ts';
-import { mayActAs } from '../../access/roles.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
-import { maskContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
+import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
-import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
+import { findMerchant, listMerchants } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
-import { getActor, getCaller, requireRole } from '../access/authorize.ts';
+import { getActor, requireRole } from '../access/authorize.ts';
+import { presentMerchantTo } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
@@ -55,12 +55,12 @@ export function merchantRoutes(context: Context): express.Router {
     const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
       listMerchants(db, { limit, after }),
     );
-    const shown = rows.map((row) => presentForCaller(response, row));
+    const shown = rows.map((row) => presentMerchantTo(response, row));
     response.json(presentPage('merchants', shown, next));
   });
   router.post('/merchants', requireRole('admin'), (request, response) => addMerchant(context, request, response));
   router.get('/merchants/:id', requireRole('viewer'), async (request, response) => {
-    response.json(presentForCaller(response, await findMerchant(context.db, idOf(request))));
+    response.json(presentMerchantTo(response, await findMerchant(context.db, idOf(request))));
   });
   router.patch('/merchants/:id', requireRole('admin'), (request, response) =>
     changeMerchant(context, request, response),
@@ -142,11 +142,6 @@ async function changeMerchant(context: Context, request: Request, response: Resp
     done,
   );
   response.json(presentMerchant(merchant));
-}
-
-function presentForCaller(response: Response, row: MerchantRow): PresentedMerchant {
-  const merchant = presentMerchant(row);
-  return mayActAs(getCaller(response).role, 'operator') ? merchant : maskContacts(merchant);
 }
 
 function describeAudit(request: Request, response: Response, action: string): AuditedAction {

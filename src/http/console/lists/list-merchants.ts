@@ -1,7 +1,8 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
+import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
+import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
@@ -21,7 +22,7 @@ export function merchantListPages(context: Context): Router {
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
-      rows: rows.map(presentMerchant),
+      rows: rows.map((row) => presentMerchantTo(response, row)),
       empty: 'Nenhum lojista recebe callbacks: quem administra adiciona um com confere merchants add.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },

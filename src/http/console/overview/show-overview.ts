@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
-import { maskPlatform, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { maskPlatform, maskText, WITHHELD } from '../../../domain/person/mask-person.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
@@ -24,7 +24,7 @@ import {
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { type DayTotals, readDayTotals, readInboxCounts, readPlatformBalances } from './read-overview.ts';
 import { renderDaysChart } from './render-days-chart.ts';
@@ -57,7 +57,7 @@ export function overviewPage(context: Context): Router {
 <section><h2>Últimos dias</h2>${renderDaysChart(days)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
-<section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
+<section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
 <section><h2>Como os webhooks chegam</h2>${webhookDays(lately)}</section>
 <section><h2>Últimas conferências</h2>${runTable(context, runs)}
@@ -174,13 +174,16 @@ function webhookDays(days: WebhookDayStats[]): Html {
   });
 }
 
-function callbackSummary(counts: CallbackCounts): Html {
+function callbackSummary(counts: CallbackCounts, showsNames: boolean): Html {
   return table({
     caption: 'Callbacks por entregar, por lojista',
     rows: [...counts],
     empty: 'Tudo entregue.',
     columns: [
-      { title: 'Lojista', cell: ([id, row]) => html`<a href="/merchants/${id}">${row.name}</a>` },
+      {
+        title: 'Lojista',
+        cell: ([id, row]) => html`<a href="/merchants/${id}">${showsNames ? row.name : maskText(row.name)}</a>`,
+      },
       { title: 'Pendentes', cell: ([, row]) => formatCount(row.pending), align: 'end' },
       { title: 'Retidos', cell: ([, row]) => formatCount(row.held), align: 'end' },
       { title: 'Falhos', cell: ([, row]) => formatCount(row.failed), align: 'end' },

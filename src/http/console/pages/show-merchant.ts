@@ -5,9 +5,10 @@ import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { sendTest } from '../../../callbacks/manage/send-test.ts';
 import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
-import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
+import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
@@ -31,14 +32,14 @@ const FILTER_WORDS: Record<string, string> = {
 export function merchantPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
-    const merchant = presentMerchant(await findMerchant(context.db, request.params.id));
+    const merchant = presentMerchantTo(response, await findMerchant(context.db, request.params.id));
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
     const body = html`<p class="crumb"><a href="/merchants">Lojistas</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${hasRole(response, 'admin') && actions(response, merchant)}
-<section><h2>Fatos</h2>${renderFacts(context, merchant, hasRole(response, 'operator'))}</section>
+<section><h2>Fatos</h2>${renderFacts(context, merchant)}</section>
 <section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body });
@@ -82,12 +83,12 @@ function actions(response: Response, merchant: PresentedMerchant): Html {
   return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
 }
 
-function renderFacts(context: Context, merchant: PresentedMerchant, full: boolean): Html {
+function renderFacts(context: Context, merchant: PresentedMerchant): Html {
   const { url } = merchant;
   return facts([
     // the path may hold a secret of the merchant's
     ['Endereço', URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null],
-    ['E-mail', full && merchant.email],
+    ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],

@@ -1,0 +1,50 @@
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import type { Erase } from '../domain/person/person.ts';
+import { REMOVED } from '../domain/person/redact-text.ts';
+import { parseFilter } from './match-filter.ts';
+
+const REMOVED_URL = 'https://removed.invalid/';
+
+/**
+ * Erases a person from removed merchants. A merchant in use is not changed, but reported: without a value of its filter it
+ * would receive other events, also those of other people, and an address or a name is for its operator to choose.
+ */
+export function eraseFromMerchants({ db, signal }: Context): Erase {
+  return async ({ redact, onLeft }, { write }) => {
+    const rows = await db
+      .selectFrom('merchants')
+      .select(['seq', 'id', 'name', 'url', 'email', 'filter', 'deleted_at'])
+      .orderBy('seq')
+      .execute();
+    let changed = 0;
+    for (const { seq, id, deleted_at, ...texts } of rows) {
+      signal.throwIfAborted();
+      // each text by itself: a prefix that equals a reference of the person names nobody
+      if (listTexts(texts).every((text) => redact(text) === undefined)) continue;
+      if (deleted_at === null) {
+        onLeft(`merchants ${id}`);
+        continue;
+      }
+      changed++;
+      if (!write) continue;
+      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}' };
+      await transact(db, (trx) => trx.updateTable('merchants').set(set).where('seq', '=', seq).execute());
+    }
+    return changed;
+  };
+}
+
+function listTexts({
+  filter,
+  ...texts
+}: {
+  name: string;
+  url: string;
+  email: string | null;
+  filter: string;
+}): string[] {
+  const { extra_match, ...lists } = parseFilter(filter);
+  const values = [...Object.values(lists).flat(), ...Object.entries(extra_match).flat(), ...Object.values(texts)];
+  return values.filter((value) => value !== null && value !== '').map(String);
+}
