@@ -1,17 +1,19 @@
 /**
  * Compares the chain with hashes stored elsewhere: a chain that was truncated or rebuilt is consistent in itself.
- * Reports store the hash of their cut, and the nightly manifests are outside of the database.
+ * Reports store the hash of their cut; the nightly manifests and the heads of each minute are outside of the database.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { headsDirectory, listHeadFiles } from '../seal/record-heads.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
 
 /** More differences than this mean one rebuilt chain. */
 const REPORTS_MAX = 100;
+const HEADS_AT_ONCE = 1_000;
 const MANIFEST_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /** Compares the chain with reports. @param end the newest position, 0 while there is none. */
@@ -35,9 +37,8 @@ export async function verifyReports(context: Context, end: number, report: Repor
   }
 }
 
-const MANIFEST = z.object({
-  sealed: z.object({ position: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
-});
+const HEAD = z.object({ position: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+const MANIFEST = z.object({ sealed: HEAD });
 
 /** Compares the chain with the manifests in this machine's DATA_DIR; another replica has others, or none. */
 export async function verifyManifests(context: Context, end: number, report: ReportBreak): Promise<void> {
@@ -60,6 +61,49 @@ export async function verifyManifests(context: Context, end: number, report: Rep
       report({ scope, says: `its hash is not the one in manifests/${name}` });
     }
   }
+}
+
+/**
+ * Compares the chain with the heads that the sealer recorded in this machine's DATA_DIR. Reports the first difference of
+ * each file: the later ones follow from it.
+ */
+export async function verifyHeads(context: Context, end: number, report: ReportBreak): Promise<void> {
+  const directory = headsDirectory(context.config);
+  for (const name of await listHeadFiles(directory)) {
+    if (context.signal.aborted) return;
+    const heads = readHeads(await readFile(path.join(directory, name), 'utf8'));
+    for (let from = 0; from < heads.length; from += HEADS_AT_ONCE) {
+      const some = heads.slice(from, from + HEADS_AT_ONCE);
+      const rows = await context.db
+        .selectFrom('seals')
+        .select(['position', 'hash'])
+        .where(
+          'position',
+          'in',
+          some.map((head) => head.position),
+        )
+        .execute();
+      const hashes = new Map(rows.map((row) => [row.position, row.hash.toString('hex')]));
+      const wrong = some.find((head) => hashes.get(head.position) !== head.hash);
+      if (!wrong) continue;
+      const says = hashes.has(wrong.position)
+        ? `its hash is not the one in manifests/${name}`
+        : `manifests/${name} names it, and the chain ends at ${end}`;
+      report({ scope: `seal ${wrong.position}`, says });
+      break;
+    }
+  }
+}
+
+/** A line that a crash cut short is left out. */
+function readHeads(text: string): z.infer<typeof HEAD>[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return HEAD.safeParse(JSON.parse(line)).data ?? [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 async function listManifests(directory: string): Promise<string[]> {

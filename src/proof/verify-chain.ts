@@ -9,7 +9,7 @@ import { parseMembers } from '../seal/format-members.ts';
 import { GENESIS_HASH, hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
 import type { ReportBreak } from './collect-breaks.ts';
-import { verifyManifests, verifyReports } from './verify-anchors.ts';
+import { verifyHeads, verifyManifests, verifyReports } from './verify-anchors.ts';
 import { type AuditWalk, findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
@@ -45,6 +45,7 @@ export async function verifyChain(context: Context, report: ReportBreak): Promis
   await verifyNoOrphanedLateEntries(context, report);
   await verifyReports(context, walk.position, report);
   await verifyManifests(context, walk.position, report);
+  await verifyHeads(context, walk.position, report);
   return walk.position;
 }
 

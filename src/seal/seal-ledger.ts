@@ -24,6 +24,7 @@ import { formatMembers } from './format-members.ts';
 import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { readNewestSeal, type Seal } from './read-seals.ts';
+import { createHeadRecorder } from './record-heads.ts';
 import { findLateAuditRows, selectAuditRows } from './select-audit-rows.ts';
 
 /** Interval between seals, so that a busy second makes one seal and not a hundred. */
@@ -44,10 +45,12 @@ const NOTHING: Seal = {
 /** Seals committed rows until the signal. Any number of processes may run it; the lease admits one. */
 export async function sealLedger(context: Context): Promise<void> {
   let searchedFarAt: Date | undefined;
+  const recordHead = createHeadRecorder(context);
   await runWorkerLoop({
     name: 'sealer',
     work: async () => {
       const head = await readNewestSeal(context.db);
+      await recordHead(head);
       const now = context.clock.now();
       const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';
       if (await isBehind(context, head, lateSearch)) {

@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
@@ -6,7 +8,9 @@ import { checkBooks } from '../../../src/proof/check-books.ts';
 import { parseMembers } from '../../../src/seal/format-members.ts';
 import { hashSeal } from '../../../src/seal/hash-seal.ts';
 import { loadSealedEntries } from '../../../src/seal/load-sealed-entries.ts';
-import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { HEAD_LIMITS } from '../../../src/seal/record-heads.ts';
+import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
+import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
 import { referenceChain } from '../../support/reference-chain.ts';
@@ -51,6 +55,50 @@ test('the audit can be added to alone', async () => {
   const { db } = world.context;
   await expect(sql`UPDATE audit SET target = 'b'`.execute(db)).rejects.toThrow('audit is append-only');
   await expect(sql`DELETE FROM audit`.execute(db)).rejects.toThrow('audit is append-only');
+});
+
+test('the newest rows and their seal, cut off together, are found by the head that the sealer recorded', async () => {
+  const { context, timers, dataDir } = world;
+  const { db } = context;
+  const directory = path.join(dataDir, 'manifests');
+  const stop = new AbortController();
+  const readHeads = () => {
+    const name = readdirSync(directory).sort().at(-1) ?? '';
+    const heads = readFileSync(path.join(directory, name), 'utf8').matchAll(/"position":(\d+)/g);
+    return { name, positions: Array.from(heads, ([, position]) => Number(position)) };
+  };
+  await write('a');
+  await sealNow(context);
+  // lines that a crash cut short; the oldest file is deleted
+  mkdirSync(directory, { recursive: true });
+  for (let day = 1; day <= HEAD_LIMITS.files; day++)
+    writeFileSync(path.join(directory, `heads-2020-01-0${day}.jsonl`), '\n{"position":');
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  try {
+    await eventually('the first head', () => readHeads().positions.length === 1);
+    await write('b');
+    await sealNow(context);
+    await eventually('the second head', async () => {
+      await timers.advance(HEAD_LIMITS.everyMs);
+      return readHeads().positions.length === 2;
+    });
+  } finally {
+    stop.abort();
+    await loop;
+  }
+  const { name, positions } = readHeads();
+  expect(positions).toEqual([1, 2]);
+  expect(readdirSync(directory)).toHaveLength(HEAD_LIMITS.files);
+  expect(await breaks()).toEqual([]);
+  await dropTriggers(db);
+  await sql`DELETE FROM audit WHERE target = 'b'`.execute(db);
+  await sql`DELETE FROM seals WHERE position = 2`.execute(db);
+  const cut = `seal 2: manifests/${name} names it, and the chain ends at 1`;
+  expect(await breaks()).toEqual([cut]);
+  // the chain grows again: the position is there, with another hash
+  await write('c');
+  await sealNow(context);
+  expect(await breaks()).toEqual([`seal 2: its hash is not the one in manifests/${name}`]);
 });
 
 test('an altered, missing or inserted row is found, and its place is reported', async () => {
