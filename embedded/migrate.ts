@@ -59,7 +59,8 @@ export async function migrate<DB>(
   const plan = await planMigrations(untyped, folder);
   if (options.dryRun) return plan.pending;
   if (plan.pending.length === 0) {
-    await record(untyped, plan.replaced);
+    // without the lock: another process may record the same, and a read-only server refuses; the next start tries again
+    await record(untyped, plan.replaced).catch(() => undefined);
     return [];
   }
   await createTables(untyped);

@@ -3,7 +3,8 @@
  * @param of what was looked up, for the error text.
  * @throws Error if it is missing: a bug, which rolls the database transaction back.
  */
-export function requireRowNumber(seq: number | null | undefined, of: string): number {
-  if (seq === undefined || seq === null || seq <= 0) throw new Error(`no row number of ${of}`);
-  return seq;
+export function requireRowNumber(seq: number | bigint | null | undefined, of: string): number {
+  const number = Number(seq);
+  if (!Number.isSafeInteger(number) || number <= 0) throw new Error(`no row number of ${of}`);
+  return number;
 }

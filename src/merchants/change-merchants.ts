@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction, Updateable } from 'kysely';
 import type { Context } from '../context.ts';
+import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -56,7 +57,7 @@ export async function createMerchant(
       created_at: now,
     };
     const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
-    await addSecret(context, trx, Number(insertId), made);
+    await addSecret(context, trx, requireRowNumber(insertId, 'a merchant'), made);
   });
   return { merchant: await findMerchant(context.db, id), secret: formatSecret(made) };
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
 import { TEST_TYPE } from '../render/render-bodies.ts';
@@ -22,5 +23,5 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
   };
   const { insertId } = await context.db.insertInto('callbacks').values(row).executeTakeFirstOrThrow();
   context.wakeUps.callbacks.notify();
-  return findCallback(context.db, `cb_${insertId}`);
+  return findCallback(context.db, `cb_${requireRowNumber(insertId, 'a callback')}`);
 }

@@ -81,7 +81,10 @@ const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of t
 const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
 const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
 const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it again' };
-const STALLED = { status: 408, detail: 'the body did not come in time, and others need the room: send it again' };
+const STALLED = {
+  status: 408,
+  detail: 'the body did not arrive in time, and memory for bodies is short: send it again',
+};
 const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
 async function store(
@@ -110,7 +113,7 @@ async function store(
     webhooksReceived.inc({ outcome: 'unavailable' });
     context.log.error({ error: describeError(error) }, 'webhook could not be stored: answered 503');
     response.setHeader('retry-after', String(RETRY_AFTER_S));
-    sendProblem(response, { status: 503, detail: 'it could not be kept: send it again' });
+    sendProblem(response, { status: 503, detail: 'it could not be stored: send it again' });
   }
 }
 
@@ -122,7 +125,7 @@ function refuseGarbage(context: ReceiverContext, response: Response, { reason: w
 }
 
 const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
-  quarantine_full: 'it names no transaction, and there is no room for more of these: send it again',
+  quarantine_full: 'it names no transaction, and the quarantine is full: send it again',
   sender_over_quota: 'it names no transaction, and this address has sent too many of these this hour: send it again',
   large_over_quota:
     'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',

@@ -95,7 +95,7 @@ export async function writeHistoryChange(
       transaction_seq: loaded.seq,
       event_seq: requireRowNumber(event.seq, 'a known event'),
       in_force: after.outOfForce.includes(event) ? 0 : 1,
-      correction_seq: Number(insertId),
+      correction_seq: requireRowNumber(insertId, 'a correction'),
     }));
     await trx.insertInto('event_standings').values(changes).execute();
     // its time was inferred: the real event expects the webhook
@@ -138,7 +138,7 @@ async function writePositions(
         transaction_seq: transactionSeq,
         event_seq: requireRowNumber(event.seq, 'a known event'),
         position: event.position,
-        fact_change_seq: Number(insertId),
+        fact_change_seq: requireRowNumber(insertId, 'a change of facts'),
       })),
     )
     .execute();

@@ -141,7 +141,7 @@ async function writeCorrection(
       actor,
     })
     .executeTakeFirstOrThrow();
-  return Number(insertId);
+  return requireRowNumber(insertId, 'a correction');
 }
 
 async function writeInForceChanges(

@@ -45,7 +45,7 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
     })
     .executeTakeFirstOrThrow();
   context.wakeUps.runs.notify();
-  return { seq: requireRowNumber(Number(result.insertId), `run ${id}`), id };
+  return { seq: requireRowNumber(result.insertId, `run ${id}`), id };
 }
 
 /** A run that failed or was abandoned can be resumed for this long; then its days are read anew. */

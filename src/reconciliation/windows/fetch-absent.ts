@@ -88,7 +88,7 @@ async function chooseShown(context: Context, run: RunRef, absent: Absent[], show
 
 /** In one transaction: transactions that one reading lacks have one cause, and one alert. */
 async function writeMismatches(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
-  if (found.length === 0) return;
+  if (found.length + known.length === 0) return;
   await transact(
     context.db,
     async (trx) => {

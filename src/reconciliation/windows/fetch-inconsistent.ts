@@ -9,6 +9,7 @@ const SHOWS_MAX = 500;
 /**
  * Fetches by id the transactions that one pass showed in two versions. They changed while they were read, or the list
  * mixes two copies of the provider's data. The fetched row is the newest observation.
+ * @param checkLease throws if another process has taken the run: called before each request.
  * @returns ids of transactions that changed.
  */
 export async function fetchInconsistent(
@@ -16,14 +17,18 @@ export async function fetchInconsistent(
   client: ProviderClient,
   run: RunRef,
   ids: string[],
+  checkLease: () => void,
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   context.log.info(
-    { run: run.id, inconsistent: ids.length },
+    { run: run.id, inconsistent: ids.length, fetched: Math.min(ids.length, SHOWS_MAX) },
     'one pass showed rows in two versions; fetching them by id',
   );
   const changed: string[] = [];
   const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
-  for (const id of ids.slice(0, SHOWS_MAX)) changed.push(...(await fetchAndApply(context, client, id, source)).changed);
+  for (const id of ids.slice(0, SHOWS_MAX)) {
+    checkLease();
+    changed.push(...(await fetchAndApply(context, client, id, source)).changed);
+  }
   return changed;
 }

@@ -85,7 +85,7 @@ export async function* readWindow(
   const readable = { has: (id: string): boolean => inside.has(id) && !unreadable.has(id) };
   await resolveSeenMismatches(context, { readable, listed, askedAt: reading.askedAt });
   const inconsistent = [...reading.inconsistentIds].filter((id) => inside.has(id));
-  await countApplied(await fetchInconsistent(context, client, run, inconsistent));
+  await countApplied(await fetchInconsistent(context, client, run, inconsistent, checkLease));
   if (reading.complete) {
     const read = { ids: inside, askedAt: reading.askedAt };
     await countApplied(await fetchAbsent(context, client, run, window, read, { checkLease }));

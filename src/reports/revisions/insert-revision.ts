@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { countBits, type EventWindow } from '../plan/read-event-window.ts';
 import type { ReportPlan } from '../plan/report-plan.ts';
@@ -22,7 +23,7 @@ export async function insertRevision(
     await transact(context.db, async (trx) => {
       const { insertId } = await trx.insertInto('reports').values(toRow(plan, written)).executeTakeFirstOrThrow();
       const now = context.clock.now();
-      if (written.isMailed) await enqueueReportMail(trx, Number(insertId), now);
+      if (written.isMailed) await enqueueReportMail(trx, requireRowNumber(insertId, 'a report'), now);
       await resolveChangedDay(trx, plan, written.eventWindow, now);
     });
     return true;

@@ -1,3 +1,5 @@
+import type { MismatchKind } from '../../domain/mismatch.ts';
+
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
 export const PT_BR = {
   sheets: {
@@ -232,7 +234,7 @@ export const PT_BR = {
     closed_day_changed: 'Um dia que já tinha relatório mudou',
     balance_differs: 'O saldo informado não é o do razão',
     books_broken: 'O razão está inconsistente',
-  },
+  } satisfies Record<MismatchKind, string>,
 } as const;
 
 /** Every word of a report, in one language. A text that another language lacks does not compile. */
