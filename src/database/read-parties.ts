@@ -7,7 +7,7 @@ export async function readParties(db: Reader, ids: string[]): Promise<Map<string
   const rows = await selectParties(db)
     .where('transactions.id', 'in', [...new Set(ids)])
     .execute();
-  return new Map(rows.map(({ id, reference: _, ...party }) => [id, party]));
+  return new Map(rows.map((row) => [row.id, toParty(row)]));
 }
 
 /** @returns the personal fields of transactions by reference, which several transactions may share. */
@@ -18,15 +18,30 @@ export async function readPartiesByReference(db: Reader, references: string[]): 
     .limit(SHARED_MAX)
     .execute();
   const grouped = Map.groupBy(rows, (row) => row.reference ?? '');
-  return new Map([...grouped].map(([reference, some]) => [reference, some.map(({ id: _, ...row }) => row)]));
+  return new Map([...grouped].map(([reference, some]) => [reference, some.map(toParty)]));
 }
 
 /** Upper bound on rows: a reference normally belongs to one transaction. */
 const SHARED_MAX = 1_000;
 
+type Row = Awaited<ReturnType<ReturnType<typeof selectParties>['execute']>>[number];
+
+function toParty({ id: _, reference: __, forgotten_at: forgottenAt, ...party }: Row): Party {
+  return { ...party, forgotten: forgottenAt !== null };
+}
+
 function selectParties(db: Reader) {
   return db
     .selectFrom('transactions')
     .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
-    .select(['transactions.id', 'transactions.reference', 'name', 'email', 'phone', 'document', 'pix_key']);
+    .select([
+      'transactions.id',
+      'transactions.reference',
+      'name',
+      'email',
+      'phone',
+      'document',
+      'pix_key',
+      'forgotten_at',
+    ]);
 }

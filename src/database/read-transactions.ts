@@ -27,6 +27,7 @@ export function selectTransactions(db: Reader) {
       'parties.document',
       'parties.pix_key',
       'parties.description',
+      'parties.forgotten_at',
     ]);
 }
 
@@ -52,5 +53,6 @@ export function toLedgerTransaction(row: TransactionRow): LedgerTransaction {
     document: row.document,
     pixKey: row.pix_key,
     description: row.description,
+    forgotten: row.forgotten_at !== null,
   };
 }

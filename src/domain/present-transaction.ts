@@ -23,6 +23,8 @@ export type LedgerTransaction = {
   document: string | null;
   pixKey: string | null;
   description: string | null;
+  /** The person was forgotten. */
+  forgotten: boolean;
 };
 
 /** A transaction in the API and in callbacks: amounts are decimal strings, instants ISO 8601 with the zone's offset. */
@@ -56,16 +58,20 @@ export function presentTransaction(transaction: LedgerTransaction, calendar: Cal
   };
 }
 
-/** The transaction for roles that don't see personal data. */
-export function maskTransaction<T extends PresentedTransaction>(transaction: T): T {
+/** The transaction for roles that don't see personal data. @param of the transaction as the ledger stores it. */
+export function maskTransaction<T extends PresentedTransaction>(
+  transaction: T,
+  of: Pick<LedgerTransaction, 'forgotten'>,
+): T {
   const { description, e2e_id: e2eId, extra, platform, reference } = transaction;
+  const party = { ...transaction, forgotten: of.forgotten };
   return {
     ...transaction,
     ...maskParty(transaction),
-    description: maskText(description, transaction),
-    extra: maskText(extra, transaction),
-    reference: maskText(reference, transaction),
-    platform: maskPlatform(platform, transaction),
-    e2e_id: maskE2eId(e2eId, transaction),
+    description: maskText(description, party),
+    extra: maskText(extra, party),
+    reference: maskText(reference, party),
+    platform: maskPlatform(platform, party),
+    e2e_id: maskE2eId(e2eId, party),
   };
 }

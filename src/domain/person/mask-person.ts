@@ -25,6 +25,8 @@ export type Party = {
   phone: string | null;
   document: string | null;
   pix_key: string | null;
+  /** The person was forgotten: no values are left to compare a text with. */
+  forgotten?: boolean;
 };
 
 const CPF_LENGTH = 11;
@@ -69,7 +71,8 @@ export function maskName(name: string | null): string | null {
 
 /**
  * Withholds a free text as a whole if it holds a document or a recognizable part of one, or repeats a masked value in any
- * spelling: with escapes, a phone without its country code, a part of a document.
+ * spelling: with escapes, a phone without its country code, a part of a document. Withholds every text about a forgotten
+ * person.
  * @param of the parties of the transactions that it is about.
  */
 export function maskText<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
@@ -99,6 +102,7 @@ export function maskE2eId<T extends string | null>(id: T, ...of: Party[]): T | t
 }
 
 function repeats(text: string, party: Party): boolean {
+  if (party.forgotten) return true;
   const { name, email, phone, document, pix_key } = party;
   const needles = [name, email, phone, document, pix_key].map((value) => foldName(value ?? ''));
   const long = needles.filter((needle) => needle.length >= NEEDLE_CHARS_MIN);

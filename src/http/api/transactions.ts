@@ -147,5 +147,5 @@ function readKnown(known: string | undefined): AsOf {
 /** Presents a transaction, masked for viewers. */
 function present(context: Context, response: Response, transaction: LedgerTransaction) {
   const presented = presentTransaction(transaction, context.calendar);
-  return canSeePersonalData(response) ? presented : maskTransaction(presented);
+  return canSeePersonalData(response) ? presented : maskTransaction(presented, transaction);
 }

@@ -32,7 +32,7 @@ import { buildOnce } from './build-once.ts';
 import { evictDerivedFiles } from './evict-derived-files.ts';
 
 /** The version of the masks. */
-const MASKS = 'masks 4';
+const MASKS = 'masks 5';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
 type Wanted = {

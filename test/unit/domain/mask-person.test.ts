@@ -45,7 +45,7 @@ function renderAsViewer(document: string, { pix_key, ...habits }: Habits): strin
       ...{ id: 'a', operation: 'cashin', status: 'paid', statusWall: '2026-11-20 23:30:00', sequence: 2 },
       ...{ amountCents: 10_000n, commissionCents: 150n, document },
       createdWall: '2026-11-20 23:00:00',
-      pixKey: pix_key(document),
+      ...{ pixKey: pix_key(document), forgotten: false },
       ...apply(habits, document),
     },
     calendar,
@@ -63,7 +63,7 @@ function renderAsViewer(document: string, { pix_key, ...habits }: Habits): strin
       history: [{ status: shown.extra, at: '2026-11-20T23:00:00-03:00' }],
     },
   };
-  return JSON.stringify([maskTransaction(shown), maskMismatch(mismatch, [shown])]);
+  return JSON.stringify([maskTransaction(shown, { forgotten: false }), maskMismatch(mismatch, [shown])]);
 }
 
 function apply<Name extends string>(habits: Record<Name, Spelling>, document: string): Record<Name, string> {

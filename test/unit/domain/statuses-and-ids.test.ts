@@ -83,6 +83,7 @@ const HELD: LedgerTransaction = {
   document: '12345678909',
   pixKey: 'maria@example.com',
   description: 'd',
+  forgotten: false,
 };
 
 describe('a transaction as it is shown', () => {
@@ -99,7 +100,7 @@ describe('a transaction as it is shown', () => {
   });
 
   test('masked, it holds no whole name, document, phone, e-mail or key', () => {
-    const masked = maskTransaction(presentTransaction(HELD, calendar));
+    const masked = maskTransaction(presentTransaction(HELD, calendar), HELD);
     expect(masked).toMatchObject({
       name: 'M*** d*** C***',
       email: 'm***@example.com',
@@ -114,7 +115,7 @@ describe('a transaction as it is shown', () => {
       { ...HELD, name: 'João da Silva', phone: '+5511999998888', document: '12345678909', pixKey: '98765432100' },
       calendar,
     );
-    const mask = (text: string) => maskTransaction({ ...shown, [field]: text })[field];
+    const mask = (text: string) => maskTransaction({ ...shown, [field]: text }, HELD)[field];
 
     test.each([
       '{"nome":"Jo\\u00e3o da Silva"}',
@@ -150,7 +151,7 @@ describe('a transaction as it is shown', () => {
     );
 
     test('a short name is searched from four letters on', () => {
-      const of = (name: string, text: string) => maskTransaction({ ...shown, name, [field]: text })[field];
+      const of = (name: string, text: string) => maskTransaction({ ...shown, name, [field]: text }, HELD)[field];
       expect([of('Rosa', 'pedido da rosa'), of('Ana', 'semana')]).toEqual(['***', 'semana']);
     });
   });

@@ -84,7 +84,7 @@ export function transactionListPages(context: Context): Router {
 /** Presents a transaction, masked for viewers. @param full whether the caller may see personal data. */
 export function presentForCaller(context: Context, transaction: LedgerTransaction, full: boolean) {
   const presented = presentTransaction(transaction, context.calendar);
-  return full ? presented : maskTransaction(presented);
+  return full ? presented : maskTransaction(presented, transaction);
 }
 
 function fields(filters: Filters, full: boolean) {
