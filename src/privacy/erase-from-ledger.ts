@@ -115,26 +115,31 @@ async function eraseSome(
     .forUpdate()
     .execute();
   const named = new Set((await readNamed(trx, seqs)).map((row) => row.seq));
+  let again = 0;
   for (const { seq, extra, extra_hash, digest } of rows) {
-    if (!named.has(seq)) continue;
     const withheld = extra !== null && extra_hash && person.holdsValue(extra);
+    if (!named.has(seq)) {
+      if (!withheld) continue;
+      // an earlier version did not find the value
+      again++;
+    }
     await trx
       .updateTable('transactions')
       .set({
-        digest: createKeyedDigest(context.keys, digest),
+        ...(named.has(seq) ? { digest: createKeyedDigest(context.keys, digest) } : {}),
         ...(withheld ? { extra: null, extra_hash: createKeyedExtraHash(context.keys, extra_hash) } : {}),
       })
       .where('seq', '=', seq)
       .execute();
   }
-  if (named.size === 0) return 0;
+  if (named.size === 0) return again;
   await trx
     .updateTable('parties')
     .set({ name: null, email: null, phone: null, document: null, pix_key: null, description: null, name_folded: null })
     .set({ document_hash: person.hash, forgotten_at: context.clock.now() })
     .where('transaction_seq', 'in', [...named])
     .execute();
-  return named.size;
+  return named.size + again;
 }
 
 /** Clears the document in other people's transactions; their digests included it, so they are keyed too. */

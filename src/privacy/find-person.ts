@@ -6,7 +6,7 @@ import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Person } from '../domain/person/person.ts';
-import { createRedact, createValueMatcher, type Redact } from '../domain/person/redact-text.ts';
+import { createDocumentMatcher, createRedact, createValueMatcher, type Redact } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash } from './redact-forgotten.ts';
 
 const CHUNK_ROWS = 500;
@@ -85,7 +85,7 @@ type Naming = { seq: number; documentHash: Buffer | null; extra: string | null; 
  * texts that cannot contain it; the rest are decoded and matched here.
  */
 async function findNaming({ db, signal }: Context, plain: string): Promise<Naming[]> {
-  const holds = createValueMatcher({ documents: [plain], own: [], shared: [] });
+  const holds = createDocumentMatcher(plain);
   const found: Naming[] = [];
   for (let after = 0; ; ) {
     signal.throwIfAborted();

@@ -16,8 +16,15 @@ const DOCUMENT_CHARS_MAX = 32;
 /** Lengths of a CPF and a CNPJ: only their owners can be forgotten. */
 export const DOCUMENT_LENGTHS = new Set([11, 14]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-/** Separators between a document's digits: a dot, a dash of any kind, spaces. */
-const GAP = '[^0-9A-Za-z]{0,2}';
+/** Separators between a document's digits: a dot, a dash of any kind, spaces around it, quotes and a comma. */
+const GAP = '[^0-9A-Za-z]{0,5}';
+/** Tags separate digits and words. The bound keeps the search linear. */
+const TAG = /<[^<>]{0,100}>/g;
+const CPF_LENGTH = 11;
+/** Digits of a CPF before its check digits, which follow from them. */
+export const CPF_BASE_LENGTH = 9;
+/** What may be a CPF without its check digits. */
+export const CPF_BASE = new RegExp(`(?<!\\d)(\\d{3})${GAP}(\\d{3})${GAP}(\\d{3})(?!\\d)`, 'g');
 /** Lookaheads, so that overlapping candidates are all found. */
 const DOCUMENT_SHAPES = [
   `(?<!\\d)(?=(\\d{3}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{2})(?!\\d))`,
@@ -27,13 +34,19 @@ const DOCUMENT_SHAPES = [
 
 export type PersonMatcher = {
   isDocument: (text: string) => boolean;
+  /** Whether the text contains the document, also within a longer number. */
+  holdsDocument: (text: string) => boolean;
+  /** Whether the text contains a CPF without its check digits. */
+  holdsBase: (text: string) => boolean;
   isId: (text: string) => boolean;
   /** Whether the text contains the document, or a value that only this person has. */
   holdsOwnValue: (text: string) => boolean;
-  /** Whether the text contains a value that others may share. */
+  /** Whether the text contains a value that others may share, or a CPF without its check digits: other numbers have nine digits too. */
   holdsSharedValue: (text: string) => boolean;
   /** Patterns of documents and phones. */
   patterns: RegExp[];
+  /** Returns the places of the document in a text, as start and end. */
+  findDocument: (text: string) => [number, number][];
 };
 
 export function createPersonMatcher(person: {
@@ -42,19 +55,27 @@ export function createPersonMatcher(person: {
   own: string[];
   shared: string[];
 }): PersonMatcher {
-  const spelled = [...person.documents.map(spellDocument), ...person.own.flatMap(spellPhone)];
+  const whole = person.documents.map(spellDocument);
+  const bases = person.documents.filter((one) => one.length === CPF_LENGTH).map(spellBase);
+  const spelled = [...whole, ...person.own.flatMap(spellPhone)];
   const documents = new Set(person.documents);
   const ids = new Set(person.ids.map((id) => id.toLowerCase()));
   const holdsOwn = createHolds(person.own);
   const holdsShared = createHolds(person.shared);
-  const isSpelled = (text: string) => spelled.some((pattern) => text.search(pattern) >= 0);
+  const holdsAny = (patterns: RegExp[], text: string) => patterns.some((pattern) => text.search(pattern) >= 0);
   const read = cacheDecodedForms();
   return {
     isDocument: (text) => read(text).some((one) => documents.has(normalizeDocument(one) ?? '')),
+    holdsDocument: (text) => read(text).some((one) => holdsAny(whole, one)),
+    holdsBase: (text) => read(text).some((one) => holdsAny(bases, one)),
     isId: (text) => ids.has(text.toLowerCase()),
-    holdsOwnValue: (text) => read(text).some((one) => isSpelled(one) || holdsOwn(one)),
-    holdsSharedValue: (text) => read(text).some(holdsShared),
-    patterns: spelled,
+    holdsOwnValue: (text) => read(text).some((one) => holdsAny(spelled, one) || holdsOwn(one)),
+    holdsSharedValue: (text) => read(text).some((one) => holdsAny(bases, one) || holdsShared(one)),
+    patterns: [...spelled, ...bases],
+    findDocument: (text) =>
+      whole.flatMap((pattern) =>
+        Array.from(text.matchAll(pattern), ({ 0: found, index }): [number, number] => [index, index + found.length]),
+      ),
   };
 }
 
@@ -78,10 +99,14 @@ function createHolds(values: string[]): (text: string) => boolean {
   };
 }
 
-/** @returns a pattern for a document with any punctuation, not inside a longer number. */
+/** @returns a pattern for a document with any punctuation, also inside a longer number: no other number has these digits by chance. */
 function spellDocument(document: string): RegExp {
-  const more = /^\d+$/.test(document) ? '\\d' : '[0-9A-Za-z]';
-  return new RegExp(`(?<!${more})${[...document].join(GAP)}(?!${more})`, 'gi');
+  return new RegExp([...document].join(GAP), 'gi');
+}
+
+/** @returns a pattern for a CPF without its check digits, not inside a longer number. */
+function spellBase(cpf: string): RegExp {
+  return new RegExp(`(?<!\\d)${[...cpf.slice(0, CPF_BASE_LENGTH)].join(GAP)}(?!\\d)`, 'g');
 }
 
 /** @returns a pattern for a phone with or without country code and leading zero; none if the value is no phone. */
@@ -104,7 +129,8 @@ export function parsePhone(value: string): string | undefined {
 }
 
 /**
- * Returns a text and its decoded forms: JSON escapes, percent encoding, HTML entities, base64 and UTF-16, also nested.
+ * Returns a text and its decoded forms: JSON escapes, percent encoding, HTML entities, base64 and UTF-16, also nested; and
+ * without HTML tags.
  */
 export function listDecodedForms(text: string): string[] {
   const readings = new Set<string>();
@@ -114,6 +140,7 @@ export function listDecodedForms(text: string): string[] {
 
 function addReadings(text: string, readings: Set<string>, depth: number): void {
   const last = addEscaped(text, readings);
+  for (const source of [text, last]) if (source.includes('<')) readings.add(source.replace(TAG, ' '));
   if (depth === 0) return;
   // percent encoding may contain base64, and a plus is a space only in form encoding
   for (const source of new Set([text, last])) {
@@ -159,11 +186,17 @@ function readPercents(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-/** Yields possible documents of a text, normalized, and possible ids of transactions, in lower case. */
-export function* findCandidates(text: string): Generator<{ document?: string; id?: string }, void, undefined> {
+/**
+ * Yields possible documents of a text, normalized, and possible ids of transactions, in lower case.
+ * @param readings the decoded forms of the text.
+ */
+export function* findCandidates(
+  text: string,
+  readings = listDecodedForms(text),
+): Generator<{ document?: string; id?: string }, void, undefined> {
   // shorter than any document
   if (text.length < Math.min(...DOCUMENT_LENGTHS)) return;
-  for (const one of listDecodedForms(text)) {
+  for (const one of readings) {
     const whole = one.length <= DOCUMENT_CHARS_MAX ? normalizeDocument(one) : null;
     if (whole !== null && DOCUMENT_LENGTHS.has(whole.length)) yield { document: whole };
     for (const shape of DOCUMENT_SHAPES) {

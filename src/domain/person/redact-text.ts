@@ -7,7 +7,10 @@
 
 import { DEPTH_MAX, isDeeperThan } from '../json-depth.ts';
 import { holdsUtf16 } from './decode-text.ts';
+import { completeCpf, findWithinNumbers } from './find-documents.ts';
 import {
+  CPF_BASE,
+  CPF_BASE_LENGTH,
   createPersonMatcher,
   findCandidates,
   listDecodedForms,
@@ -40,6 +43,7 @@ const PERSONAL_WORDS = new Set(
   'name nome email mail phone telefone celular document documento cpf cnpj description descricao'.split(' '),
 );
 const PERSONAL_FIELDS = new Set(['pix_key', 'chave_pix', 'chave', 'tax_id']);
+const HAS_DIGIT = /\d/;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 /** Each level of JSON inside a JSON string doubles the backslashes: more levels do not fit into a body. */
 const NESTED_MAX = 8;
@@ -51,8 +55,11 @@ export function createRedact(person: KnownPerson): Redact {
     if (value === undefined) return redactPlain(text, person, matcher, about);
     const theirs = new Set<string>();
     const tied = gather(value, matcher, { theirs, within: false, nested: 0 });
-    const isMentioned = about || tied || theirs.size > 0 || listTokens(text).some((one) => isMatch(one, matcher));
-    return isMentioned ? redactJson(text, theirs, matcher, 0) : undefined;
+    const tokens = listTokens(text);
+    const split = findSplitDocuments(tokens, matcher);
+    const isMentioned =
+      about || tied || theirs.size > 0 || split.size > 0 || tokens.some((one) => isMatch(one, matcher));
+    return isMentioned ? redactJson(text, { theirs, split }, matcher, 0) : undefined;
   };
 }
 
@@ -62,36 +69,76 @@ export function createValueMatcher(person: Omit<KnownPerson, 'ids'>): (text: str
   return (text) => matcher.holdsOwnValue(text) || matcher.holdsSharedValue(text);
 }
 
-type Token = { value: string; isText: boolean };
+/** @returns a function that checks any text for a document. */
+export function createDocumentMatcher(document: string): (text: string) => boolean {
+  return createPersonMatcher({ documents: [document], ids: [], own: [], shared: [] }).holdsDocument;
+}
+
+type Token = { value: string; isText: boolean; start: number };
+type Placed = Pick<Token, 'value' | 'start'>;
 
 /** All tokens of a JSON text: also field names, and values that a later field of the same name hides from a parser. */
 function listTokens(text: string): Token[] {
-  return Array.from(text.matchAll(TOKEN), ([token]) => readToken(token));
+  return Array.from(text.matchAll(TOKEN), ({ 0: token, index }) => ({ ...readToken(token), start: index }));
 }
 
-function readToken(token: string): Token {
+function readToken(token: string): Omit<Token, 'start'> {
   if (token.startsWith('"')) return { value: (parseJson(token) as string | undefined) ?? token, isText: true };
-  // 1.2e10 and 12000000000.0 are one number
-  return { value: String(Number(token)), isText: false };
+  const number = Number(token);
+  // 1.2e10 and 12000000000.0 are one number; a longer one would lose digits
+  return { value: Number.isSafeInteger(number) ? String(number) : token, isText: false };
+}
+
+/** Joins the values that hold digits: a document may be split over several, such as the elements of a list. */
+function joinDigits(tokens: Placed[]): { joined: string; starts: number[]; parts: Placed[] } {
+  const parts = tokens.filter(({ value }) => HAS_DIGIT.test(value));
+  const starts: number[] = [];
+  let length = 0;
+  for (const { value } of parts) {
+    starts.push(length);
+    length += value.length + 1;
+  }
+  return { joined: parts.map(({ value }) => value).join(' '), starts, parts };
+}
+
+/** @returns where the tokens start over which a document is split. */
+function findSplitDocuments(tokens: Placed[], matcher: PersonMatcher): Set<number> {
+  const { joined, starts, parts } = joinDigits(tokens);
+  const split = new Set<number>();
+  let at = 0;
+  for (const [start, end] of matcher.findDocument(joined).sort(([one], [other]) => one - other)) {
+    while (at + 1 < starts.length && (starts[at + 1] ?? 0) <= start) at++;
+    // within one value it is not split
+    if ((starts[at + 1] ?? Number.POSITIVE_INFINITY) >= end) continue;
+    for (let next = at; (starts[next] ?? Number.POSITIVE_INFINITY) < end; next++) split.add(parts[next]?.start ?? -1);
+  }
+  return split;
 }
 
 function isMatch({ value, isText }: Token, matcher: PersonMatcher): boolean {
-  // a number matches a document only as a whole
-  return isText ? matcher.holdsOwnValue(value) || matcher.isId(value) : matcher.isDocument(value);
+  // a number matches no other value: these may be short
+  return isText ? matcher.holdsOwnValue(value) || matcher.isId(value) : matcher.holdsDocument(value);
 }
 
 /** Replaces single tokens, so that all other bytes stay the same, amounts included. */
-function redactJson(text: string, theirs: Set<string>, matcher: PersonMatcher, nested: number): string | undefined {
-  const redacted = text.replace(TOKEN, (token) => {
+function redactJson(text: string, found: Found, matcher: PersonMatcher, nested: number): string | undefined {
+  const redacted = text.replace(TOKEN, (token, start: number) => {
     const { value, isText } = readToken(token);
-    if (theirs.has(value)) return JSON.stringify(REMOVED);
-    if (!isText) return matcher.isDocument(value) || matcher.isDocument(token) ? JSON.stringify(REMOVED) : token;
-    const inner = expand(value, nested) === value ? undefined : redactJson(value, theirs, matcher, nested + 1);
+    if (found.theirs.has(value) || found.split.has(start)) return JSON.stringify(REMOVED);
+    if (!isText) {
+      const holds = [value, token].some((one) => matcher.holdsDocument(one) || matcher.holdsBase(one));
+      return holds ? JSON.stringify(REMOVED) : token;
+    }
+    const inner = expand(value, nested) === value ? undefined : redactInner(value, found, matcher, nested + 1);
     const left = inner ?? value;
     if (matcher.holdsOwnValue(left) || matcher.holdsSharedValue(left)) return JSON.stringify(REMOVED);
     return inner === undefined ? token : JSON.stringify(inner);
   });
   return redacted === text ? undefined : redacted;
+}
+
+function redactInner(text: string, { theirs }: Found, matcher: PersonMatcher, nested: number): string | undefined {
+  return redactJson(text, { theirs, split: findSplitDocuments(listTokens(text), matcher) }, matcher, nested);
 }
 
 /** Redacts a text that is no complete JSON, so it has no fields. If a value can't be removed exactly, the whole text is. */
@@ -122,6 +169,9 @@ function redactPlain(
     return findCandidates(one).some(({ id }) => id !== undefined && matcher.isId(id));
   }
 }
+
+/** Values of the person, and where the tokens start over which their document is split. */
+type Found = { theirs: Set<string>; split: Set<number> };
 
 type Gathered = { theirs: Set<string>; within: boolean; nested: number };
 
@@ -183,15 +233,26 @@ function isPrimitive(value: unknown): value is string | number {
 
 /** @returns possible documents in a text, normalized, and possible ids of transactions. */
 export function listCandidates(text: string): { documents: string[]; ids: string[] } {
-  const texts = parseShallow(text) === undefined ? [text] : listTokens(text).map((one) => one.value);
+  const tokens = parseShallow(text) === undefined ? [{ value: text, start: 0 }] : listTokens(text);
   const documents = new Set<string>();
   const ids = new Set<string>();
-  for (const one of texts) {
-    for (const { document, id } of findCandidates(one)) {
+  const add = (one: string, readings: string[]) => {
+    for (const { document, id } of findCandidates(one, readings)) {
       if (document !== undefined) documents.add(document);
       if (id !== undefined) ids.add(id);
     }
+  };
+  for (const { value } of tokens) {
+    if (value.length < CPF_BASE_LENGTH) continue;
+    const readings = listDecodedForms(value);
+    add(value, readings);
+    for (const reading of readings) {
+      for (const document of findWithinNumbers(reading)) documents.add(document);
+      for (const [, ...base] of reading.matchAll(CPF_BASE)) documents.add(completeCpf(base.join('')));
+    }
   }
+  const { joined } = joinDigits(tokens);
+  add(joined, [joined]);
   return { documents: [...documents], ids: [...ids] };
 }
 

@@ -16,6 +16,8 @@ const CPF = cpfOf('390533447');
 const PERSON = { name: 'Zuzimara Quixabeira', email: 'zuzimara@plantada.example', phone: '+5599912344321' };
 /** References that hold no whole document: only the person's columns show whose values they are. */
 const REFERENCES = ['390533447', PERSON.email, PERSON.name, '99912344321'];
+/** Extras of their own transactions, which hold the document. */
+const EXTRAS = [`55${CPF}`, `000${CPF}`, `2026${CPF}01`, 'cli 390-533-447'];
 const E2E_ID = 'E1234567820261120123439053344799';
 const PLATFORM = 'loja zuzimara quixabeira';
 
@@ -26,9 +28,9 @@ let webhookIds: string[];
 beforeAll(async () => {
   world = await openConsoleEnvironment();
   const { context, today } = world;
-  transactions = REFERENCES.map((reference) => ({
+  transactions = REFERENCES.map((reference, index) => ({
     ...{ id: randomUUID(), operation: 'cashin', status: 'paid', amount: '10.00', date_created: `${today} 00:00:02` },
-    ...{ ...PERSON, document: CPF, reference, platform: PLATFORM, e2e_id: E2E_ID },
+    ...{ ...PERSON, document: CPF, extra: EXTRAS[index] ?? '', reference, platform: PLATFORM, e2e_id: E2E_ID },
     events: [{ status: 'paid', date_created: `${today} 00:00:02` }],
   }));
   for (const one of transactions) await applyObservations(context, [observe(one, context.clock.now())]);
@@ -69,13 +71,13 @@ async function readShown(role: 'viewer' | 'operator'): Promise<Record<string, st
   const bearer = { authorization: `Bearer ${world.tokens[role]}` };
   const session = { cookie: await logIn(role) };
   const shown: Record<string, string[]> = {};
-  const look = (place: string, text: string) => {
+  const record = (place: string, text: string) => {
     shown[place] = [
       ...new Set([...(shown[place] ?? []), ...[...REFERENCES, E2E_ID, PLATFORM].filter((one) => text.includes(one))]),
     ];
   };
   const read = async (place: string, address: string, headers: Record<string, string>) =>
-    look(place, await (await fetch(`${url}/${address}`, { headers })).text());
+    record(place, await (await fetch(`${url}/${address}`, { headers })).text());
   for (const [headers, kind, prefix] of [
     [bearer, 'api', 'api/v1/'],
     [session, 'page', ''],
@@ -89,19 +91,27 @@ async function readShown(role: 'viewer' | 'operator'): Promise<Record<string, st
   const masked = role === 'viewer';
   for (const format of ['csv', 'xlsx'] as const) {
     const { file } = await openReport(context, { day: today, format, masked });
-    if (format === 'xlsx') look(format, JSON.stringify((await readWorkbook(file)).map((sheet) => sheet.rows)));
+    if (format === 'xlsx') record(format, JSON.stringify((await readWorkbook(file)).map((sheet) => sheet.rows)));
     else await read(format, `api/v1/reports/${today}.csv`, bearer);
   }
   return shown;
 }
 
-test('a viewer sees no reference, platform or end-to-end id of a forgotten person that repeats their values', async () => {
-  const before = await readShown('viewer');
-  expect(new Set(Object.values(before).flat())).toEqual(new Set());
+/** @returns the extras of the person's transactions afterwards. */
+async function forget(): Promise<(string | null)[]> {
   const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR = '' } = world.env;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
   const { code } = await advanceUntilDone(world, runCommandInProcess(['forget', '--document', CPF], env, world.timers));
   expect(code).toBe(0);
+  const ids = transactions.map((one) => one.id);
+  const left = await world.context.db.selectFrom('transactions').select('extra').where('id', 'in', ids).execute();
+  return left.map((one) => one.extra);
+}
+
+test('a viewer sees no reference, platform or end-to-end id of a forgotten person, and their extras are gone', async () => {
+  const before = await readShown('viewer');
+  expect(new Set(Object.values(before).flat())).toEqual(new Set());
+  expect(await forget()).toEqual(EXTRAS.map(() => null));
   const places = Object.keys(before);
   expect(places).toHaveLength(10);
   expect(await readShown('viewer')).toEqual(Object.fromEntries(places.map((place) => [place, []])));
@@ -110,3 +120,14 @@ test('a viewer sees no reference, platform or end-to-end id of a forgotten perso
     expect(operators[place], place).toEqual(expect.arrayContaining(REFERENCES));
   }
 }, 60_000);
+
+test('an extra that an earlier version left is removed by the next run', async () => {
+  const { db } = world.context;
+  const [one] = transactions;
+  await db
+    .updateTable('transactions')
+    .set({ extra: EXTRAS[0] ?? '' })
+    .where('id', '=', one?.id ?? '')
+    .execute();
+  expect(await forget()).toEqual(EXTRAS.map(() => null));
+});

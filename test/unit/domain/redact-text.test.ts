@@ -70,6 +70,39 @@ describe('taking a person out of a text', () => {
     expect(plain).not.toMatch(/ana\W?conc|ana(@|%40)|789|4321|u00/);
   });
 
+  it.each([
+    ['a document behind a country code', '{"a":"5512345678909"}'],
+    ['a document behind zeros in a sentence', '{"memo":"cliente 00012345678909"}'],
+    ['a document within a longer number', '{"a":20261234567890901}'],
+    ['a document with wide punctuation', '{"a":"123 . 456 . 789 - 09"}'],
+    ['a document with tags', '{"a":"<b>123</b><b>456</b><b>789</b><b>09</b>","b":"123<br>456<br>789<br>09"}'],
+    ['a document split over a list', '{"a":["123","456","789","09"]}'],
+    ['a document split over fields', '{"a":"123","b":456,"c":"789","dv":"09"}'],
+    ['a document split over a list in a string', JSON.stringify({ a: '["123","456","789","09"]' })],
+    ['single digits in a list', '{"a":[1,2,3,4,5,6,7,8,9,0,9]}'],
+    ['a document without check digits, in a text about them', `{"id":"${ID}","a":"123 456 789","b":123456789}`],
+  ])('takes out %s', (_, text) => {
+    const redacted = redact(text) ?? '';
+    expect(redacted).toContain(REMOVED);
+    expect(() => JSON.parse(redacted) as unknown).not.toThrow();
+    expect(redacted).not.toMatch(/456|789|[1-9],/);
+  });
+
+  it('keeps a number without check digits in a text about nobody they know', () => {
+    expect(redact('{"order":"123456789","n":[123,456,789]}')).toBeUndefined();
+  });
+
+  it.each([
+    '{"a":"5512345678909"}',
+    '{"a":20261234567890901}',
+    '{"memo":"cliente 00012345678909"}',
+    '{"a":["123","456","789","09"]}',
+    '{"a":"153 12345678909"}',
+    '{"a":"123<br>456<br>789"}',
+  ])('finds the document in %s by its check digits', (text) => {
+    expect(listCandidates(text).documents).toContain('12345678909');
+  });
+
   const base64 = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(text, encoding).toString('base64');
   const numbered = (text: string) => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('');
   const inHex = (text: string) => Array.from(text, (one) => `&#x${one.codePointAt(0)?.toString(16)};`).join('');
@@ -180,6 +213,16 @@ describe('taking a person out of a text', () => {
     const many = `[${Array.from({ length: 20_000 }, (_, n) => 10_000_000_000 + n).join()},12345678909]`;
     expect(listCandidates(many).documents).toContain('12345678909');
     expect(redact(many)).toBe(many.replace('12345678909', `"${REMOVED}"`));
+    for (const text of [
+      `"${'1'.repeat(262_000)}"`,
+      `["${'123 456 789 '.repeat(21_000)}"]`,
+      `[${'123,'.repeat(65_000)}1]`,
+      `"${'<1'.repeat(131_000)}"`,
+      `"${'1-----'.repeat(43_000)}"`,
+    ]) {
+      expect(redact(text)).toBeUndefined();
+      expect(listCandidates(text).ids).toEqual([]);
+    }
   });
 
   it('finds what may be a document or an id in any text', () => {
