@@ -12,6 +12,8 @@ const STAR = '[*xX•●∙·∗#_?█■▪]';
 const STARS = `(?:(?<!\\p{L})${STAR}(?:[./ -]{0,2}${STAR}){1,20}(?!\\p{L})|[.-]{3,20})`;
 const GAP = '[./\\s-]{0,3}';
 const STARRED = new RegExp(`\\d${GAP}${STARS}|${STARS}${GAP}\\d`, 'u');
+/** A single star, or two dots, between digits. Signs that also separate ordinary numbers (`2026_11`, `10x20`): between three and two digits. */
+const BETWEEN = new RegExp(`\\d${GAP}(?:[*•●∙·∗█■▪]|[.]{2})${GAP}\\d|(?<!\\d)\\d{3}${GAP}[xX#_?]${GAP}\\d{2}(?!\\d)`);
 /** The form of a CPF or a CNPJ, whichever of its digits are starred; at least one digit and one star. */
 const ONE = `(?:\\d|${STAR})`;
 const SHAPE =
@@ -31,7 +33,7 @@ const WORDED = new RegExp(`(?<![a-z])${ENDS}(?![a-z])\\D{0,20}${PART}|${PART}\\D
 export function holdsDocumentParts(text: string): boolean {
   return listDecodedForms(text).some((reading) => {
     if (!/\d/.test(reading)) return false;
-    if (STARRED.test(reading) || isStarredShape(reading)) return true;
+    if (STARRED.test(reading) || BETWEEN.test(reading) || isStarredShape(reading)) return true;
     const plain = foldName(reading);
     return NAMES.test(plain) || WORDED.test(plain);
   });

@@ -1,5 +1,6 @@
 /** Finds CPFs and CNPJs in a text by their check digits. Pure. */
 import { normalizeDocument } from './fold-person.ts';
+import { listJoinedDigits } from './list-joined-digits.ts';
 import { findCandidates, listDecodedForms } from './match-person.ts';
 
 const CPF = /^\d{11}$/;
@@ -28,7 +29,7 @@ export function completeCpf(base: string): string {
 
 /**
  * Returns the documents in a text, normalized, the most likely first: separate ones, then punctuated ones, then those
- * inside a longer number (`55<cpf>`, `2026<cpf>01`), from its end. Also finds encoded ones (see `listDecodedForms`). One
+ * inside a longer number (`55<cpf>`, `2026<cpf>01`), from its end, then those with letters between the digits. Also finds encoded ones (see `listDecodedForms`). One
  * in a hundred numbers of a document's length has valid check digits by chance.
  */
 export function findDocuments(text: string): string[] {
@@ -40,6 +41,7 @@ export function findDocuments(text: string): string[] {
   for (const reading of readings) {
     for (const [document] of reading.matchAll(WRITTEN)) found.add(normalizeDocument(document) ?? document);
     for (const document of findWithinNumbers(reading)) found.add(document);
+    for (const digits of listJoinedDigits(reading)) if (isValidDocument(digits)) found.add(digits);
   }
   return [...found];
 }

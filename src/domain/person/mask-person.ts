@@ -13,6 +13,7 @@ import { extractE2eSuffix } from '../e2e-id.ts';
 import { holdsDocumentParts } from './find-document-parts.ts';
 import { findDocuments, isValidDocument } from './find-documents.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
+import { listJoinedDigits } from './list-joined-digits.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms, parsePhone } from './match-person.ts';
 
 /** Replaces a text that repeats masked values, or a value of unknown kind. */
@@ -35,6 +36,10 @@ const CNPJ_LENGTH = 14;
 const PART_CHARS = 4;
 const HEAD_OFFICE = '0001';
 const NEEDLE_CHARS_MIN = 4;
+/** Shorter local parts of an e-mail are words: `maria`, `loja`. */
+const MAILBOX_CHARS_MIN = 6;
+/** A phone without area code, and without the leading 9 of a mobile phone. */
+const LOCAL_PHONE_DIGITS = 8;
 /** Escapes in account names. */
 const ESCAPED = /~([0-9a-f]{1,5})~/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -107,12 +112,15 @@ function repeats(text: string, party: Party): boolean {
   const needles = [name, email, phone, document, pix_key].map((value) => foldName(value ?? ''));
   const long = needles.filter((needle) => needle.length >= NEEDLE_CHARS_MIN);
   const parts = listDocuments(party).map(spellParts);
-  const phones = [phone, pix_key].flatMap((value) => parsePhone(value ?? '') ?? []);
+  const phones = [phone, pix_key].flatMap((value) => parsePhone(value ?? '')?.slice(-LOCAL_PHONE_DIGITS) ?? []);
+  const [mailbox = ''] = /^[^@]+(?=@)/.exec(foldName(email ?? '')) ?? [];
+  if (mailbox.length >= MAILBOX_CHARS_MIN) long.push(mailbox);
   return listDecodedForms(text).some((reading) => {
     const plain = foldName(reading);
     const bare = normalizeDocument(reading) ?? '';
     if (long.some((needle) => plain.includes(needle)) || phones.some((number) => bare.includes(number))) return true;
-    return parts.some((part) => part.test(bare) || part.test(reading));
+    const digits = [bare, reading, ...listJoinedDigits(reading)];
+    return parts.some((part) => digits.some((one) => part.test(one)));
   });
 }
 

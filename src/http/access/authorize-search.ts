@@ -8,6 +8,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { holdsDocumentParts } from '../../domain/person/find-document-parts.ts';
 import { findDocuments } from '../../domain/person/find-documents.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
+import { listJoinedDigits } from '../../domain/person/list-joined-digits.ts';
 import { WITHHELD } from '../../domain/person/mask-person.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-person.ts';
 import { listCandidates } from '../../domain/person/redact-text.ts';
@@ -102,7 +103,7 @@ export async function authorizeFilter(context: Context, caller: Caller, filter: 
  */
 function readPart(text = ''): string | undefined {
   if (UUID.test(text)) return undefined;
-  const bare = listDecodedForms(text).map((reading) => normalizeDocument(reading) ?? '');
+  const bare = listDecodedForms(text).flatMap((one) => [normalizeDocument(one) ?? '', ...listJoinedDigits(one)]);
   return bare.find((one) => PART.test(one)) ?? (holdsDocumentParts(text) ? bare[0] : undefined);
 }
 

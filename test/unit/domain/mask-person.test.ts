@@ -198,6 +198,12 @@ describe('a text', () => {
     'os últimos 72',
     '997 no começo',
     'dv 72',
+    '361/x/70',
+    '505_20',
+    '224..01',
+    '224 .. 01',
+    '224 • 01',
+    '22*1',
   ])('that shows a part of a document is withheld: %s', (text) => {
     expect(maskText(text)).toBe('***');
   });
@@ -213,10 +219,66 @@ describe('a text', () => {
     'loja_12',
     'fim de semana',
     'sha256:***',
+    'pedido-2026-11-000123',
+    'pedido_2026_11_17',
+    'caixa 10x20x30',
+    '3x R$ 50.00',
+    'mesa 4.. obrigado',
+    'p1=10 p2=20',
+    '{"qtd":2,"itens":[10,20],"em":"2026-11-20T10:30:00Z"}',
+    '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
     'NFe 12345 - 2',
     '***',
   ])('that shows none stays: %s', (text) => {
     expect(maskText(text)).toBe(text);
+  });
+});
+
+describe('a text about a person', () => {
+  const party = {
+    ...{ name: 'Maria Souza', email: 'maria.souza@example.com', phone: '5511987658227', document: '22453832301' },
+    pix_key: null,
+  };
+
+  it.each([
+    '98765-8227',
+    '8765 8227',
+    'liga 987658227',
+    'maria.souza',
+    'cliente MARIA.SOUZA',
+    'A224B538C323D01',
+    'a224538b323',
+    'p01=224 p02=538 p03=323 p04=01',
+    'd1:224;d2:538;d3:323;d4:01',
+    '224 e 538 e 323 e 01',
+    '1) 224 2) 538 3) 323 4) 01',
+    '{"a":"224","b":"538","c":"323","d":"01"}',
+    '2245383230l',
+  ])('is withheld if it repeats a value: %s', (text) => {
+    expect(maskText(text, party)).toBe('***');
+  });
+
+  it.each(['12a345b678c0001d95', '{"a":"12","b":"345","c":"678","d":"0001","e":"95"}'])(
+    'is withheld if it repeats the CNPJ: %s',
+    (text) => {
+      expect(maskText(text, { ...party, document: '12345678000195' })).toBe('***');
+    },
+  );
+
+  it.each([
+    'pedido-2026-11-000123',
+    'mesa 12 às 10h30',
+    'maria',
+    'A100B200C300D4',
+    '2x 100, 3x 200, 4x 300',
+    'em 2026-11-20T10:30:00Z',
+  ])('is shown if it repeats none: %s', (text) => {
+    expect(maskText(text, party)).toBe(text);
+  });
+
+  it('is mostly shown if it is an order number with letters', () => {
+    const anyOrders = fc.sample(fc.stringMatching(/^[a-z]{2,8}-\d{4}-[A-Z]{1,3}\d{3,6}$/), { numRuns: 2000, seed: 17 });
+    expect(anyOrders.filter((text) => maskText(text, party) === '***').length).toBeLessThan(60);
   });
 });
 
