@@ -21,7 +21,7 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
     .where('seq', 'in', [...new Set(seqs)])
     .execute();
   const references = await findReferences(trx, seqs);
-  const raws = rows.map((row) => ({ text: decodeText(row.body), ties: references.get(row.seq) ?? [] }));
+  const raws = rows.map((row) => ({ text: decodeText(row.body), aliases: references.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
   const refused: { seq: number; reason: string }[] = [];
   for (const [index, { seq }] of rows.entries()) {

@@ -289,6 +289,7 @@ it('writes nothing back: a list, a change, a late webhook, a row that is refused
   await sendAll([
     { transaction_id: theirs.id, status: 'refund', name: person.name, extra: person.extra },
     { extra: person.extra, status: 'refund', customer: { name: person.name } },
+    { reference: theirs.reference, status: 'refund', customer: { phone: person.phone } },
     { nada: 'sem chave', cliente: { cpf: DOCUMENT, nome: 'outro nome' } },
     `de novo o CPF ${DOCUMENT}`,
   ]);
