@@ -175,8 +175,13 @@ function spellParts(document: string): RegExp {
   const parts = new Set<string>();
   for (let start = 0; start + PART_CHARS <= document.length; start++)
     parts.add(document.slice(start, start + PART_CHARS));
-  // almost every company has this branch number, and many references contain it
-  if (document.length === CNPJ_LENGTH) parts.delete(HEAD_OFFICE);
+  if (document.length === CNPJ_LENGTH) {
+    // almost every company has this branch number, and many references contain it
+    parts.delete(HEAD_OFFICE);
+    // with letters, a single sign between its ends does not distinguish them from other words: `ABC_12`
+    const gap = '[^0-9A-Za-z]{0,3}';
+    parts.add(`(?<![0-9A-Z])${document.slice(0, 3)}${gap}[xX]?${gap}${document.slice(-2)}(?!\\d)`);
+  }
   return new RegExp(parts.size === 0 ? '(?!)' : [...parts].join('|'));
 }
 

@@ -265,6 +265,11 @@ describe('a text about a person', () => {
     },
   );
 
+  it.each(['ABC/x/95', 'ABC_95', 'ABC • 95', 'ABC..95'])('is withheld if it shows the ends of a CNPJ: %s', (text) => {
+    expect(maskText(text, { ...party, document: 'ABC45678000195' })).toBe('***');
+    expect(maskText('ABD_95', { ...party, document: 'ABC45678000195' })).toBe('ABD_95');
+  });
+
   it.each([
     'pedido-2026-11-000123',
     'mesa 12 às 10h30',
