@@ -45,7 +45,7 @@ export const SPELLINGS: Record<string, (document: string) => string> = {
   'in fields of JSON': (one) =>
     JSON.stringify({ a: one.slice(0, 3), b: one.slice(3, 6), c: one.slice(6, 9), d: one.slice(9) }),
   'with words in between': (one) => [one.slice(0, 3), one.slice(3, 6), one.slice(6, 9), one.slice(9)].join(' e '),
-  'with letters that look like digits': (one) => one.replaceAll('1', 'l').replaceAll('0', 'O'),
+  'with letters of the shape of digits': (one) => one.replaceAll('1', 'l').replaceAll('0', 'O'),
   'its ends around one star': (one) => `${one.slice(0, 3)}/x/${one.slice(-2)}`,
   'its ends around a star of spaces': (one) => `${one.slice(0, 3)} • ${one.slice(-2)}`,
   'its ends around a star like a line': (one) => `${one.slice(0, 3)}_${one.slice(-2)}`,

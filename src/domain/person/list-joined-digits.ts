@@ -9,7 +9,7 @@ const BLANK = ' '.repeat(13);
 const HAS_LETTERS_BETWEEN = /\d\D*\p{L}\D*\d/u;
 /** Numbers of parts, as in `p1=224 p2=538` and `1) 224 2) 538`. */
 const LABELS = /\p{L}\d{1,2}(?=["']?\s?[=:])|(?<!\d)\d(?!\d)/gu;
-/** Letters that look like digits, beside a digit. */
+/** Letters of the shape of digits, beside a digit. */
 const LOOKALIKES = /(?=[lIoO|./-]*\d)[\dlIoO|][\dlIoO|./-]{7,16}[\dlIoO|]/g;
 /** Fewer digits occur by chance. */
 const DIGITS_MIN = 6;

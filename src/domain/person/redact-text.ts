@@ -17,6 +17,15 @@ import {
   type PersonMatcher,
   SUBSTRING_CHARS_MIN,
 } from './match-person.ts';
+import {
+  findSplitDocuments,
+  joinDigits,
+  listTokens,
+  parseJson,
+  readToken,
+  TOKEN,
+  type Token,
+} from './tokenize-json.ts';
 
 /** Replaces a value of a forgotten person. */
 export const REMOVED = '[removido]';
@@ -43,8 +52,6 @@ const PERSONAL_WORDS = new Set(
   'name nome email mail phone telefone celular document documento cpf cnpj description descricao'.split(' '),
 );
 const PERSONAL_FIELDS = new Set(['pix_key', 'chave_pix', 'chave', 'tax_id']);
-const HAS_DIGIT = /\d/;
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 /** Each level of JSON inside a JSON string doubles the backslashes: more levels do not fit into a body. */
 const NESTED_MAX = 8;
 
@@ -72,47 +79,6 @@ export function createValueMatcher(person: Omit<KnownPerson, 'ids'>): (text: str
 /** @returns a function that checks any text for a document. */
 export function createDocumentMatcher(document: string): (text: string) => boolean {
   return createPersonMatcher({ documents: [document], ids: [], own: [], shared: [] }).holdsDocument;
-}
-
-type Token = { value: string; isText: boolean; start: number };
-type Placed = Pick<Token, 'value' | 'start'>;
-
-/** All tokens of a JSON text: also field names, and values that a later field of the same name hides from a parser. */
-function listTokens(text: string): Token[] {
-  return Array.from(text.matchAll(TOKEN), ({ 0: token, index }) => ({ ...readToken(token), start: index }));
-}
-
-function readToken(token: string): Omit<Token, 'start'> {
-  if (token.startsWith('"')) return { value: (parseJson(token) as string | undefined) ?? token, isText: true };
-  const number = Number(token);
-  // 1.2e10 and 12000000000.0 are one number; a longer one would lose digits
-  return { value: Number.isSafeInteger(number) ? String(number) : token, isText: false };
-}
-
-/** Joins the values that hold digits: a document may be split over several, such as the elements of a list. */
-function joinDigits(tokens: Placed[]): { joined: string; starts: number[]; parts: Placed[] } {
-  const parts = tokens.filter(({ value }) => HAS_DIGIT.test(value));
-  const starts: number[] = [];
-  let length = 0;
-  for (const { value } of parts) {
-    starts.push(length);
-    length += value.length + 1;
-  }
-  return { joined: parts.map(({ value }) => value).join(' '), starts, parts };
-}
-
-/** @returns where the tokens start over which a document is split. */
-function findSplitDocuments(tokens: Placed[], matcher: PersonMatcher): Set<number> {
-  const { joined, starts, parts } = joinDigits(tokens);
-  const split = new Set<number>();
-  let at = 0;
-  for (const [start, end] of matcher.findDocument(joined).sort(([one], [other]) => one - other)) {
-    while (at + 1 < starts.length && (starts[at + 1] ?? 0) <= start) at++;
-    // within one value it is not split
-    if ((starts[at + 1] ?? Number.POSITIVE_INFINITY) >= end) continue;
-    for (let next = at; (starts[next] ?? Number.POSITIVE_INFINITY) < end; next++) split.add(parts[next]?.start ?? -1);
-  }
-  return split;
 }
 
 function isMatch({ value, isText }: Token, matcher: PersonMatcher): boolean {
@@ -260,12 +226,4 @@ export function listCandidates(text: string): { documents: string[]; ids: string
 function parseShallow(text: string): unknown {
   const value = parseJson(text);
   return typeof value === 'object' && value !== null && isDeeperThan(value, DEPTH_MAX) ? undefined : value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
