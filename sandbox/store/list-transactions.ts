@@ -7,7 +7,7 @@ import {
   type ListFilter,
   type TransactionsQuery,
 } from './filter-list.ts';
-import { readEvents } from './read-transactions.ts';
+import { inSnapshot, withEvents } from './read-transactions.ts';
 import type { Database, StoredTransaction } from './tables.ts';
 import { type HourCount, readHourCounts } from './update-hour-counts.ts';
 
@@ -78,10 +78,9 @@ async function readKeys(matching: TransactionsQuery, offset: number, { list }: S
 
 async function readInOrder(db: Database, sequences: readonly number[]): Promise<StoredTransaction[]> {
   if (sequences.length === 0) return [];
-  const [rows, events] = await Promise.all([
-    db.selectFrom('transactions').selectAll().where('seq', 'in', sequences).execute(),
-    readEvents(db, sequences),
-  ]);
-  const bySeq = new Map(rows.map((row) => [row.seq, { ...row, events: events.get(row.seq) ?? [] }]));
+  const transactions = await inSnapshot(db, async (snapshot) =>
+    withEvents(snapshot, await snapshot.selectFrom('transactions').selectAll().where('seq', 'in', sequences).execute()),
+  );
+  const bySeq = new Map(transactions.map((one) => [one.seq, one]));
   return sequences.flatMap((seq) => bySeq.get(seq) ?? []);
 }

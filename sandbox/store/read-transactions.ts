@@ -2,8 +2,15 @@ import type { Database, DatabaseTransaction, Event, StoredTransaction, Transacti
 
 /** Reads a transaction with its events, newest first; undefined if the id is unknown. */
 export async function readTransaction(db: Database, id: string): Promise<StoredTransaction | undefined> {
-  const row = await db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : (await withEvents(db, [row]))[0];
+  return await inSnapshot(db, async (snapshot) => {
+    const row = await snapshot.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
+    return row === undefined ? undefined : (await withEvents(snapshot, [row]))[0];
+  });
+}
+
+/** Reads rows and their events as of one instant: a status that moves in between would contradict its history. */
+export async function inSnapshot<T>(db: Database, read: (snapshot: Database) => Promise<T>): Promise<T> {
+  return await db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
 }
 
 /** As readTransaction, and locks the row until the database transaction ends. */

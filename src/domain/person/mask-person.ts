@@ -178,9 +178,10 @@ function spellParts(document: string): RegExp {
   if (document.length === CNPJ_LENGTH) {
     // almost every company has this branch number, and many references contain it
     parts.delete(HEAD_OFFICE);
-    // with letters, a single sign between its ends does not distinguish them from other words: `ABC_12`
-    const gap = '[^0-9A-Za-z]{0,3}';
-    parts.add(`(?<![0-9A-Z])${document.slice(0, 3)}${gap}[xX]?${gap}${document.slice(-2)}(?!\\d)`);
+    // with letters, stars between its ends do not distinguish them from other words: `ABC_12`
+    parts.add(`(?<![0-9A-Z])${document.slice(0, 3)}(?:[xX]|[^0-9A-Za-z]){0,20}${document.slice(-2)}(?!\\d)`);
+    // digits that a text calls a start are withheld anyway; a start with letters is known by its value alone
+    if (/[A-Z]/.test(document.slice(0, 3))) parts.add(`(?<![0-9A-Za-z])${document.slice(0, 3)}(?![0-9A-Za-z])`);
   }
   return new RegExp(parts.size === 0 ? '(?!)' : [...parts].join('|'));
 }
