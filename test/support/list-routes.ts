@@ -10,6 +10,7 @@ export function listRoutes(app: Express): string[] {
 function listLayers(stack: Layer[], prefix = ''): string[] {
   return stack.flatMap(({ route, handle, rawPath }) => {
     if (route) {
+      // cast: the types of express hide the methods of a route
       const { methods } = route as unknown as { methods: Record<string, boolean> };
       return Object.keys(methods)
         .filter((method) => method !== '_all')

@@ -283,6 +283,7 @@ describe('a history of an earlier version', () => {
       .set({ event_count: 2, sequence: 2 })
       .where('seq', '=', third)
       .execute();
+    // cast: the listing is that of a migration, which knows no table types
     await listHistories(context.db as unknown as Kysely<unknown>);
     return { skewed, inferred, twice };
   }
@@ -303,6 +304,7 @@ describe('a history of an earlier version', () => {
       .where('entry_seq', '=', entry.seq)
       .execute();
     expect(Object.keys(await netOf(context, row.id))).toHaveLength(4);
+    // cast: as above
     await listDatedEntries(context.db as unknown as Kysely<unknown>);
     expect(await correctStoredHistories(context)).toEqual({ corrected: 1, asked: 0 });
     expect(await netOf(context, row.id)).toEqual({});

@@ -169,6 +169,7 @@ test('a status that can not be read adds nothing to what is known, and gives way
         .execute()
     ).map((row) => row.type);
   const known = makeShownTransaction(['pending@0', 'paid@1']);
+  // cast: values that the type of a well-formed row excludes
   const garbled = (row: ShownTransaction) => ({ ...row, status: [], events: {} }) as unknown as ShownTransaction;
   await applyRow(known);
   await applyRow(garbled(known));

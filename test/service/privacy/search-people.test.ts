@@ -141,6 +141,7 @@ describe('the search over many', () => {
       ...db,
       selectFrom: db.selectFrom.bind(db),
       getExecutor: () => failingExecutor(db),
+      // cast: a database of which the search uses these alone
     } as unknown as typeof db;
     const wide = searchTransactions(timedOut, keys, { by: 'created', limit: PAGE, platform: 'p2' });
     await expect(wide).rejects.toMatchObject({
