@@ -29,10 +29,10 @@ const CHUNK_PAYMENTS = 100;
 /** Figures of callbacks: throughput, the cost of a bad merchant for the others, and the time to the first attempt. */
 export async function run(): Promise<Figure[]> {
   const shop = await openShop();
-  const world = await openWorld();
+  const environment = await openEnvironment();
   try {
     const before = await postPlainly(shop, FAST_MERCHANTS * PAYMENTS);
-    const { context } = world;
+    const { context } = environment;
     await addMerchant(context, `${shop.url}/fast/0`);
     const idle = await measureLatency(context, shop, { perSecond: 10, count: LATENCY_PAYMENTS_IDLE });
     for (let i = 1; i < FAST_MERCHANTS; i++) await addMerchant(context, `${shop.url}/fast/${i}`);
@@ -63,7 +63,7 @@ export async function run(): Promise<Figure[]> {
       figure('p99 of the others beside a dead and a slow merchant, times', mean(beside) / mean(alone), 1.2, 'most'),
     ];
   } finally {
-    await world[Symbol.asyncDispose]();
+    await environment[Symbol.asyncDispose]();
     shop.close();
   }
 }
@@ -91,7 +91,7 @@ async function openShop(): Promise<Shop> {
   };
 }
 
-async function openWorld(): Promise<{ context: Context } & AsyncDisposable> {
+async function openEnvironment(): Promise<{ context: Context } & AsyncDisposable> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
   const config = readConfig({ DATA_DIR: dataDir, CALLBACK_ALLOW_PRIVATE: 'true' });
   const log = createLog('silent', process.stderr);

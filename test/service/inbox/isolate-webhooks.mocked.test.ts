@@ -32,33 +32,33 @@ vi.mock('../../../src/inbox/items/claim-items.ts', async (original) => {
   return { ...real, claimItems };
 });
 
-let world: InboxEnvironment;
+let environment: InboxEnvironment;
 beforeAll(async () => {
-  world = await openInboxEnvironment();
+  environment = await openInboxEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 afterEach(async () => {
   reads.broken = true;
-  await sql`DROP TRIGGER IF EXISTS refuse_items`.execute(world.context.db);
+  await sql`DROP TRIGGER IF EXISTS refuse_items`.execute(environment.context.db);
 });
 
 /** From now on the database fails every statement that writes such an item. */
 async function failItems(when: string, errno: number): Promise<void> {
   await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
     IF ${sql.raw(when)} THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
-    world.context.db,
+    environment.context.db,
   );
 }
 
 /** Repeats until this call, not the inbox's own loop, selected the webhooks. @returns the error. */
 const failToSplit = () =>
-  eventually('the split fails', async () => (await splitWebhooks(world.context, 0)).failure?.error);
+  eventually('the split fails', async () => (await splitWebhooks(environment.context, 0)).failure?.error);
 
 const goodOf = ({ provider }: InboxEnvironment) => {
   const { id } = provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
   return { transaction_id: id, status: 'paid' };
 };
-const good = () => goodOf(world);
+const good = () => goodOf(environment);
 const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, status: 'paid' });
 
 test.each([
@@ -67,15 +67,15 @@ test.each([
 ])('bodies that the database fails on, %s, are quarantined and raised; the others are applied', async (_, errno) => {
   await failItems("NEW.reference LIKE 'poison%'", errno);
   const answers = await Promise.all(
-    Array.from({ length: 60 }, (_unused, index) => world.receive(index % 25 === 7 ? poisoned() : good())),
+    Array.from({ length: 60 }, (_unused, index) => environment.receive(index % 25 === 7 ? poisoned() : good())),
   );
   for (const [index, { id }] of answers.entries()) {
     const state = index % 25 === 7 ? 'quarantined' : 'applied';
-    expect(await world.waitForState(id, state)).toMatchObject(
+    expect(await environment.waitForState(id, state)).toMatchObject(
       state === 'applied' ? { items: 1 } : { items: 0, reason: 'not_taken_apart' },
     );
   }
-  const actual = (await readMismatchRows(world.context, 'webhook_quarantined')).map((one) => one.actual);
+  const actual = (await readMismatchRows(environment.context, 'webhook_quarantined')).map((one) => one.actual);
   expect(actual).toContainEqual({ reason: 'not_taken_apart' });
 });
 
@@ -88,52 +88,52 @@ test.each([
   async (_, errno) => {
     await failItems("NEW.reference LIKE 'waits%'", errno);
     const reference = `waits ${randomUUID()}`;
-    world.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID(), reference }));
+    environment.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID(), reference }));
     const [bad, ...others] = await Promise.all([
-      world.receive({ transaction_reference: reference, status: 'paid' }),
-      ...Array.from({ length: 9 }, () => world.receive(good())),
+      environment.receive({ transaction_reference: reference, status: 'paid' }),
+      ...Array.from({ length: 9 }, () => environment.receive(good())),
     ]);
-    for (const { id } of others) await world.waitForState(id, 'applied');
+    for (const { id } of others) await environment.waitForState(id, 'applied');
     expect(await failToSplit()).toMatchObject({ errno });
-    expect((await world.webhook(bad?.id ?? '')).state).toBe('pending');
-    await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
-    world.context.wakeUps.inbox.notify();
-    await world.waitForState(bad?.id ?? '', 'applied');
+    expect((await environment.webhook(bad?.id ?? '')).state).toBe('pending');
+    await sql`DROP TRIGGER refuse_items`.execute(environment.context.db);
+    environment.context.wakeUps.inbox.notify();
+    await environment.waitForState(bad?.id ?? '', 'applied');
   },
 );
 
 test('a body that can not be parsed is quarantined at once; reprocessed once it can, it is applied', async () => {
   const body = { ...good(), x: UNREADABLE };
-  const [bad, next] = await Promise.all([world.receive(body), world.receive(good())]);
-  await world.waitForState(next.id, 'applied');
-  expect(await world.waitForState(bad.id, 'quarantined')).toMatchObject({ reason: 'not_taken_apart', items: 0 });
+  const [bad, next] = await Promise.all([environment.receive(body), environment.receive(good())]);
+  await environment.waitForState(next.id, 'applied');
+  expect(await environment.waitForState(bad.id, 'quarantined')).toMatchObject({ reason: 'not_taken_apart', items: 0 });
   reads.broken = false;
-  await world.receive(body);
-  expect(await world.webhook(bad.id)).toMatchObject({ state: 'quarantined', repeats: 1 });
+  await environment.receive(body);
+  expect(await environment.webhook(bad.id)).toMatchObject({ state: 'quarantined', repeats: 1 });
   const { reprocessWebhook } = await import('../../../src/inbox/items/quarantine.ts');
-  await reprocessWebhook(world.context, (await world.webhook(bad.id)).seq);
-  await world.waitForState(bad.id, 'applied');
+  await reprocessWebhook(environment.context, (await environment.webhook(bad.id)).seq);
+  await environment.waitForState(bad.id, 'applied');
 });
 
 test('a database that accepts no item quarantines nothing; once it does, all are applied', async () => {
   await failItems('TRUE', 1644);
-  const answers = await Promise.all(Array.from({ length: 30 }, () => world.receive(good())));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => environment.receive(good())));
   expect(await failToSplit()).toMatchObject({ errno: 1644 });
-  const states = await Promise.all(answers.map(async ({ id }) => (await world.webhook(id)).state));
+  const states = await Promise.all(answers.map(async ({ id }) => (await environment.webhook(id)).state));
   expect(new Set(states)).toEqual(new Set(['pending']));
-  await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
-  world.context.wakeUps.inbox.notify();
-  for (const { id } of answers) await world.waitForState(id, 'applied');
+  await sql`DROP TRIGGER refuse_items`.execute(environment.context.db);
+  environment.context.wakeUps.inbox.notify();
+  for (const { id } of answers) await environment.waitForState(id, 'applied');
 });
 
 test('a webhook that fails alone, maybe not by its own fault, waits until another one is split', async () => {
   await failItems("NEW.reference LIKE 'poison%'", 1644);
-  const bad = await world.receive(poisoned());
+  const bad = await environment.receive(poisoned());
   expect(await failToSplit()).toMatchObject({ errno: 1644 });
-  expect((await world.webhook(bad.id)).state).toBe('pending');
-  const { id } = await world.receive(good());
-  await world.waitForState(bad.id, 'quarantined');
-  await world.waitForState(id, 'applied');
+  expect((await environment.webhook(bad.id)).state).toBe('pending');
+  const { id } = await environment.receive(good());
+  await environment.waitForState(bad.id, 'quarantined');
+  await environment.waitForState(id, 'applied');
 });
 
 test.each([
@@ -177,7 +177,10 @@ test('items claimed before the database went away are returned with the failure'
     throw away;
   };
   const failing = { seqs: [-1, -2], slots: 2, error: refused };
-  expect(await isolateWebhooks(world.context, failing, split)).toEqual({ claimed: [item], failure: { error: away } });
+  expect(await isolateWebhooks(environment.context, failing, split)).toEqual({
+    claimed: [item],
+    failure: { error: away },
+  });
 });
 
 test('due items are claimed as often as ever while no webhook can be split', async () => {
@@ -211,8 +214,8 @@ test('webhooks that failed before others were split, and would not fail now, are
   };
   const seqs = [-1, -2, -3, -4];
   const { failure } = await isolateWebhooks(
-    world.context,
-    { seqs, slots: 0, error: errors[0], deferred: createDeferredWebhooks(world.context.timers) },
+    environment.context,
+    { seqs, slots: 0, error: errors[0], deferred: createDeferredWebhooks(environment.context.timers) },
     split,
   );
   expect(failure).toBeUndefined();

@@ -17,37 +17,41 @@ vi.mock('../../../src/domain/person/redact-text.ts', async (original) => {
 });
 
 const DOCUMENT = '12345678909';
-let world: InboxEnvironment;
+let environment: InboxEnvironment;
 beforeAll(async () => {
-  world = await openInboxEnvironment();
-  await world.context.db
+  environment = await openInboxEnvironment();
+  await environment.context.db
     .insertInto('forgotten_people')
-    .values({ document_hash: hashDocument(world.context.keys, DOCUMENT), forgotten_at: new Date() })
+    .values({ document_hash: hashDocument(environment.context.keys, DOCUMENT), forgotten_at: new Date() })
     .execute();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 beforeEach(() => {
   broken.on = true;
 });
 
 async function bodyOf(id: string): Promise<string> {
-  const { seq } = await world.webhook(id);
-  const row = await world.context.db.selectFrom('webhooks').select('body').where('seq', '=', seq).executeTakeFirst();
+  const { seq } = await environment.webhook(id);
+  const row = await environment.context.db
+    .selectFrom('webhooks')
+    .select('body')
+    .where('seq', '=', seq)
+    .executeTakeFirst();
   return String(row?.body);
 }
 const nest = (inner: string, levels: number) => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`;
 
 test('bodies made of brackets or of documents delay nothing once a person was forgotten', async () => {
-  const deep = await world.receive(nest('', 120_000));
-  const personal = await world.receive(nest(`"${DOCUMENT}"`, 120_000));
+  const deep = await environment.receive(nest('', 120_000));
+  const personal = await environment.receive(nest(`"${DOCUMENT}"`, 120_000));
   const documents = Array.from({ length: 20_000 }, (_, n) => 10_000_000_000 + n);
-  const many = await world.receive({ nada: [...documents, Number(DOCUMENT)] });
-  const next = await world.receive({ nada: DOCUMENT });
+  const many = await environment.receive({ nada: [...documents, Number(DOCUMENT)] });
+  const next = await environment.receive({ nada: DOCUMENT });
   for (const { id } of [deep, personal]) {
-    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'too_deep' });
+    expect(await environment.waitForState(id, 'quarantined')).toMatchObject({ reason: 'too_deep' });
   }
   for (const { id } of [many, next])
-    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'no_key' });
+    expect(await environment.waitForState(id, 'quarantined')).toMatchObject({ reason: 'no_key' });
   expect(await bodyOf(deep.id)).toBe(nest('', 120_000));
   expect(await bodyOf(personal.id)).toBe('[removido]');
   expect(await bodyOf(many.id)).toBe(JSON.stringify({ nada: [...documents, '[removido]'] }));
@@ -55,26 +59,26 @@ test('bodies made of brackets or of documents delay nothing once a person was fo
 });
 
 test('a webhook that can not be redacted is quarantined and raised, alone', async () => {
-  const row = world.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
+  const row = environment.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
   const [bad, good] = await Promise.all([
-    world.receive({ transaction_id: row.id, status: 'paid', x: UNREADABLE, document: DOCUMENT }),
-    world.receive({ nada: DOCUMENT }),
+    environment.receive({ transaction_id: row.id, status: 'paid', x: UNREADABLE, document: DOCUMENT }),
+    environment.receive({ nada: DOCUMENT }),
   ]);
-  await world.waitForState(good.id, 'quarantined');
+  await environment.waitForState(good.id, 'quarantined');
   expect(await bodyOf(good.id)).toBe('{"nada":"[removido]"}');
   // its item is verified all the same
-  const held = await world.waitForState(bad.id, 'quarantined');
+  const held = await environment.waitForState(bad.id, 'quarantined');
   expect(held).toMatchObject({ reason: 'not_redacted' });
   expect(await bodyOf(bad.id)).toContain(DOCUMENT);
-  const rows = await world.context.db.selectFrom('mismatches').select('actual').execute();
+  const rows = await environment.context.db.selectFrom('mismatches').select('actual').execute();
   expect(rows.map((one) => one.actual)).toContain('{"reason":"not_redacted"}');
 });
 
 test("a provider's row that can't be redacted is raised, and not kept", async () => {
   const source = { kind: 'list', page: 1, run: { seq: 1, id: 'run_1' } } as const;
-  await storeRefusedRows(world.context, [
+  await storeRefusedRows(environment.context, [
     { id: 'x', raw: `{"document":"${DOCUMENT} ${UNREADABLE}"}`, reason: 'amount', source },
   ]);
-  const row = await world.context.db.selectFrom('refused_rows').select('raw').executeTakeFirstOrThrow();
+  const row = await environment.context.db.selectFrom('refused_rows').select('raw').executeTakeFirstOrThrow();
   expect(String(row.raw)).toBe('[removido]');
 });

@@ -8,11 +8,11 @@ import { observe, type ShownTransaction } from '../../support/make-observations.
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: InboxEnvironment;
+let environment: InboxEnvironment;
 beforeAll(async () => {
-  world = await openInboxEnvironment();
+  environment = await openInboxEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const make = (more: Partial<ShownTransaction> = {}) =>
   makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), ...more });
@@ -54,14 +54,18 @@ test.each<[string, (row: ShownTransaction) => object]>([
 
 test('only the items of a body that the ledger has learnt are retried', async () => {
   const row = make({ extra: 'one of three' });
-  const { id } = await world.receive([{ extra: row.extra, status: 'paid' }, { id: 7 }, { extra: 'never learnt' }]);
-  const webhook = await world.waitForState(id, 'quarantined');
+  const { id } = await environment.receive([
+    { extra: row.extra, status: 'paid' },
+    { id: 7 },
+    { extra: 'never learnt' },
+  ]);
+  const webhook = await environment.waitForState(id, 'quarantined');
   const statesOf = (one: typeof webhook) => one.items_detail.map(({ state, looks }) => [state, looks]);
   const [[, count], keyless, unknown] = statesOf(webhook) as [[string, number], unknown, unknown];
-  await learn(world, world.provider.put(row));
-  expect(await retryLearntItems(world.context)).toBe(1);
+  await learn(environment, environment.provider.put(row));
+  expect(await retryLearntItems(environment.context)).toBe(1);
   const after = await eventually('the one was applied', async () => {
-    const now = await world.webhook(id);
+    const now = await environment.webhook(id);
     return now.items_detail[0]?.state === 'applied' && now.state === 'quarantined' ? now : undefined;
   });
   expect(statesOf(after)).toEqual([['applied', count + 1], keyless, unknown]);
@@ -85,24 +89,29 @@ test('a key that two transactions share is not guessed, and an item with another
     make({ extra: 'shared', reference: 'ref shared' }),
   ];
   const webhooks = [
-    await quarantine(world, { extra: 'shared' }),
-    await quarantine(world, { reference: 'ref shared' }),
+    await quarantine(environment, { extra: 'shared' }),
+    await quarantine(environment, { reference: 'ref shared' }),
     // the id is what it is looked up by: an extra beside it is a claim
-    await quarantine(world, { transaction_id: randomUUID(), extra: 'alone' }),
-    await quarantine(world, { reference: 'nobody', extra: 'alone' }),
+    await quarantine(environment, { transaction_id: randomUUID(), extra: 'alone' }),
+    await quarantine(environment, { reference: 'nobody', extra: 'alone' }),
   ];
-  await learn(world, world.provider.put(a), world.provider.put(b), world.provider.put(make({ extra: 'alone' })));
-  expect(await retryLearntItems(world.context)).toBe(0);
-  for (const { id } of webhooks) expect(await world.webhook(id)).toMatchObject({ state: 'quarantined' });
+  await learn(
+    environment,
+    environment.provider.put(a),
+    environment.provider.put(b),
+    environment.provider.put(make({ extra: 'alone' })),
+  );
+  expect(await retryLearntItems(environment.context)).toBe(0);
+  for (const { id } of webhooks) expect(await environment.webhook(id)).toMatchObject({ state: 'quarantined' });
 });
 
 test('two concurrent replicas retry each item once', async () => {
   const rows = Array.from({ length: 20 }, (_, index) => make({ extra: `both ${index}` }));
-  const webhooks = await Promise.all(rows.map((row) => quarantine(world, { extra: row.extra })));
-  await learn(world, ...rows.map((row) => world.provider.put(row)));
-  const counts = await Promise.all([retryLearntItems(world.context), retryLearntItems(world.context)]);
+  const webhooks = await Promise.all(rows.map((row) => quarantine(environment, { extra: row.extra })));
+  await learn(environment, ...rows.map((row) => environment.provider.put(row)));
+  const counts = await Promise.all([retryLearntItems(environment.context), retryLearntItems(environment.context)]);
   expect(counts[0] + counts[1]).toBe(20);
-  for (const { id } of webhooks) await world.waitForState(id, 'applied');
+  for (const { id } of webhooks) await environment.waitForState(id, 'applied');
 });
 
 test('an item quarantined a moment after the ledger learnt its transaction is retried too; older transactions are not scanned again', async () => {

@@ -8,17 +8,17 @@ import { observe, type ShownTransaction } from '../../support/make-observations.
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: InboxEnvironment;
+let environment: InboxEnvironment;
 beforeAll(async () => {
-  world = await openInboxEnvironment();
+  environment = await openInboxEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const PAID = ['pending@0', 'paid@1'];
 
 /** A transaction that the provider knows. */
 function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
-  return world.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
+  return environment.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
 }
 
 /** What the live service is said to send of it. */
@@ -30,16 +30,16 @@ const flat = (row: ShownTransaction, more: object = {}) => ({
 });
 
 const heldOf = (id: string) =>
-  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
+  environment.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
 
 /** Puts a transaction into the ledger by a run, as it was before its webhook comes. */
 async function know(row: ShownTransaction): Promise<void> {
-  await applyObservations(world.context, [observe(row, world.context.clock.now())]);
+  await applyObservations(environment.context, [observe(row, environment.context.clock.now())]);
 }
 
 describe('a claim', () => {
   const contradictions = async (id: string) =>
-    (await readMismatchRows(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
+    (await readMismatchRows(environment.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
 
   test('ahead of the provider is fetched again, and applied once it is shown', async () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
@@ -55,10 +55,10 @@ describe('a claim', () => {
   });
 
   test('that never comes true is raised once, moves nothing, and is resolved when the history shows it', async () => {
-    const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+    const row = environment.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const bodies = [1, 2, 3].map((id) => flat(row, { id, status: 'paid' }));
-    for (const { id } of await Promise.all(bodies.map((body) => world.receive(body)))) {
-      expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    for (const { id } of await Promise.all(bodies.map((body) => environment.receive(body)))) {
+      expect(await environment.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     }
     expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
     expect(await contradictions(row.id)).toMatchObject([
@@ -78,9 +78,9 @@ describe('a claim', () => {
     );
     expect(await slow.webhook(waits.id)).toMatchObject({ state: 'pending' });
 
-    const row = world.provider.put({ ...ahead, id: randomUUID() });
-    const { id } = await world.receive(flat(row));
-    expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    const row = environment.provider.put({ ...ahead, id: randomUUID() });
+    const { id } = await environment.receive(flat(row));
+    expect(await environment.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
     expect(await contradictions(row.id)).toMatchObject([
       { state: 'open', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
@@ -90,18 +90,18 @@ describe('a claim', () => {
   });
 
   test('shown only by a row without a history, once histories were shown, stays a contradiction', async () => {
-    const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+    const row = environment.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     await know({ ...row, status: 'pending' });
-    const { id } = await world.receive(flat(row, { status: 'paid' }));
-    expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    const { id } = await environment.receive(flat(row, { status: 'paid' }));
+    expect(await environment.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     await know({ ...row, status: 'paid', events: [] });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'open' }]);
     // known so before the grace was over, it is a contradiction all the same
-    const other = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+    const other = environment.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     await know({ ...other, status: 'pending' });
     await know({ ...other, status: 'paid', events: [] });
-    const late = await world.receive(flat(other, { status: 'paid' }));
-    await world.waitForState(late.id, 'applied');
+    const late = await environment.receive(flat(other, { status: 'paid' }));
+    await environment.waitForState(late.id, 'applied');
     expect(await contradictions(other.id)).toMatchObject([{ state: 'open' }]);
     await know({ ...makeShownTransaction(PAID), id: row.id });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
@@ -109,8 +109,8 @@ describe('a claim', () => {
 
   test("of another amount is a contradiction, and the ledger holds the provider's", async () => {
     const row = paid();
-    const { id } = await world.receive(flat(row, { transaction_amount: '9999.00' }));
-    await world.waitForState(id, 'applied');
+    const { id } = await environment.receive(flat(row, { transaction_amount: '9999.00' }));
+    await environment.waitForState(id, 'applied');
     expect(await contradictions(row.id)).toMatchObject([
       { expected: { amount: '9999.00' }, actual: { amount: '10.00' } },
     ]);
@@ -121,30 +121,30 @@ describe('a claim', () => {
 describe('again', () => {
   /** As if the last fetch of every item were long ago. */
   const letTimePass = () =>
-    world.context.db
+    environment.context.db
       .updateTable('webhook_items')
       .set({ looked_at: new Date('2020-01-01') })
       .execute();
 
   test('a repeat has its transaction fetched again, and a change since then applied', async () => {
     const row = paid();
-    const { id } = await world.receive(flat(row));
-    await world.waitForState(id, 'applied');
+    const { id } = await environment.receive(flat(row));
+    await environment.waitForState(id, 'applied');
     await letTimePass();
-    world.provider.put({ ...makeShownTransaction([...PAID, 'refund@9']), id: row.id });
-    expect(await world.receive(flat(row))).toMatchObject({ duplicate: true });
+    environment.provider.put({ ...makeShownTransaction([...PAID, 'refund@9']), id: row.id });
+    expect(await environment.receive(flat(row))).toMatchObject({ duplicate: true });
     await eventually('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
   });
 
   test('a repeat of what was ambiguous is another chance', async () => {
     const rows = [0, 1].map(() => paid({ reference: 'twice' }));
     const body = { transaction_reference: 'twice', status: 'paid' };
-    const { id } = await world.receive(body);
-    await world.waitForState(id, 'quarantined');
+    const { id } = await environment.receive(body);
+    await environment.waitForState(id, 'quarantined');
     await letTimePass();
-    world.provider.put({ ...rows[1], reference: 'another' } as ShownTransaction);
-    await world.receive(body);
-    await world.waitForState(id, 'applied');
+    environment.provider.put({ ...rows[1], reference: 'another' } as ShownTransaction);
+    await environment.receive(body);
+    await environment.waitForState(id, 'applied');
   });
 
   test('a repeat brings forward the next fetch of a waiting claim', async () => {
@@ -198,7 +198,7 @@ describe('again', () => {
   });
 
   test('an unknown webhook can not be reprocessed', async () => {
-    await expect(reprocessWebhook(world.context, 999_999)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(reprocessWebhook(environment.context, 999_999)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -16,8 +16,8 @@ let context: Context;
 let nowMs: number;
 
 beforeAll(async () => {
-  const world = await openTestContext();
-  context = { ...world, clock: { now: () => new Date(nowMs), measureOffset: async () => undefined } };
+  const environment = await openTestContext();
+  context = { ...environment, clock: { now: () => new Date(nowMs), measureOffset: async () => undefined } };
 });
 afterAll(() => context[Symbol.asyncDispose]());
 

@@ -21,13 +21,13 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let seconds = 0;
 beforeEach(async () => {
   seconds = 0;
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 const by = { actor: 'tok_1', note: 'as the provider wrote on the 21st' };
 const facts = { reference: 'pedido-k', platform: 'p', commission: '0.50' };
@@ -35,28 +35,29 @@ const PAID = ['pending@0', 'paid@1'];
 
 /** Shows rows to the ledger, each observation later than the ones before; a negative time is before all of them. */
 async function applyRow(row: ShownTransaction, at = ++seconds) {
-  return await applyObservations(world.context, [observeNow(world.context, row, at)]);
+  return await applyObservations(environment.context, [observeNow(environment.context, row, at)]);
 }
 
-const about = async (id: string) => (await readMismatchRows(world.context)).filter((one) => one.transaction_id === id);
+const about = async (id: string) =>
+  (await readMismatchRows(environment.context)).filter((one) => one.transaction_id === id);
 /** Accepts the one mismatch of a transaction that is open. @returns its id. */
 async function accept(id: string): Promise<string> {
   const [open] = (await about(id)).filter((one) => one.state !== 'resolved');
-  await acceptMismatch(world.context, open?.id ?? '', by);
+  await acceptMismatch(environment.context, open?.id ?? '', by);
   return open?.id ?? '';
 }
 const heldOf = (id: string) =>
-  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  environment.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 const addMerchant = (name: string, more: Partial<NewMerchant> = {}) =>
-  createMerchant(world.context, { name, url: 'https://shop.example/hook', eventsSince: new Date(0), ...more });
+  createMerchant(environment.context, { name, url: 'https://shop.example/hook', eventsSince: new Date(0), ...more });
 
 test('an amount that is accepted reverses the entries in force at their own time, and books the right ones', async () => {
   const row = makeShownTransaction(PAID, { ...facts, operation: 'cashout' });
   await applyRow(row);
   await applyRow({ ...row, amount: '12.00' });
-  const before = await world.context.db.selectFrom('entries').selectAll().orderBy('seq').execute();
+  const before = await environment.context.db.selectFrom('entries').selectAll().orderBy('seq').execute();
   const id = await accept(row.id);
-  const entries = await world.context.db
+  const entries = await environment.context.db
     .selectFrom('entries')
     .select(['kind', 'at_wall', 'reverses_seq'])
     .orderBy('seq')
@@ -67,7 +68,7 @@ test('an amount that is accepted reverses the entries in force at their own time
     { kind: 'event', at_wall: '2026-11-20 23:00:00', reverses_seq: null },
     { kind: 'event', at_wall: '2026-11-20 23:01:00', reverses_seq: null },
   ]);
-  expect((await readLedgerState(world.context)).postings).toEqual({
+  expect((await readLedgerState(environment.context)).postings).toEqual({
     [`${row.id} Assets:Provider:Available:p @ 2026-11-20 23:00:00`]: -1200n,
     [`${row.id} Assets:Provider:Held:p @ 2026-11-20 23:00:00`]: 1200n,
     [`${row.id} Assets:Provider:Available:p @ 2026-11-20 23:01:00`]: -50n,
@@ -77,8 +78,8 @@ test('an amount that is accepted reverses the entries in force at their own time
   });
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1200n, sequence: 3, event_count: 2 });
   expect(await about(row.id)).toMatchObject([{ id, state: 'resolved', resolution: 'accepted', note: by.note }]);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
-  await expect(acceptMismatch(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
+  await expect(acceptMismatch(environment.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test.each<[string, Partial<ShownTransaction>, object]>([
@@ -93,8 +94,8 @@ test.each<[string, Partial<ShownTransaction>, object]>([
     await applyRow({ ...row, ...other });
     await accept(row.id);
     expect(await heldOf(row.id)).toMatchObject(held);
-    expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
-    const { postings } = await readLedgerState(world.context);
+    expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
+    const { postings } = await readLedgerState(environment.context);
     await using fresh = await openEnvironment();
     await applyObservations(fresh.context, [observeNow(fresh.context, { ...row, ...other })]);
     expect(postings).toEqual((await readLedgerState(fresh.context)).postings);
@@ -117,7 +118,7 @@ test('an accepted value becomes the fact: the old value raises a mismatch again,
   ]);
   await accept(row.id);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n, sequence: 4 });
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
 });
 
 test('an observation equal to the accepted one is applied in full, though it is the newest stored', async () => {
@@ -145,8 +146,8 @@ test('an event out of force that an observation in flight showed is reported by 
   const without = { ...makeShownTransaction(PAID, facts), id: row.id };
   await applyRow(row, -400);
   const showAt = (one: ShownTransaction, at: number) => {
-    const observation = observeNow(world.context, one, at);
-    return applyObservations(world.context, [{ ...observation, source: { kind: 'show' as const } }]);
+    const observation = observeNow(environment.context, one, at);
+    return applyObservations(environment.context, [{ ...observation, source: { kind: 'show' as const } }]);
   };
   await showAt(without, -300);
   await showAt({ ...without, description: 'again' }, -200);
@@ -195,7 +196,7 @@ test('a person who names the evidence they saw accepts no other', async () => {
   await applyRow({ ...row, amount: '12.00' });
   const [seen] = await about(row.id);
   await applyRow({ ...row, amount: '13.00' });
-  const acceptSeen = (actual: unknown) => acceptMismatch(world.context, seen?.id ?? '', { ...by, actual });
+  const acceptSeen = (actual: unknown) => acceptMismatch(environment.context, seen?.id ?? '', { ...by, actual });
   await expect(acceptSeen(seen?.actual)).rejects.toMatchObject({ code: 'conflict' });
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
   await acceptSeen((await about(row.id))[0]?.actual);
@@ -212,13 +213,16 @@ test.each([
     await applyRow(row);
     await applyRow({ ...row, amount: '12.00' });
     const id = (await about(row.id))[0]?.id ?? '';
-    await one.end(loseCommit(world.context, 'mismatches'), id, by);
+    await one.end(loseCommit(environment.context, 'mismatches'), id, by);
     expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: one.resolution }]);
     expect(await heldOf(row.id)).toMatchObject({ amount_cents: one.cents });
-    const changes = world.context.db.selectFrom('mismatch_changes').select('state').where('state', '=', 'resolved');
+    const changes = environment.context.db
+      .selectFrom('mismatch_changes')
+      .select('state')
+      .where('state', '=', 'resolved');
     expect(await changes.execute()).toHaveLength(1);
     // another's, or the same once more, is one still
-    await expect(one.end(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(one.end(environment.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
   },
 );
 
@@ -226,7 +230,7 @@ test('a reference that a person replaced is no longer a duplicate', async () => 
   const [one, other] = [makeShownTransaction(PAID, facts), makeShownTransaction(PAID, facts)];
   await applyRow(one);
   await applyRow(other);
-  const shared = () => readMismatchRows(world.context, 'duplicate_reference');
+  const shared = () => readMismatchRows(environment.context, 'duplicate_reference');
   expect(await shared()).toMatchObject([{ state: 'open' }]);
   await applyRow({ ...other, reference: 'pedido-m' });
   await accept(other.id);
@@ -238,8 +242,8 @@ test('a contradiction about an amount ends once the provider shows that amount',
   await applyRow(row);
   const scope = `${row.id} amount`;
   const claim = { kind: 'webhook_contradiction' as const, scope, expected: { amount: '12.00' } };
-  await transact(world.context.db, (trx) => raiseMismatches(trx, [claim], new Date()));
-  const state = async () => (await readMismatchRows(world.context, 'webhook_contradiction'))[0]?.state;
+  await transact(environment.context.db, (trx) => raiseMismatches(trx, [claim], new Date()));
+  const state = async () => (await readMismatchRows(environment.context, 'webhook_contradiction'))[0]?.state;
   await applyRow({ ...row, amount: '13.00' });
   expect(await state()).toBe('open');
   await applyRow({ ...row, amount: '12.00' });
@@ -250,7 +254,7 @@ test('a mismatch that a person resolved is not raised again for the same evidenc
   const row = makeShownTransaction(PAID, facts);
   await applyRow(row);
   await applyRow({ ...row, amount: '12.00' });
-  await resolveMismatchByHand(world.context, (await about(row.id))[0]?.id ?? '', by);
+  await resolveMismatchByHand(environment.context, (await about(row.id))[0]?.id ?? '', by);
   await applyRow({ ...row, amount: '12.00', description: 'seen anew' });
   expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
@@ -269,8 +273,8 @@ test('a mismatch without acceptable evidence is refused and changes nothing', as
   await applyRow(named);
   await applyRow({ ...named, extra: 'João' });
   await expect(accept(named.id)).rejects.toThrow(/extra is not kept/);
-  await expect(acceptMismatch(world.context, 'mm_none', by)).rejects.toMatchObject({ code: 'not_found' });
-  expect(await world.context.db.selectFrom('corrections').selectAll().execute()).toEqual([]);
+  await expect(acceptMismatch(environment.context, 'mm_none', by)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await environment.context.db.selectFrom('corrections').selectAll().execute()).toEqual([]);
   expect((await about(named.id))[0]).toMatchObject({ state: 'open' });
 });
 
@@ -289,7 +293,7 @@ test('every merchant that was or should have been notified gets one correction, 
   await applyRow({ ...row, platform: 'q' });
   await accept(row.id);
   for (const { merchant } of reported) {
-    const feed = await readFeed(world.context, merchant.seq, { after: 0, limit: 10 });
+    const feed = await readFeed(environment.context, merchant.seq, { after: 0, limit: 10 });
     const last = feed.at(-1);
     for (const { body } of feed) expect(callbackBodySchema.parse(body)).toEqual(body);
     expect(correctionEventSchema.parse(last?.body)).toMatchObject({
@@ -303,11 +307,11 @@ test('every merchant that was or should have been notified gets one correction, 
     });
   }
   for (const { merchant } of untold) {
-    expect(await readFeed(world.context, merchant.seq, { after: 0, limit: 10 })).toEqual([]);
+    expect(await readFeed(environment.context, merchant.seq, { after: 0, limit: 10 })).toEqual([]);
   }
   // what comes next is reported after it
   await applyRow({ ...makeShownTransaction([...PAID, 'refund@9'], facts), id: row.id, platform: 'q' });
-  const feed = await readFeed(world.context, reported[0].merchant.seq, { after: 0, limit: 10 });
+  const feed = await readFeed(environment.context, reported[0].merchant.seq, { after: 0, limit: 10 });
   expect(feed.map(({ body }) => (body as { type: string }).type)).toEqual([
     'pix.cashin.pending',
     'pix.cashin.paid',
@@ -317,22 +321,22 @@ test('every merchant that was or should have been notified gets one correction, 
   expect(feed.at(-1)?.body).toMatchObject({ data: { transaction: { sequence: 4 } } });
   expect(new Set(feed.map(({ id }) => id)).size).toBe(4);
   // a replay repeats corrections too
-  await world.context.db.updateTable('callbacks').set({ state: 'delivered' }).execute();
+  await environment.context.db.updateTable('callbacks').set({ state: 'delivered' }).execute();
   const range = { from: new Date('2020-01-01T00:00:00Z'), to: new Date('2100-01-01T00:00:00Z'), dryRun: true };
-  expect(await replay(world.context, { merchant: reported[0].merchant.id, ...range })).toBe(4);
+  expect(await replay(environment.context, { merchant: reported[0].merchant.id, ...range })).toBe(4);
 });
 
 test('a correction of a day with a report raises closed_day_changed', async () => {
   const row = makeShownTransaction(PAID, facts);
   await applyRow(row, -20);
   await applyRow({ ...row, amount: '12.00' }, -10);
-  await world.context.db
+  await environment.context.db
     .insertInto('reports')
     .values({
       day: '2026-11-20',
       revision: 1,
       state: 'closed',
-      made_at: world.context.clock.now(),
+      made_at: environment.context.clock.now(),
       proven: 1,
       digest: Buffer.alloc(32),
       sha256: Buffer.alloc(32),
@@ -348,7 +352,7 @@ test('a correction of a day with a report raises closed_day_changed', async () =
     })
     .execute();
   await accept(row.id);
-  expect(await readMismatchRows(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
+  expect(await readMismatchRows(environment.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
 });
 
 test('after any acceptance, every order of later observations ends in the same books', async () => {

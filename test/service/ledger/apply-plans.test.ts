@@ -8,9 +8,9 @@ import { makeShownTransaction, observeNow, readMismatchRows } from '../../suppor
 
 const OPEN = 50_000;
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
   const digit = sql`(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6
     UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)`;
   // as one fault of the provider's leaves them: every row of a day refused
@@ -18,13 +18,13 @@ beforeAll(async () => {
     SELECT CONCAT('mm_', n), 'row_refused', 'high', 'open', CONCAT('id-', n), CONCAT('row_refused id-', n), '2026-11-20', 0
     FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
       FROM ${digit} a, ${digit} b, ${digit} c, ${digit} e, ${digit} f) numbers WHERE n < ${OPEN}`.execute(
-    world.context.db,
+    environment.context.db,
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 test(`an apply beside ${OPEN} open mismatches reads those of its own transactions alone`, async () => {
-  const { context } = world;
+  const { context } = environment;
   const rows = Array.from({ length: 100 }, () => makeShownTransaction(['paid@1']));
   await applyObservations(
     context,
@@ -46,7 +46,7 @@ test(`an apply beside ${OPEN} open mismatches reads those of its own transaction
 });
 
 test('an observation at a transaction whose row was refused still ends that', async () => {
-  const { context } = world;
+  const { context } = environment;
   await applyObservations(context, [observeNow(context, makeShownTransaction(['paid@1'], { id: 'id-7' }))]);
   const [reported] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.id === 'mm_7');
   expect(reported ?? { state: 'resolved' }).toMatchObject({ state: 'resolved' });

@@ -13,17 +13,22 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
   const url = 'https://shop.example/hook';
-  await createMerchant(world.context, { name: 'a', url, eventsSince: new Date(0) });
-  await createMerchant(world.context, { name: 'b', url, eventsSince: new Date(0), filter: { statuses: ['paid'] } });
+  await createMerchant(environment.context, { name: 'a', url, eventsSince: new Date(0) });
+  await createMerchant(environment.context, {
+    name: 'b',
+    url,
+    eventsSince: new Date(0),
+    filter: { statuses: ['paid'] },
+  });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const callbacksOf = (id: string) =>
-  world.context.db
+  environment.context.db
     .selectFrom('callbacks')
     .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .select(['callbacks.type', 'callbacks.sequence', 'callbacks.previous_status', 'callbacks.merchant_seq'])
@@ -32,7 +37,7 @@ const callbacksOf = (id: string) =>
     .execute();
 
 test('an observation is applied once: repeated, alone or in one batch with itself, it changes nothing', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['pending@0', 'paid@1'], { commission: '0.50', platform: 'p' });
   const first = await applyObservations(context, [observeNow(context, row), observeNow(context, row)]);
   expect(first.changed).toEqual([row.id]);
@@ -44,7 +49,7 @@ test('an observation is applied once: repeated, alone or in one batch with itsel
 });
 
 test('each event has one callback a merchant that asked for it, oldest first, whether learnt at once or one by one', async () => {
-  const { context } = world;
+  const { context } = environment;
   const atOnce = makeShownTransaction(['pending@0', 'in_process@1', 'paid@2']);
   await applyObservations(context, [observeNow(context, atOnce)]);
   const oneByOne = { ...atOnce, id: makeShownTransaction([]).id };
@@ -63,7 +68,7 @@ test('each event has one callback a merchant that asked for it, oldest first, wh
 });
 
 test('a changed fact updates the row and adds no event', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['pending@0', 'paid@1']);
   await applyObservations(context, [observeNow(context, row)]);
   expect(
@@ -99,7 +104,7 @@ test('a server without RETURNING gives the same result', async () => {
 });
 
 test('an event on the last possible date is booked, and reported as dated in the future', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['paid@0']);
   const late = { ...row, events: row.events.map((event) => ({ ...event, date_created: '9999-12-31 10:00:00' })) };
   expect(await applyObservations(context, [observeNow(context, late)])).toMatchObject({
@@ -121,7 +126,7 @@ test('an event on the last possible date is booked, and reported as dated in the
 });
 
 test('identifiers that differ only in case, accent or a blank stay distinct: id, reference, extra and platform', async () => {
-  const { context } = world;
+  const { context } = environment;
   const texts = ['A', 'a', 'á', 'a ', ' a', 'a\u0301'];
   const rows = texts.map((text) =>
     makeShownTransaction(['paid@1'], { id: text, reference: text, extra: text, platform: text }),
@@ -142,12 +147,12 @@ test('identifiers that differ only in case, accent or a blank stay distinct: id,
 describe('a row that the database refuses', () => {
   /** An observation with a fact that does not fit its column: reading cuts such a text or refuses its row. */
   function poison(fact: { id?: string; platform?: string }): Observation {
-    const observation = observeNow(world.context, makeShownTransaction(['paid@1'], { name: 'Maria Segredo' }));
+    const observation = observeNow(environment.context, makeShownTransaction(['paid@1'], { name: 'Maria Segredo' }));
     return { ...observation, transaction: { ...observation.transaction, ...fact } };
   }
 
   test('is stored raw and reported; the rest of its page is applied', async () => {
-    const { context } = world;
+    const { context } = environment;
     const observation = poison({ platform: 'p'.repeat(65) });
     const bad = observation.transaction;
     const good = Array.from({ length: 99 }, () => makeShownTransaction(['pending@0', 'paid@1']));
@@ -174,7 +179,7 @@ describe('a row that the database refuses', () => {
   });
 
   test('is kept even if its own id is what does not fit', async () => {
-    const { context } = world;
+    const { context } = environment;
     const good = makeShownTransaction(['paid@1']);
     const observations = [poison({ id: '\u20ac'.repeat(64) }), observeNow(context, good)];
     const { changed, raised } = await applyObservations(context, observations);
@@ -184,7 +189,7 @@ describe('a row that the database refuses', () => {
 });
 
 test('a known transaction that can be read again ends its refusal, although nothing else changed', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['paid@1']);
   const early = observeNow(context, row);
   await applyObservations(context, [early]);
@@ -199,7 +204,7 @@ test('a known transaction that can be read again ends its refusal, although noth
 });
 
 test('every event and entry says where it came from', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['paid@1']);
   const observation: Observation = {
     ...observeNow(context, row),
@@ -222,7 +227,7 @@ test('every event and entry says where it came from', async () => {
 });
 
 test('in a batch of two observations, each event and its entry name the observation that added it', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['pending@1'], { operation: 'cashout' });
   const paid = { ...makeShownTransaction(['pending@1', 'paid@2'], { operation: 'cashout' }), id: row.id };
   const page = { kind: 'list' as const, run: { seq: 7, id: 'run_x' } };

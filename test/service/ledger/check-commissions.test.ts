@@ -15,24 +15,24 @@ import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   const stated = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
-  await stateContract(world.context, { ...stated, fixedCents: 10n, basisPoints: 99 });
-  await stateContract(world.context, { ...stated, platform: 'own', fixedCents: 5n, basisPoints: 0 });
+  await stateContract(environment.context, { ...stated, fixedCents: 10n, basisPoints: 99 });
+  await stateContract(environment.context, { ...stated, platform: 'own', fixedCents: 5n, basisPoints: 0 });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 /** A payment, and what is reported of its commission. */
 async function pay(commission: string, more: Partial<ShownTransaction> = {}) {
   const row = makeShownTransaction(['pending@0', 'paid@1'], { amount: '100.50', platform: 'p', commission, ...more });
-  await applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
+  await applyObservations(environment.context, [observeNow(environment.context, row, ++seconds)]);
   return { row, reported: await readMismatches(row.id) };
 }
 const readMismatches = async (id: string) =>
-  (await readMismatchRows(world.context, 'commission_differs')).filter((one) => one.transaction_id === id);
+  (await readMismatchRows(environment.context, 'commission_differs')).filter((one) => one.transaction_id === id);
 
 // 0.99 % of 100.50 is 0.99495: with the fixed part 1.09 or 1.10, whichever way it is rounded
 test.each(['1.09', '1.10'])('%s is the contract’s, however the provider rounds', async (commission) => {
@@ -44,12 +44,14 @@ test.each(['1.08', '1.11', '0.00'])('%s is not, and is reported once with both s
   expect(reported).toMatchObject([
     { severity: 'medium', state: 'open', baseline: false, expected: { commission: '1.09' }, actual: { commission } },
   ]);
-  await applyObservations(world.context, [observeNow(world.context, { ...row, description: 'anew' }, ++seconds)]);
+  await applyObservations(environment.context, [
+    observeNow(environment.context, { ...row, description: 'anew' }, ++seconds),
+  ]);
   expect(await readMismatches(row.id)).toHaveLength(1);
   // the books hold it already
-  await expect(acceptMismatch(world.context, reported[0]?.id ?? '', { actor: 'a', note: undefined })).rejects.toThrow(
-    /hold what the provider shows already/,
-  );
+  await expect(
+    acceptMismatch(environment.context, reported[0]?.id ?? '', { actor: 'a', note: undefined }),
+  ).rejects.toThrow(/hold what the provider shows already/);
 });
 
 test('a platform’s own contract goes before that of all, and other operations have none', async () => {
@@ -64,9 +66,11 @@ test('a commission that arrives later is compared when it arrives', async () => 
     platform: 'p',
     commission: '',
   });
-  await applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
+  await applyObservations(environment.context, [observeNow(environment.context, row, ++seconds)]);
   expect(await readMismatches(row.id)).toEqual([]);
-  await applyObservations(world.context, [observeNow(world.context, { ...row, commission: '2.00' }, ++seconds)]);
+  await applyObservations(environment.context, [
+    observeNow(environment.context, { ...row, commission: '2.00' }, ++seconds),
+  ]);
   expect(await readMismatches(row.id)).toHaveLength(1);
 });
 
@@ -75,18 +79,20 @@ test('a contract for past days is compared with booked payments on request', asy
   expect(reported).toHaveLength(1);
   const other = (await pay('1.09', { platform: 'late' })).row;
   const stated = { platform: 'late', operation: 'cashin', from: '2026-11-20', to: '2026-11-20', actor: 'a' } as const;
-  const id = await stateContract(world.context, { ...stated, fixedCents: 333n, basisPoints: 0 });
+  const id = await stateContract(environment.context, { ...stated, fixedCents: 333n, basisPoints: 0 });
   const range = { from: '2026-11-20', to: '2026-11-20' };
-  expect((await checkCommissions(world.context, range)).raised).toBe(1);
+  expect((await checkCommissions(environment.context, range)).raised).toBe(1);
   expect(await readMismatches(other.id)).toMatchObject([{ expected: { commission: '3.33', contract: id } }]);
-  expect((await checkCommissions(world.context, range)).raised).toBe(0);
-  await withdrawContract(world.context, id);
-  await expect(withdrawContract(world.context, id)).rejects.toMatchObject({ code: 'conflict' });
+  expect((await checkCommissions(environment.context, range)).raised).toBe(0);
+  await withdrawContract(environment.context, id);
+  await expect(withdrawContract(environment.context, id)).rejects.toMatchObject({ code: 'conflict' });
   expect(await readMismatches(row.id)).toHaveLength(1);
 });
 
-const shows = (row: ShownTransaction) => applyObservations(world.context, [observeNow(world.context, row, ++seconds)]);
-const accept = (id: string | undefined) => acceptMismatch(world.context, id ?? '', { actor: 'a', note: 'theirs' });
+const shows = (row: ShownTransaction) =>
+  applyObservations(environment.context, [observeNow(environment.context, row, ++seconds)]);
+const accept = (id: string | undefined) =>
+  acceptMismatch(environment.context, id ?? '', { actor: 'a', note: 'theirs' });
 
 test('a commission that a person accepts is compared with the contract at once', async () => {
   const { row } = await pay('1.09');
@@ -100,9 +106,9 @@ test('a commission that a person accepts is compared with the contract at once',
   ]);
   // the books hold it: it is claimed back, or kept with a note, and then it is not reported again
   await expect(accept(changed?.id)).rejects.toThrow(/hold what the provider shows already/);
-  await resolveMismatchByHand(world.context, changed?.id ?? '', { actor: 'a', note: 'claimed back' });
+  await resolveMismatchByHand(environment.context, changed?.id ?? '', { actor: 'a', note: 'claimed back' });
   await shows({ ...row, commission: '2.00', description: 'anew' });
-  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  await checkCommissions(environment.context, { from: '2026-11-20', to: '2026-11-20' });
   expect((await readMismatches(row.id)).map((one) => one.state)).toEqual(['resolved']);
 });
 
@@ -113,7 +119,7 @@ test('a commission of the contract is not reported, and an accepted amount has a
   await accept(wrong?.id);
   expect(await readMismatches(row.id)).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
   await shows({ ...row, commission: '1.10', amount: '200.00' });
-  const [amount] = (await readMismatchRows(world.context, 'amount_differs')).filter(
+  const [amount] = (await readMismatchRows(environment.context, 'amount_differs')).filter(
     (one) => one.transaction_id === row.id,
   );
   await accept(amount?.id);
@@ -124,9 +130,9 @@ test('a commission of the contract is not reported, and an accepted amount has a
 });
 
 const amountOf = async (id: string) =>
-  (await readMismatchRows(world.context, 'amount_differs')).find((one) => one.transaction_id === id);
+  (await readMismatchRows(environment.context, 'amount_differs')).find((one) => one.transaction_id === id);
 const booksOf = (id: string) =>
-  world.context.db
+  environment.context.db
     .selectFrom('transactions')
     .select(['amount_cents', 'commission_cents'])
     .where('id', '=', id)
@@ -165,13 +171,13 @@ test('a changed commission that nobody decided yet keeps its evidence, regardles
   const { row, changed, commission, amount } = await changeBoth('2.00');
   const undecided = { id: commission, state: 'open', expected: { commission: '1.09' }, actual: { commission: '2.00' } };
   await accept(amount);
-  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  await checkCommissions(environment.context, { from: '2026-11-20', to: '2026-11-20' });
   const reported = await readMismatches(row.id);
   expect(reported).toMatchObject([undecided]);
   expect(reported[0]?.expected).not.toHaveProperty('contract');
   // shown again as it is booked there is nothing to decide, and then it is the contract that the books differ from
   await shows({ ...changed, commission: '1.09' });
-  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  await checkCommissions(environment.context, { from: '2026-11-20', to: '2026-11-20' });
   const booked = { id: commission, state: 'open', amount: '200.00', ...claim, actual: { commission: '1.09' } };
   expect(await readMismatches(row.id)).toMatchObject([booked]);
 });

@@ -7,16 +7,16 @@ import { type ApiEnvironment, balancesOf, openApiEnvironment } from '../../suppo
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const OTHER = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
-let world: ApiEnvironment;
+let environment: ApiEnvironment;
 let today: string;
 beforeEach(async () => {
-  world = await openApiEnvironment();
-  today = world.context.calendar.dayOf(world.context.clock.now());
+  environment = await openApiEnvironment();
+  today = environment.context.calendar.dayOf(environment.context.clock.now());
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 const inSeconds = (seconds: number): string =>
-  new Date(world.context.clock.now().getTime() + seconds * 1000).toISOString();
+  new Date(environment.context.clock.now().getTime() + seconds * 1000).toISOString();
 const openingOf = (day: string, platform = PLATFORM) => ({ platform, day, balance: '5.00' });
 const feeOf = (day: string, platform = PLATFORM) => ({ platform, day, kind: 'fee', amount: '-1.00', note: 'tariff' });
 const statementOf = (at: string, platform = PLATFORM) => ({ platform, at, balance: '5.00' });
@@ -32,7 +32,7 @@ test('nothing of a day or instant to come can be stated, and nothing is written'
     ['/statements', statementOf('2062-01-01T00:00:00-03:00'), 'at'],
     ['/statements', statementOf(inSeconds(60)), 'at'],
   ] as const) {
-    const { status, json } = await world.call('POST', route, body);
+    const { status, json } = await environment.call('POST', route, body);
     expect([route, status, json.errors], JSON.stringify(body)).toEqual([
       route,
       422,
@@ -40,7 +40,7 @@ test('nothing of a day or instant to come can be stated, and nothing is written'
     ]);
   }
   for (const table of ['openings', 'adjustments', 'statements', 'entries'] as const)
-    expect(await world.context.db.selectFrom(table).select('seq').execute(), table).toEqual([]);
+    expect(await environment.context.db.selectFrom(table).select('seq').execute(), table).toEqual([]);
 });
 
 test('today and this moment can be stated', async () => {
@@ -49,56 +49,56 @@ test('today and this moment can be stated', async () => {
     ['/adjustments', feeOf(today)],
     ['/statements', statementOf(inSeconds(0))],
   ] as const)
-    expect((await world.call('POST', route, body)).status, route).toBe(201);
+    expect((await environment.call('POST', route, body)).status, route).toBe(201);
 });
 
 test('an opening of a day to come empties no platform', async () => {
-  await applyObservations(world.context, [
-    observeNow(world.context, makeShownTransaction(['paid'], { platform: PLATFORM })),
+  await applyObservations(environment.context, [
+    observeNow(environment.context, makeShownTransaction(['paid'], { platform: PLATFORM })),
   ]);
-  const before = await balancesOf(world);
+  const before = await balancesOf(environment);
   expect(before[`Assets:Provider:Available:${PLATFORM}`]).toBe('10.00');
-  expect((await world.call('POST', '/openings', openingOf('2062-01-01'))).status).toBe(422);
-  expect(await balancesOf(world)).toEqual(before);
+  expect((await environment.call('POST', '/openings', openingOf('2062-01-01'))).status).toBe(422);
+  expect(await balancesOf(environment)).toEqual(before);
 });
 
 test('a platform that no transaction shows is refused once there are transactions, unless it is said to be new', async () => {
-  await applyObservations(world.context, [
-    observeNow(world.context, makeShownTransaction(['paid'], { platform: PLATFORM })),
+  await applyObservations(environment.context, [
+    observeNow(environment.context, makeShownTransaction(['paid'], { platform: PLATFORM })),
   ]);
   for (const [route, bodyOf] of [
     ['/openings', (platform: string) => openingOf(today, platform)],
     ['/adjustments', (platform: string) => feeOf(today, platform)],
     ['/statements', (platform: string) => statementOf(inSeconds(0), platform)],
   ] as const) {
-    const refused = await world.call('POST', route, bodyOf(OTHER));
+    const refused = await environment.call('POST', route, bodyOf(OTHER));
     expect([route, refused.status, refused.json.errors]).toEqual([
       route,
       422,
       { platform: [expect.stringContaining('"new_platform": true')] },
     ]);
-    const wrong = await world.call('POST', route, { ...bodyOf(OTHER), new_platform: 'yes' });
+    const wrong = await environment.call('POST', route, { ...bodyOf(OTHER), new_platform: 'yes' });
     expect([wrong.status, wrong.json.errors]).toEqual([422, { new_platform: ['must be true or false'] }]);
-    expect((await world.call('POST', route, { ...bodyOf(OTHER), new_platform: true })).status, route).toBe(201);
-    expect((await world.call('POST', route, bodyOf(PLATFORM))).status, route).toBe(201);
+    expect((await environment.call('POST', route, { ...bodyOf(OTHER), new_platform: true })).status, route).toBe(201);
+    expect((await environment.call('POST', route, bodyOf(PLATFORM))).status, route).toBe(201);
   }
 });
 
 test('before the first transaction any platform can be opened', async () => {
-  expect((await world.call('POST', '/openings', openingOf(today, OTHER))).status).toBe(201);
+  expect((await environment.call('POST', '/openings', openingOf(today, OTHER))).status).toBe(201);
 });
 
 test('none is the platform of what has none', async () => {
-  const { context } = world;
+  const { context } = environment;
   await applyObservations(context, [observeNow(context, makeShownTransaction(['paid'], { platform: PLATFORM }))]);
-  expect((await world.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(422);
+  expect((await environment.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(422);
   await applyObservations(context, [observeNow(context, makeShownTransaction(['paid'], { platform: '' }))]);
-  expect((await world.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(201);
+  expect((await environment.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(201);
 });
 
 test('a future opening from an earlier version is alerted until it is reversed', async () => {
-  const { context } = world;
-  const { json } = await world.call('POST', '/openings', openingOf(today));
+  const { context } = environment;
+  const { json } = await environment.call('POST', '/openings', openingOf(today));
   await watchFutureOpenings(context);
   expect(await checkFutureDates(context)).toContain('no opening');
   await context.db.updateTable('openings').set({ day: '2062-01-01' }).execute();
@@ -110,19 +110,19 @@ test('a future opening from an earlier version is alerted until it is reversed',
     { name: 'opening_to_come', severity: 'critical', summary: expect.stringContaining(reported), ended_at: null },
   ]);
   await expect(checkFutureDates(context)).rejects.toThrow(reported);
-  await world.call('POST', '/openings', { reverses: json.id });
+  await environment.call('POST', '/openings', { reverses: json.id });
   await watchFutureOpenings(context);
   expect(await readAlerts()).toMatchObject([{ name: 'opening_to_come', ended_at: expect.any(Date) }]);
   expect(await checkFutureDates(context)).toContain('no opening');
 });
 
 test('doctor names adjustments and statements of a time to come, unless they are reversed', async () => {
-  const { context } = world;
-  const { json } = await world.call('POST', '/adjustments', feeOf(today));
-  await world.call('POST', '/statements', statementOf(inSeconds(0)));
+  const { context } = environment;
+  const { json } = await environment.call('POST', '/adjustments', feeOf(today));
+  await environment.call('POST', '/statements', statementOf(inSeconds(0)));
   await context.db.updateTable('adjustments').set({ day: '2062-01-01' }).execute();
   await expect(checkFutureDates(context)).rejects.toThrow(`adjustment ${String(json.id)} is of 2062-01-01`);
-  await world.call('POST', '/adjustments', { reverses: json.id, note: 'typo' });
+  await environment.call('POST', '/adjustments', { reverses: json.id, note: 'typo' });
   expect(await checkFutureDates(context)).toContain('no opening');
   await context.db
     .updateTable('statements')
@@ -132,9 +132,9 @@ test('doctor names adjustments and statements of a time to come, unless they are
 });
 
 test('an opening of a day to come that stands from before can be taken back', async () => {
-  const { json } = await world.call('POST', '/openings', openingOf(today));
-  await world.context.db.updateTable('openings').set({ day: '2062-01-01' }).execute();
-  expect((await world.call('POST', '/openings', { reverses: json.id })).status).toBe(201);
+  const { json } = await environment.call('POST', '/openings', openingOf(today));
+  await environment.context.db.updateTable('openings').set({ day: '2062-01-01' }).execute();
+  expect((await environment.call('POST', '/openings', { reverses: json.id })).status).toBe(201);
 });
 
 const PAID_AT = '2026-11-20T23:59:59';
@@ -142,11 +142,11 @@ const PAID_AT = '2026-11-20T23:59:59';
 test('instants are compared to the millisecond: 23:59:59.999 holds a payment of 23:59:59', async () => {
   const row = makeShownTransaction(['paid'], { platform: PLATFORM });
   const at = '2026-11-20 23:59:59';
-  await applyObservations(world.context, [
-    observeNow(world.context, { ...row, date_created: at, events: [{ status: 'paid', date_created: at }] }),
+  await applyObservations(environment.context, [
+    observeNow(environment.context, { ...row, date_created: at, events: [{ status: 'paid', date_created: at }] }),
   ]);
   const available = async (instant: string): Promise<string | undefined> =>
-    (await balancesOf(world, `?at=${encodeURIComponent(instant)}`))[`Assets:Provider:Available:${PLATFORM}`];
+    (await balancesOf(environment, `?at=${encodeURIComponent(instant)}`))[`Assets:Provider:Available:${PLATFORM}`];
   expect(await available(`${PAID_AT}.999-03:00`)).toBe('10.00');
   expect(await available(`${PAID_AT}.001-03:00`)).toBe('10.00');
   expect(await available(`${PAID_AT}.000-03:00`)).toBeUndefined();
@@ -157,8 +157,8 @@ test('instants are compared to the millisecond: 23:59:59.999 holds a payment of 
 
 test('a statement agrees where it equals the ledger just before or just after its second', async () => {
   const at = '2026-11-20 23:59:59';
-  await applyObservations(world.context, [
-    observeNow(world.context, {
+  await applyObservations(environment.context, [
+    observeNow(environment.context, {
       ...makeShownTransaction(['paid'], { platform: PLATFORM }),
       date_created: at,
       events: [{ status: 'paid', date_created: at }],
@@ -166,7 +166,7 @@ test('a statement agrees where it equals the ledger just before or just after it
   ]);
   const state = async (time: string, balance: string): Promise<unknown[]> => {
     const body = { platform: PLATFORM, at: time, balance };
-    const { json } = await world.call('POST', '/statements', body);
+    const { json } = await environment.call('POST', '/statements', body);
     return [json.ledger, json.difference];
   };
   for (const time of [`${PAID_AT}-03:00`, `${PAID_AT}.500-03:00`, `${PAID_AT}.999-03:00`]) {

@@ -25,12 +25,12 @@ import {
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const home = temporaryDirectory();
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   home[Symbol.dispose]();
 });
 
@@ -72,7 +72,7 @@ const PAID = {
 };
 
 test('a history that comes after its status, before it, or between ends in the same events and balances', async () => {
-  const { context } = world;
+  const { context } = environment;
   for (const order of [
     ['bare', 'whole'],
     ['whole', 'bare'],
@@ -87,7 +87,7 @@ test('a history that comes after its status, before it, or between ends in the s
 });
 
 test('in one batch too, where the inferred event was never written down', async () => {
-  const { context } = world;
+  const { context } = environment;
   const { id, whole, bare } = comesLater();
   const now = context.clock.now().getTime();
   await applyObservations(context, [observe(bare, new Date(now)), observe(whole, new Date(now + 1))]);
@@ -97,7 +97,7 @@ test('in one batch too, where the inferred event was never written down', async 
 });
 
 test('balances as known earlier keep the inferred entry at the creation day until it was replaced', async () => {
-  const { context } = world;
+  const { context } = environment;
   const platform = 'known';
   const { whole, bare } = comesLater({ platform });
   const available = async (known: Date | undefined, at: string) => {
@@ -115,7 +115,7 @@ test('balances as known earlier keep the inferred entry at the creation day unti
 });
 
 test('a status that came without a history is booked no earlier than what it follows', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = makeShownTransaction(['pending@0', 'paid@5'], { platform: 'late' });
   await applyRows(context, row, { ...row, status: 'refund', events: [] });
   const { entries = [] } = (await describeTransaction(context.db, context.calendar, row.id)) ?? {};
@@ -124,7 +124,7 @@ test('a status that came without a history is booked no earlier than what it fol
 });
 
 test('days whose money moves are reported as changed, and a refund follows its payment', async () => {
-  const { context } = world;
+  const { context } = environment;
   const whole = { ...makeShownTransaction(['pending@0', 'paid@5', 'refund@9']), date_created: CREATED };
   await applyRows(context, { ...whole, events: [], status: 'paid' }, { ...whole, events: [] });
   await makeReport(context, '2026-11-19');
@@ -142,7 +142,7 @@ test('days whose money moves are reported as changed, and a refund follows its p
 });
 
 test('merchants notified of the inferred payment get a correction, and no second payment', async () => {
-  const { context } = world;
+  const { context } = environment;
   const make = async (name: string, since: string) =>
     (
       await createMerchant(context, {
@@ -192,7 +192,7 @@ test('merchants notified of the inferred payment get a correction, and no second
 
 describe('skew', () => {
   test('a refund a second before its payment, in the order of the array, is a refund', async () => {
-    const { context } = world;
+    const { context } = environment;
     const row = makeShownTransaction(['pending@0', 'paid@3', 'refund@2'], { platform: 'p' });
     await applyRows(context, row);
     expect((await describeTransaction(context.db, context.calendar, row.id))?.transaction.status).toBe('refund');
@@ -201,7 +201,7 @@ describe('skew', () => {
   });
 
   test('a cashout denied a second before its analysis holds nothing', async () => {
-    const { context } = world;
+    const { context } = environment;
     const row = makeShownTransaction(['pending@0', 'in_analysis@3', 'denied@2'], {
       operation: 'cashout',
       platform: 'p',
@@ -212,7 +212,7 @@ describe('skew', () => {
   });
 
   test('an order that the provider shows differently later is adopted, reposted and reported', async () => {
-    const { context } = world;
+    const { context } = environment;
     const { merchant } = await createMerchant(context, {
       name: 'skew',
       url: 'https://skew.example/',

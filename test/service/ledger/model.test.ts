@@ -32,13 +32,13 @@ const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
 
 const DAY_MS = 86_400_000;
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
   // nothing can be stated of a day to come
-  await world.timers.advance(DAYS.length * DAY_MS);
+  await environment.timers.advance(DAYS.length * DAY_MS);
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 type Person =
   | { does: 'open'; platform: string; day: string; cents: number }
@@ -78,7 +78,7 @@ function put(totals: Record<string, bigint>, key: string, amount: bigint): void 
 }
 
 async function enter(model: Model, person: Person): Promise<void> {
-  const { context } = world;
+  const { context } = environment;
   const { platform, day } = person;
   const amount = BigInt(person.cents);
   if (person.does === 'adjust') {
@@ -103,7 +103,7 @@ async function carryOut(operations: Operation[], timelines: Timeline[]): Promise
   const model: Model = { observations: new Map(), openings: new Map(), adjustments: [] };
   let observations: ReturnType<typeof observeTimeline>[] = [];
   const flush = async () => {
-    await applyObservations(world.context, observations);
+    await applyObservations(environment.context, observations);
     observations = [];
   };
   for (const operation of operations) {
@@ -120,7 +120,7 @@ async function carryOut(operations: Operation[], timelines: Timeline[]): Promise
     } else {
       await flush();
       await enter(model, operation);
-      await sealNow(world.context);
+      await sealNow(environment.context);
     }
   }
   await flush();
@@ -160,7 +160,7 @@ async function stored(): Promise<Record<string, bigint>> {
     SELECT t.id, a.name, e.at_wall, CAST(SUM(p.amount_cents) AS SIGNED) AS net_cents
     FROM postings p JOIN entries e ON e.seq = p.entry_seq JOIN accounts a ON a.seq = p.account_seq
     LEFT JOIN transactions t ON t.seq = e.transaction_seq
-    GROUP BY t.id, a.name, e.at_wall HAVING net_cents <> 0`.execute(world.context.db);
+    GROUP BY t.id, a.name, e.at_wall HAVING net_cents <> 0`.execute(environment.context.db);
   return Object.fromEntries(rows.map((row) => [`${row.id} ${row.name} @ ${row.at_wall}`, row.net_cents]));
 }
 
@@ -175,14 +175,14 @@ test.each(ROUNDS)(
     const want = expected(model, timelines);
     expect(Object.keys(want).length).toBeGreaterThan(PLATFORMS.length);
     expect(await stored()).toEqual(want);
-    await sealNow(world.context);
-    expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+    await sealNow(environment.context);
+    expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
 
     // openings that were stated last may leave little in force; without them the observations moved money in most timelines
-    for (const { id } of model.openings.values()) await reverseOpening(world.context, id);
+    for (const { id } of model.openings.values()) await reverseOpening(environment.context, id);
     const all = expected({ ...model, openings: new Map() }, timelines);
     expect(Object.keys(all).length).toBeGreaterThan(TIMELINES / 2);
     expect(await stored()).toEqual(all);
-    expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+    expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
   },
 );

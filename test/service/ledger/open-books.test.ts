@@ -23,26 +23,26 @@ import {
   readLedgerState,
 } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let seconds = 0;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 async function observe(...rows: ShownTransaction[]): Promise<void> {
   seconds++;
   await applyObservations(
-    world.context,
-    rows.map((row) => observeNow(world.context, row, seconds)),
+    environment.context,
+    rows.map((row) => observeNow(environment.context, row, seconds)),
   );
 }
 
 const open = (day: string, balanceCents: bigint, platform = 'p') =>
-  openBooks(world.context, { platform, day, balanceCents, actor: 'command' });
+  openBooks(environment.context, { platform, day, balanceCents, actor: 'command' });
 
 async function balances(at = '2027-01-01 00:00:00', known: AsOf = 'now'): Promise<Record<string, string>> {
-  const { balances: rows } = await readBalances(world.context.db, at, known, world.context.clock.now());
+  const { balances: rows } = await readBalances(environment.context.db, at, known, environment.context.clock.now());
   return Object.fromEntries(
     rows.map((row) => [row.account, formatAmount(row.cents)]).filter(([, amount]) => amount !== '0.00'),
   );
@@ -112,21 +112,25 @@ test('an opening stated before anything is known, or after all of it, comes to t
   await observe(...rows);
   const before = await balances();
   expect(before).toEqual(OPENED);
-  const { postings } = await readLedgerState(world.context);
+  const { postings } = await readLedgerState(environment.context);
 
-  await world[Symbol.asyncDispose]();
-  world = await openEnvironment();
+  await environment[Symbol.asyncDispose]();
+  environment = await openEnvironment();
   await observe(...rows);
   await open('2026-11-10', 10_000n);
   expect(await balances()).toEqual(before);
-  expect((await readLedgerState(world.context)).postings).toEqual(postings);
+  expect((await readLedgerState(environment.context)).postings).toEqual(postings);
 });
 
 test('what was posted before an opening is reversed at its own time, and nothing is taken away', async () => {
   const [early] = ALL();
   await observe(early ?? makeShownTransaction([]));
   const entries = () =>
-    world.context.db.selectFrom('entries').select(['seq', 'kind', 'at_wall', 'reverses_seq']).orderBy('seq').execute();
+    environment.context.db
+      .selectFrom('entries')
+      .select(['seq', 'kind', 'at_wall', 'reverses_seq'])
+      .orderBy('seq')
+      .execute();
   const posted = await entries();
   await open('2026-11-10', 0n);
   expect((await entries()).slice(0, posted.length)).toEqual(posted);
@@ -146,9 +150,9 @@ test('what was held when the books were opened is held from then on, and freed b
 
 test('a second opening of a platform is a conflict and changes nothing; another platform has its own', async () => {
   await open('2026-11-10', 10_000n);
-  const before = await readLedgerState(world.context);
+  const before = await readLedgerState(environment.context);
   await expect(open('2026-11-11', 5n)).rejects.toMatchObject({ code: 'conflict' });
-  expect(await readLedgerState(world.context)).toEqual(before);
+  expect(await readLedgerState(environment.context)).toEqual(before);
   await open('2026-11-10', -500n, 'P');
   expect(await balances()).toMatchObject({ [AVAILABLE]: '100.00', 'Assets:Provider:Available:P': '-5.00' });
   const both = await Promise.allSettled([open('2026-11-10', 1n, 'q'), open('2026-11-10', 2n, 'q')]);
@@ -159,7 +163,7 @@ test('a balance is of what happened before an instant, by what was known before 
   const row = lived('cashin', [['paid', '2026-11-02']]);
   await observe(row);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  const known = world.context.clock.now();
+  const known = environment.context.clock.now();
   await new Promise((resolve) => setTimeout(resolve, 5));
   await observe(
     lived(
@@ -181,13 +185,13 @@ test('the balances of all accounts sum to zero', async () => {
   await observe(...ALL());
   await open('2026-11-10', 12_345n);
   for (const at of ['2026-11-03 00:00:00', '2026-11-10 00:00:01', '2027-01-01 00:00:00']) {
-    const { balances: rows } = await readBalances(world.context.db, at, 'now', world.context.clock.now());
+    const { balances: rows } = await readBalances(environment.context.db, at, 'now', environment.context.clock.now());
     expect(rows.reduce((sum, row) => sum + row.cents, 0n)).toBe(0n);
   }
 });
 
 test('an opening that is taken back while its histories are booked by it leaves nothing of it behind', async () => {
-  const { context } = world;
+  const { context } = environment;
   await observe(...ALL());
   const before = (await readLedgerState(context)).postings;
   const takeBack = async () => {
@@ -204,7 +208,7 @@ test('an opening that is taken back while its histories are booked by it leaves 
 });
 
 test('a retry after a lost COMMIT response reverses the opening once, without a conflict', async () => {
-  const { context } = world;
+  const { context } = environment;
   const id = await openBooks(context, { platform: 'p', day: '2026-11-10', balanceCents: 1_000n, actor: 'command' });
   await reverseOpening(loseCommit(context, 'openings'), id);
   const left = await context.db.selectFrom('openings').select(['in_force', 'reposted_at']).execute();
@@ -214,7 +218,7 @@ test('a retry after a lost COMMIT response reverses the opening once, without a 
 });
 
 test('an entry that an opening asked for says so, and an event where it was seen', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = lived('cashin', [['paid', '2026-11-02']]);
   await observe(row);
   const id = await open('2026-11-10', 1_000n);
@@ -234,7 +238,7 @@ test('an entry that an opening asked for says so, and an event where it was seen
 });
 
 const adjust = (day: string, amountCents: bigint, platform = 'p') =>
-  adjustBooks(world.context, { platform, day, kind: 'bank', amountCents, note: 'n', actor: 'a' });
+  adjustBooks(environment.context, { platform, day, kind: 'bank', amountCents, note: 'n', actor: 'a' });
 
 test('an adjustment before an opening is reversed by it, and booked again once the opening is reversed', async () => {
   await adjust('2026-11-01', -10_000n);
@@ -242,42 +246,42 @@ test('an adjustment before an opening is reversed by it, and booked again once t
   await adjust('2026-11-10', -25n);
   await adjust('2026-11-01', -7n, 'q');
   const wrong = await adjust('2026-11-02', 99n);
-  await reverseAdjustment(world.context, wrong, { note: 'wrong', actor: 'a' });
+  await reverseAdjustment(environment.context, wrong, { note: 'wrong', actor: 'a' });
   const before = await balances();
   const opening = await open('2026-11-10', 100_000n);
   expect(await balances('2026-11-10 00:00:00')).toEqual({ [AVAILABLE_OF_Q]: '-0.07', 'Assets:Bank:q': '0.07' });
   expect(await balances()).toMatchObject({ [AVAILABLE]: '999.75', 'Assets:Bank:p': '0.25' });
-  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ breaks: [] });
 
-  await reverseOpening(world.context, opening);
+  await reverseOpening(environment.context, opening);
   expect(await balances()).toEqual(before);
   expect((await balances('2026-11-10 00:00:00'))[AVAILABLE]).toBe('-105.00');
   const earlier = await open('2026-11-01', 0n);
   expect(await balances()).toMatchObject({ [AVAILABLE]: '-105.25' });
-  await reverseOpening(world.context, earlier);
+  await reverseOpening(environment.context, earlier);
   await open('2026-11-03', 0n);
   expect(await balances()).toMatchObject({ [AVAILABLE]: '-0.25' });
-  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ breaks: [] });
 });
 
 test('an adjustment that was booked again can be reversed, and one that an opening reversed is reversed already', async () => {
   const id = await adjust('2026-11-01', -500n);
   const opening = await open('2026-11-10', 0n);
-  const reverse = (one: string) => reverseAdjustment(world.context, one, { note: 'n', actor: 'a' });
+  const reverse = (one: string) => reverseAdjustment(environment.context, one, { note: 'n', actor: 'a' });
   await expect(reverse(id)).rejects.toMatchObject({ code: 'conflict', message: 'it is reversed already' });
-  const [aside] = await listAdjustments(world.context.db, 1, undefined);
+  const [aside] = await listAdjustments(environment.context.db, 1, undefined);
   expect(aside).toMatchObject({ amount: '5.00', reverses: id, day: '2026-11-01' });
   expect(aside?.note).toContain(opening);
   await expect(reverse(aside?.id ?? '')).rejects.toMatchObject({ code: 'conflict' });
-  await reverseOpening(world.context, opening);
-  const [again] = await listAdjustments(world.context.db, 1, undefined);
+  await reverseOpening(environment.context, opening);
+  const [again] = await listAdjustments(environment.context.db, 1, undefined);
   expect(again).toMatchObject({ amount: '-5.00', reverses: aside?.id, kind: 'bank' });
   expect(again?.note).toContain(id);
   await reverse(again?.id ?? '');
   expect(await balances()).toEqual({});
   await open('2026-11-10', 0n);
   expect(await balances()).toEqual({});
-  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ breaks: [] });
 });
 
 test('no adjustment is taken in that is dated before the opening', async () => {
@@ -287,23 +291,23 @@ test('no adjustment is taken in that is dated before the opening', async () => {
   await adjust('2026-11-10', -100n);
   await adjust('2026-11-09', -100n, 'q');
   expect(await balances()).toMatchObject({ [AVAILABLE]: '9.00' });
-  expect(await listAdjustments(world.context.db, 9, undefined)).toHaveLength(2);
+  expect(await listAdjustments(environment.context.db, 9, undefined)).toHaveLength(2);
 });
 
 test('an opening interrupted before it reversed adjustments is completed once', async () => {
-  const { context } = world;
+  const { context } = environment;
   await adjust('2026-11-01', -500n);
   const killed = { ...context, signal: AbortSignal.abort() };
   const opening = { platform: 'p', day: '2026-11-10', balanceCents: 700n, actor: 'command' };
   await expect(openBooks(killed, opening)).rejects.toThrow();
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
-  await Promise.all([finishReposts(context), finishReposts(await world.replica())]);
+  await Promise.all([finishReposts(context), finishReposts(await environment.replica())]);
   expect(await balances()).toEqual({ [AVAILABLE]: '7.00', 'Equity:Opening:p': '-7.00' });
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
 });
 
 test('an adjustment that an earlier version left before an opening is reversed after the migration', async () => {
-  const { context } = world;
+  const { context } = environment;
   await open('2026-11-10', 700n);
   const stands = { platform: 'p', day: '2026-11-09', kind: 'bank', amountCents: -100n, note: 'n', actor: 'a' } as const;
   const id = makeAdjustmentId();
@@ -324,7 +328,7 @@ test('an adjustment that an earlier version left before an opening is reversed a
 });
 
 test('a refund that came without a history is booked with the payment that it follows, after the opening', async () => {
-  const { context } = world;
+  const { context } = environment;
   const row = lived('cashin', [
     ['pending', '2026-11-09'],
     ['paid', '2026-11-12'],

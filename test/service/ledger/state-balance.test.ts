@@ -3,37 +3,37 @@ import { compareStatements } from '../../../src/ledger/stated/state-balance.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 const DAYS = { from_day: '2026-11-01', to_day: '2026-11-03' };
 
 /** A reading of all platforms that was asked after everything that is stated here. */
 async function readDays(): Promise<void> {
   const run = { id: 'run_1', state: 'complete', ...DAYS, trigger: 'test', created_at: new Date(0), created_by: 'test' };
-  const { insertId } = await world.context.db.insertInto('runs').values(run).executeTakeFirstOrThrow();
+  const { insertId } = await environment.context.db.insertInto('runs').values(run).executeTakeFirstOrThrow();
   const window = { run_seq: Number(insertId), ...DAYS, state: 'complete', asked_at: new Date('2026-11-05T00:00:00Z') };
-  await world.context.db.insertInto('run_windows').values(window).execute();
+  await environment.context.db.insertInto('run_windows').values(window).execute();
 }
 
 let count = 0;
 function statementOf(platform: string, wall: string, balanceCents: bigint) {
-  const at = world.context.calendar.toInstant(wall);
+  const at = environment.context.calendar.toInstant(wall);
   const made = { created_at: new Date('2026-11-04T00:00:00Z'), actor: 'a' };
   return { id: `st_${++count}`, platform, at, at_wall: wall, balance_cents: balanceCents, ...made };
 }
 
 async function compared(): Promise<string[]> {
-  const { db } = world.context;
+  const { db } = environment.context;
   const rows = await db.selectFrom('statements').select('id').where('compared_at', 'is not', null).execute();
   return rows.map((row) => row.id);
 }
 
 test("each platform's newest statement is compared, however many another one has", async () => {
-  const { context } = world;
+  const { context } = environment;
   await readDays();
   const [old, newest] = [statementOf('q', '2026-11-01 10:00:00', 1n), statementOf('q', '2026-11-02 10:00:00', 500n)];
   const many = Array.from({ length: 600 }, (_, minute) =>
@@ -54,7 +54,7 @@ test("each platform's newest statement is compared, however many another one has
 });
 
 test('of two for one moment the one that was stated last counts, and one whose day was not read past it waits', async () => {
-  const { context } = world;
+  const { context } = environment;
   await readDays();
   const moment = '2026-11-02 10:00:00';
   const [first, last] = [statementOf('p', moment, 500n), statementOf('p', moment, 0n)];

@@ -16,18 +16,18 @@ const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
 const by = { actor: 'tok_1', note: 'as they wrote' };
 
 const home = temporaryDirectory();
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   home[Symbol.dispose]();
 });
 
 /** A refund that the provider takes back, and observations at it this many seconds after the first one. */
 async function takenBack(more: Partial<ShownTransaction> = {}) {
-  const began = world.context.clock.now().getTime();
+  const began = environment.context.clock.now().getTime();
   const whole = makeShownTransaction(['pending@0', 'paid@1', 'refund@2'], {
     platform: 'p',
     commission: '0.50',
@@ -38,15 +38,18 @@ async function takenBack(more: Partial<ShownTransaction> = {}) {
     id: whole.id,
   };
   const applyRow = async (row: ShownTransaction, seconds: number, source: Source = { kind: 'show' }) => {
-    const { raised } = await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000), source)]);
+    const { raised } = await applyObservations(environment.context, [
+      observe(row, new Date(began + seconds * 1000), source),
+    ]);
     return raised.map((found) => found.kind);
   };
   const reported = async () =>
-    (await readMismatchRows(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
+    (await readMismatchRows(environment.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
   const refunded = async () =>
-    (await describeTransaction(world.context.db, world.context.calendar, whole.id))?.transaction.status === 'refund';
+    (await describeTransaction(environment.context.db, environment.context.calendar, whole.id))?.transaction.status ===
+    'refund';
   const due = async () => {
-    const rows = await world.context.db
+    const rows = await environment.context.db
       .selectFrom('doubted_events')
       .select('due_at')
       .where('transaction_id', '=', whole.id)
@@ -151,8 +154,8 @@ test('a show that has it again ends it, though a list of the same batch lacks it
   const { whole, without, applyRow, reported, due } = await takenBack();
   await applyRow(without, 10);
   await applyRow(without, 70);
-  const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
-  await applyObservations(world.context, [observe(whole, at(100)), observe(without, at(101), LIST)]);
+  const at = (seconds: number) => new Date(environment.context.clock.now().getTime() + seconds * 1000);
+  await applyObservations(environment.context, [observe(whole, at(100)), observe(without, at(101), LIST)]);
   expect(await reported()).toMatchObject([{ state: 'resolved' }]);
   expect(await due()).toHaveLength(1);
   await applyRow(whole, 200, LIST);
@@ -171,10 +174,12 @@ test('a status that was booked from a row without a history, and that later hist
   expect(await reported()).toMatchObject([
     { state: 'open', expected: { status: 'refund' }, actual: { status: 'paid', lacks: [{ status: 'refund' }] } },
   ]);
-  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
+  await acceptMismatch(environment.context, (await reported())[0]?.id ?? '', by);
   expect(await refunded(), 'accepted, it is none').toBe(false);
-  expect((await describeTransaction(world.context.db, world.context.calendar, id))?.transaction.status).toBe('paid');
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
+  expect(
+    (await describeTransaction(environment.context.db, environment.context.calendar, id))?.transaction.status,
+  ).toBe('paid');
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0 });
 });
 
 test('a status on the way that a history lacks and goes beyond is no contradiction', async () => {
@@ -206,10 +211,10 @@ test('where a row without a history falls back, a person can have the books foll
   await applyRow(bare, 70);
   const [mismatch] = await reported();
   expect(mismatch).toMatchObject({ state: 'open', actual: { status: 'pending', lacks: [{ status: 'paid' }] } });
-  await acceptMismatch(world.context, mismatch?.id ?? '', by);
-  const after = await describeTransaction(world.context.db, world.context.calendar, id);
+  await acceptMismatch(environment.context, mismatch?.id ?? '', by);
+  const after = await describeTransaction(environment.context.db, environment.context.calendar, id);
   expect(after?.transaction.status).toBe('pending');
-  const { postings } = await readLedgerState(world.context);
+  const { postings } = await readLedgerState(environment.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
   await applyRow(bare, 150);
   expect(await reported()).toMatchObject([{ state: 'resolved' }]);
@@ -222,8 +227,8 @@ test('a status known only from rows without a history can be taken out of force 
   await applyRow(beside, 70);
   const [mismatch] = await reported();
   expect(mismatch?.actual).toMatchObject({ status: 'paid', history: ['pending'], lacks: [{ status: 'paid' }] });
-  await acceptMismatch(world.context, mismatch?.id ?? '', by);
-  const { postings } = await readLedgerState(world.context);
+  await acceptMismatch(environment.context, mismatch?.id ?? '', by);
+  const { postings } = await readLedgerState(environment.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
   expect(whole.id).toBe(id);
 });
@@ -231,8 +236,8 @@ test('a status known only from rows without a history can be taken out of force 
 test('a difference that a show completes is reported, though a list stands behind it in the batch', async () => {
   const { without, applyRow, reported, whole } = await takenBack();
   await applyRow(without, 10);
-  const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
-  await applyObservations(world.context, [observe(without, at(100)), observe(without, at(101), LIST)]);
+  const at = (seconds: number) => new Date(environment.context.clock.now().getTime() + seconds * 1000);
+  await applyObservations(environment.context, [observe(without, at(100)), observe(without, at(101), LIST)]);
   expect(await reported()).toMatchObject([{ state: 'open' }]);
   await applyRow(whole, 300);
   expect(await reported()).toMatchObject([{ state: 'resolved' }]);
@@ -242,16 +247,16 @@ test('a difference that a person resolved is not reported again for the same evi
   const { id, without, applyRow, reported } = await takenBack();
   await applyRow(without, 10);
   await applyRow(without, 70);
-  await resolveMismatchByHand(world.context, (await reported())[0]?.id ?? '', by);
+  await resolveMismatchByHand(environment.context, (await reported())[0]?.id ?? '', by);
   await applyRow(without, 200);
   await applyRow({ ...without, description: 'seen anew' }, 300);
   expect(await reported()).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
-  const story = await describeTransaction(world.context.db, world.context.calendar, id);
+  const story = await describeTransaction(environment.context.db, environment.context.calendar, id);
   expect(story?.transaction.status).toBe('refund');
 });
 
 test('accepted, the event is in force no more, its entry is reversed, and merchants are reported; shown again, it is news', async () => {
-  const { merchant } = await createMerchant(world.context, {
+  const { merchant } = await createMerchant(environment.context, {
     name: 'shop',
     url: 'https://shop.example/hook',
     eventsSince: new Date(0),
@@ -259,25 +264,25 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
   const { id, whole, without, applyRow, reported } = await takenBack();
   const ours = async () =>
     Object.fromEntries(
-      Object.entries((await readLedgerState(world.context)).postings).filter(([key]) => key.startsWith(id)),
+      Object.entries((await readLedgerState(environment.context)).postings).filter(([key]) => key.startsWith(id)),
     );
   const refunded = await ours();
   await applyRow(without, 10);
   await applyRow(without, 70);
-  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
+  await acceptMismatch(environment.context, (await reported())[0]?.id ?? '', by);
   expect(await ours()).toEqual({
     [`${id} Assets:Provider:Available:p @ 2026-11-20 23:01:00`]: 950n,
     [`${id} Expenses:Commission:Cashin:p @ 2026-11-20 23:01:00`]: 50n,
     [`${id} Liabilities:Receipts:p @ 2026-11-20 23:01:00`]: -1000n,
   });
-  const story = await describeTransaction(world.context.db, world.context.calendar, id);
+  const story = await describeTransaction(environment.context.db, environment.context.calendar, id);
   expect(story?.transaction).toMatchObject({ status: 'paid', sequence: 4 });
   expect(story?.events.map((event) => [event.status, event.in_force])).toEqual([
     ['refund', false],
     ['paid', true],
     ['pending', true],
   ]);
-  const callbacks = await world.context.db
+  const callbacks = await environment.context.db
     .selectFrom('callbacks')
     .select(['type', 'sequence', 'previous_status'])
     .where('merchant_seq', '=', merchant.seq)
@@ -291,13 +296,13 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
   expect(await reported()).toMatchObject([
     { state: 'open', reopened: 1, expected: { status: 'paid' }, actual: { status: 'refund', lacks: [] } },
   ]);
-  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
+  await acceptMismatch(environment.context, (await reported())[0]?.id ?? '', by);
   expect(await ours()).toEqual(refunded);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
   // and what is new from then on counts on
   const later = { ...makeShownTransaction(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
   await applyRow(later, 400);
-  const after = await describeTransaction(world.context.db, world.context.calendar, id);
+  const after = await describeTransaction(environment.context.db, environment.context.calendar, id);
   expect(after?.transaction).toMatchObject({ status: 'denied', sequence: 6 });
 });
 
@@ -309,22 +314,22 @@ test('what the provider shows in place of an event is booked as it comes, and th
   };
   await applyRow(instead, 10);
   await applyRow(instead, 70);
-  await acceptMismatch(world.context, (await reported())[0]?.id ?? '', by);
-  const { postings } = await readLedgerState(world.context);
+  await acceptMismatch(environment.context, (await reported())[0]?.id ?? '', by);
+  const { postings } = await readLedgerState(environment.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
   expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
 });
 
 test('an event without money leaves the report of its day too: the day is reported as changed', async () => {
-  const began = world.context.clock.now().getTime();
+  const began = environment.context.clock.now().getTime();
   const whole = makeShownTransaction(['pending@0', 'in_analysis@1', 'paid@2'], { platform: 'p' });
   const without = { ...makeShownTransaction(['pending@0', 'paid@2'], { platform: 'p' }), id: whole.id };
   for (const [row, seconds] of [[whole, 0] as const, [without, 10] as const, [without, 70] as const])
-    await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000))]);
-  await makeReport(world.context, '2026-11-20');
-  const reported = await readMismatchRows(world.context, 'status_differs');
-  await acceptMismatch(world.context, reported.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
-  expect(await readMismatchRows(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
+    await applyObservations(environment.context, [observe(row, new Date(began + seconds * 1000))]);
+  await makeReport(environment.context, '2026-11-20');
+  const reported = await readMismatchRows(environment.context, 'status_differs');
+  await acceptMismatch(environment.context, reported.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
+  expect(await readMismatchRows(environment.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0 });
 });

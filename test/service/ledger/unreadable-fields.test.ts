@@ -11,19 +11,19 @@ import { observe, type ShownTransaction } from '../../support/make-observations.
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 let observations = 0;
 /** Applies an observation that is later than all before it. */
 const applyRow = (row: object) =>
-  applyObservations(world.context, [observeNow(world.context, row as ShownTransaction, ++observations)]);
+  applyObservations(environment.context, [observeNow(environment.context, row as ShownTransaction, ++observations)]);
 
 const read = (id: string) =>
-  world.context.db
+  environment.context.db
     .selectFrom('transactions')
     .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
     .selectAll('transactions')
@@ -31,7 +31,7 @@ const read = (id: string) =>
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
 const available = async (id: string) => {
-  const rows = await world.context.db
+  const rows = await environment.context.db
     .selectFrom('postings')
     .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
@@ -43,7 +43,7 @@ const available = async (id: string) => {
   return rows.reduce((sum, row) => sum + row.amount_cents, 0n);
 };
 const readEvents = (id: string) =>
-  world.context.db
+  environment.context.db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
     .select('events.status')
@@ -51,7 +51,7 @@ const readEvents = (id: string) =>
     .orderBy('events.sequence')
     .execute();
 const reported = async (id: string) =>
-  (await readMismatchRows(world.context)).filter((one) => one.transaction_id === id);
+  (await readMismatchRows(environment.context)).filter((one) => one.transaction_id === id);
 
 const SIDES = [
   ...['status', 'commission', 'reference', 'extra', 'platform', 'e2e_id', 'name', 'email', 'phone', 'document'],
@@ -59,7 +59,7 @@ const SIDES = [
 ];
 
 test('any JSON in any side field is booked: it neither refuses the row nor throws', { timeout: 60_000 }, async () => {
-  const { context } = world;
+  const { context } = environment;
   const long = fc.string({ unit: 'binary', minLength: 500, maxLength: 6000 });
   const odd = fc.oneof(
     fc.jsonValue(),
@@ -110,7 +110,7 @@ test('a row is booked without the field that can not be read, flagged once, and 
       actual: { fields: { commission: expect.any(String), name: expect.any(String) } },
     },
   ]);
-  const kept = await world.context.db
+  const kept = await environment.context.db
     .selectFrom('refused_rows')
     .select(['raw', 'reason'])
     .where('transaction_id', '=', row.id)
@@ -129,12 +129,12 @@ test('a row is booked without the field that can not be read, flagged once, and 
 
 test('an older observation that could not read a field says nothing once a newer one could', async () => {
   const row = makeShownTransaction(['pending@0', 'paid@1']);
-  const now = world.context.clock.now();
+  const now = environment.context.clock.now();
   const at = (seconds: number) => new Date(now.getTime() + (100 + seconds) * 1000);
   const bad = (seconds: number) => observe({ ...row, commission: 'x' }, at(seconds));
-  await applyObservations(world.context, [observe(row, at(2)), bad(1)]);
+  await applyObservations(environment.context, [observe(row, at(2)), bad(1)]);
   expect(await reported(row.id)).toEqual([]);
-  await applyObservations(world.context, [bad(3), observe(row, at(5)), bad(4)]);
+  await applyObservations(environment.context, [bad(3), observe(row, at(5)), bad(4)]);
   expect(await reported(row.id)).toMatchObject([{ kind: 'field_unreadable', state: 'resolved' }]);
 });
 
@@ -152,14 +152,14 @@ test('a row without a status and a history is booked without them, and goes on f
 });
 
 test('a status that can not be read adds nothing to what is known, and gives way to any status', async () => {
-  const { merchant } = await createMerchant(world.context, {
+  const { merchant } = await createMerchant(environment.context, {
     name: 'shop',
     url: 'https://shop.example/hook',
     eventsSince: new Date(0),
   });
   const types = async (id: string) =>
     (
-      await world.context.db
+      await environment.context.db
         .selectFrom('callbacks')
         .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
         .select('type')
@@ -183,19 +183,19 @@ test('a status that can not be read adds nothing to what is known, and gives way
     expect(await types(row.id)).toEqual([]);
     await applyRow({ ...row, ...later });
     expect(await read(row.id)).toMatchObject({ status: 'paid' });
-    const inForce = await describeTransaction(world.context.db, world.context.calendar, row.id);
+    const inForce = await describeTransaction(environment.context.db, environment.context.calendar, row.id);
     expect(inForce?.events.map((event) => event.status)).not.toContain('unreadable');
     expect((await types(row.id)).filter((type) => /unreadable|corrected/.test(type))).toEqual([]);
     expect(await available(row.id)).toBe(1000n);
   }
   const row = makeShownTransaction(['pending@0', 'paid@1']);
-  const now = world.context.clock.now().getTime();
-  await applyObservations(world.context, [
+  const now = environment.context.clock.now().getTime();
+  await applyObservations(environment.context, [
     observe(garbled(row), new Date(now + 300_000)),
     observe({ ...row, events: [] }, new Date(now + 300_001)),
   ]);
   expect((await readEvents(row.id)).map((event) => event.status)).toEqual(['paid']);
-  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+  expect(await checkBooks(environment.context)).toMatchObject({ broken: 0, breaks: [] });
 });
 
 test('a field that the list can not read and the show can is flagged until a list can', async () => {
@@ -204,8 +204,8 @@ test('a field that the list can not read and the show can is flagged until a lis
   const by = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 } as const;
   let seconds = 400;
   const seen = async (one: ShownTransaction, source?: Source) => {
-    const at = new Date(world.context.clock.now().getTime() + ++seconds * 1000);
-    await applyObservations(world.context, [observe(one, at, source)]);
+    const at = new Date(environment.context.clock.now().getTime() + ++seconds * 1000);
+    await applyObservations(environment.context, [observe(one, at, source)]);
   };
   await seen(bad, by);
   for (let turn = 0; turn < 3; turn++) {
@@ -233,7 +233,7 @@ test('a text longer than its column is found by the whole of it, and by what is 
   expect(kept.name).toBe(`${'N'.repeat(1021)}…`);
   expect(await reported(row.id)).toEqual([]);
   const find = async (query: object) => {
-    const { transactions } = await searchTransactions(world.context.db, world.context.keys, {
+    const { transactions } = await searchTransactions(environment.context.db, environment.context.keys, {
       by: 'created',
       limit: 10,
       ...query,

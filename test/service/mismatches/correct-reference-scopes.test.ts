@@ -8,26 +8,26 @@ import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const observe = (...rows: ShownTransaction[]) => {
   seconds++;
   return applyObservations(
-    world.context,
-    rows.map((row) => observeNow(world.context, row, seconds)),
+    environment.context,
+    rows.map((row) => observeNow(environment.context, row, seconds)),
   );
 };
-const readMismatches = () => world.context.db.selectFrom('mismatches').selectAll().orderBy('seq').execute();
-const readAlerts = () => world.context.db.selectFrom('alerts').selectAll().orderBy('seq').execute();
+const readMismatches = () => environment.context.db.selectFrom('mismatches').selectAll().orderBy('seq').execute();
+const readAlerts = () => environment.context.db.selectFrom('alerts').selectAll().orderBy('seq').execute();
 
 /** Makes two payments of a reference, and stores their mismatch and its alert as earlier versions did. */
 async function makeOldDuplicate(reference: string) {
-  const { db } = world.context;
+  const { db } = environment.context;
   const rows = [1, 2].map((minute) => makeShownTransaction([`paid@${minute}`], { reference }));
   await observe(...rows);
   const mismatch = (await readMismatches()).at(-1);
@@ -44,7 +44,7 @@ async function makeOldDuplicate(reference: string) {
 test('a mismatch of an earlier version keeps its row and its alert, loses the reference, and still ends', async () => {
   const reference = 'Caio Neves 529.982.247-25, R$ 1.00';
   const { rows, mismatch } = await makeOldDuplicate(reference);
-  await transact(world.context.db, (trx) =>
+  await transact(environment.context.db, (trx) =>
     raiseAlerts(
       trx,
       [
@@ -58,15 +58,15 @@ test('a mismatch of an earlier version keeps its row and its alert, loses the re
   );
   // killed after the alerts, before the mismatches
   const killed = {
-    ...world.context,
+    ...environment.context,
     get keys(): never {
       throw new Error('killed');
     },
   };
   await expect(correctReferenceScopes(killed)).rejects.toThrow('killed');
-  await correctReferenceScopes(world.context);
+  await correctReferenceScopes(environment.context);
   const [corrected, alerts] = [await readMismatches(), await readAlerts()];
-  await correctReferenceScopes(world.context);
+  await correctReferenceScopes(environment.context);
   expect([await readMismatches(), await readAlerts()]).toEqual([corrected, alerts]);
   expect(JSON.stringify(alerts)).not.toMatch(/Caio|529\.982/);
   expect(alerts).toMatchObject([
@@ -99,7 +99,7 @@ test('a mismatch that was raised again before the correction leaves one open', a
   await observe(makeShownTransaction(['paid@3'], { reference: 'pedido 7' }));
   const find = async () => (await readMismatches()).filter((row) => row.reference === 'pedido 7');
   expect(await find()).toHaveLength(2);
-  await correctReferenceScopes(world.context);
+  await correctReferenceScopes(environment.context);
   expect(await find()).toMatchObject([
     { id: mismatch.id, state: 'resolved', open_scope: null },
     { state: 'open', actual: expect.stringContaining(rows[0]?.id ?? '') },
@@ -107,7 +107,7 @@ test('a mismatch that was raised again before the correction leaves one open', a
 });
 
 test('the alert of a scope that contains a document names the mismatch', async () => {
-  const { context } = world;
+  const { context } = environment;
   const found = { kind: 'list_unstable' as const, scope: '2026-01-01 loja 529.982.247-25' };
   await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
   const mismatch = (await readMismatches()).at(-1);

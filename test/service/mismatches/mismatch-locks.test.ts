@@ -9,8 +9,8 @@ const SCOPES = 600;
 const AN_INSERT = 500;
 
 test('a mismatch that somebody else has locked holds up nobody whom it does not concern', async () => {
-  await using world = await openEnvironment();
-  const { db, clock } = world.context;
+  await using environment = await openEnvironment();
+  const { db, clock } = environment.context;
   const now = clock.now();
   const open = Array.from({ length: ROWS }, () => {
     const scope = randomUUID();

@@ -10,23 +10,24 @@ import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 /** Shows rows to the ledger, each observation later than the ones before. */
 async function observe(...rows: ShownTransaction[]) {
   seconds++;
-  const observations = rows.map((row) => observeNow(world.context, row, seconds));
-  return await applyObservations(world.context, observations);
+  const observations = rows.map((row) => observeNow(environment.context, row, seconds));
+  return await applyObservations(environment.context, observations);
 }
 
-const about = async (id: string) => (await readMismatchRows(world.context)).filter((one) => one.transaction_id === id);
+const about = async (id: string) =>
+  (await readMismatchRows(environment.context)).filter((one) => one.transaction_id === id);
 const heldOf = (id: string) =>
-  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  environment.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 describe('what changed at the provider is reported, and the ledger keeps what it had', () => {
   const facts = { reference: 'pedido-k', extra: 'loja 7, Maria', platform: 'p', commission: '0.50' };
@@ -121,7 +122,7 @@ test('a history that leaves a final status is reported, and booked all the same'
   const row = makeShownTransaction(['pending@0', 'denied@1', 'paid@2']);
   await observe(row);
   expect(await about(row.id)).toMatchObject([{ kind: 'illegal_transition', severity: 'high', state: 'open' }]);
-  const entries = await world.context.db
+  const entries = await environment.context.db
     .selectFrom('entries')
     .select('at_wall')
     .where('transaction_seq', '=', (await heldOf(row.id)).seq)
@@ -131,7 +132,7 @@ test('a history that leaves a final status is reported, and booked all the same'
 
 describe('a reference that two transactions share', () => {
   const reported = async (reference: string) =>
-    (await readMismatchRows(world.context, 'duplicate_reference')).filter((one) => one.reference === reference);
+    (await readMismatchRows(environment.context, 'duplicate_reference')).filter((one) => one.reference === reference);
 
   test('names every one of them, and is over once all but one are', async () => {
     const three = [0, 1, 2].map((minute) => makeShownTransaction([`paid@${minute}`], { reference: 'twice' }));
@@ -177,29 +178,29 @@ describe('a reference that two transactions share', () => {
       await observe(makeShownTransaction(['paid@1'], { reference }), makeShownTransaction(['paid@1'], { reference }));
       expect(await reported(reference)).toHaveLength(1);
     }
-    expect(await readMismatchRows(world.context, 'row_refused')).toEqual([]);
+    expect(await readMismatchRows(environment.context, 'row_refused')).toEqual([]);
   });
 });
 
 describe('the life of a mismatch', () => {
   const find = (scope: string, actual: unknown): FoundMismatch => ({ kind: 'list_unstable', scope, actual });
   const raise = (...found: FoundMismatch[]) =>
-    transact(world.context.db, (trx) => raiseMismatches(trx, found, world.context.clock.now()), {
+    transact(environment.context.db, (trx) => raiseMismatches(trx, found, environment.context.clock.now()), {
       retryDuplicates: true,
     });
   const end = (scope: string, askedAt?: Date) =>
-    transact(world.context.db, (trx) =>
+    transact(environment.context.db, (trx) =>
       resolveMismatches(
         trx,
         [{ kind: 'list_unstable', scope, ...(askedAt ? { askedAt } : {}) }],
         'fresh_evidence',
-        world.context.clock.now(),
+        environment.context.clock.now(),
       ),
     );
   const rowsOf = (scope: string) =>
-    world.context.db.selectFrom('mismatches').selectAll().where('scope', '=', scope).orderBy('seq').execute();
+    environment.context.db.selectFrom('mismatches').selectAll().where('scope', '=', scope).orderBy('seq').execute();
   const alertsOf = (scope: string) =>
-    world.context.db.selectFrom('alerts').selectAll().where('scope', '=', scope).orderBy('seq').execute();
+    environment.context.db.selectFrom('alerts').selectAll().where('scope', '=', scope).orderBy('seq').execute();
   const by = { actor: 'tok_1', note: 'seen' };
 
   test('found twice, together or apart, it is one, and one alert', async () => {
@@ -227,7 +228,7 @@ describe('the life of a mismatch', () => {
       expect(await rowsOf('again')).toMatchObject([{ state: 'open', reopened, resolved_at: null, resolution: null }]);
     }
     const [{ seq } = { seq: 0 }] = await rowsOf('again');
-    const changes = await world.context.db
+    const changes = await environment.context.db
       .selectFrom('mismatch_changes')
       .select('state')
       .where('mismatch_seq', '=', seq)
@@ -238,10 +239,10 @@ describe('the life of a mismatch', () => {
   test('closed by a person, it stays so for what they saw, and reopens for anything else', async () => {
     await raise(find('person', { ids: [1] }));
     const [row] = await rowsOf('person');
-    await acknowledgeMismatch(world.context, row?.id ?? '', by);
+    await acknowledgeMismatch(environment.context, row?.id ?? '', by);
     expect(await raise(find('person', { ids: [1] }))).toEqual([]);
     expect(await rowsOf('person')).toMatchObject([{ state: 'acknowledged', note: 'seen' }]);
-    await resolveMismatchByHand(world.context, row?.id ?? '', { ...by, note: 'fine' });
+    await resolveMismatchByHand(environment.context, row?.id ?? '', { ...by, note: 'fine' });
     expect(await raise(find('person', { ids: [1] }))).toEqual([]);
     expect(await rowsOf('person')).toMatchObject([{ state: 'resolved', resolution: 'by_hand', note: 'fine' }]);
     expect(await raise(find('person', { ids: [1, 2] }))).toHaveLength(1);
@@ -251,17 +252,19 @@ describe('the life of a mismatch', () => {
   test('once over it can be neither acknowledged nor resolved, and what is not there is not found', async () => {
     await raise(find('done', 1));
     const id = (await rowsOf('done'))[0]?.id ?? '';
-    await resolveMismatchByHand(world.context, id, by);
-    await expect(resolveMismatchByHand(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(acknowledgeMismatch(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(resolveMismatchByHand(world.context, 'mm_none', by)).rejects.toMatchObject({ code: 'not_found' });
+    await resolveMismatchByHand(environment.context, id, by);
+    await expect(resolveMismatchByHand(environment.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(acknowledgeMismatch(environment.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(resolveMismatchByHand(environment.context, 'mm_none', by)).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('evidence from before it was opened ends nothing', async () => {
-    const before = new Date(world.context.clock.now().getTime() - 1000);
+    const before = new Date(environment.context.clock.now().getTime() - 1000);
     await raise(find('stale', 1));
     expect(await end('stale', before)).toBe(0);
-    expect(await end('stale', new Date(world.context.clock.now().getTime() + 1000))).toBe(1);
+    expect(await end('stale', new Date(environment.context.clock.now().getTime() + 1000))).toBe(1);
   });
 
   test('reported and over at once, it never was open, and its alert has ended', async () => {
@@ -279,7 +282,7 @@ describe('the life of a mismatch', () => {
     await observe(row);
     expect(await about(row.id)).toMatchObject([{ baseline: true, state: 'open' }]);
     expect(await alertsOf(row.id)).toEqual([]);
-    await alertBaseline(world.context);
+    await alertBaseline(environment.context);
     const [reported] = await alertsOf('before WEBHOOKS_SINCE');
     expect(reported).toMatchObject({ name: 'baseline_mismatches', severity: 'medium', ended_at: null });
     expect(reported?.summary).toContain('1 illegal_transition');
@@ -287,8 +290,8 @@ describe('the life of a mismatch', () => {
     await observe({ ...row, amount: '11.00' });
     expect(await about(row.id)).toMatchObject([{}, { kind: 'amount_differs', baseline: false }]);
     expect(await alertsOf(row.id)).toMatchObject([{ name: 'amount_differs' }]);
-    await resolveMismatchByHand(world.context, (await about(row.id))[0]?.id ?? '', by);
-    await alertBaseline(world.context);
+    await resolveMismatchByHand(environment.context, (await about(row.id))[0]?.id ?? '', by);
+    await alertBaseline(environment.context);
     expect((await alertsOf('before WEBHOOKS_SINCE'))[0]?.ended_at).not.toBeNull();
   });
 });

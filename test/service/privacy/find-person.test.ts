@@ -35,11 +35,11 @@ function encodeAll(text: string): string {
   return text.replaceAll(/[./-]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 }
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 describe.each([
   { plain: CPF, dotted: '314.159.265-35', near: '31415926536' },
@@ -60,10 +60,10 @@ describe.each([
     ].map((extra) => of(extra));
     const all = [...others, ...nobodys, keyed, ...strangers];
     await applyObservations(
-      world.context,
-      all.map((one) => observeNow(world.context, one)),
+      environment.context,
+      all.map((one) => observeNow(environment.context, one)),
     );
-    const { person, values } = await findPerson(world.context, written.dotted, NO_PERSON_VALUES);
+    const { person, values } = await findPerson(environment.context, written.dotted, NO_PERSON_VALUES);
     const ids = new Set(person.transactions.map((one) => one.id));
     const missing = (list: { id: string }[]) =>
       list.flatMap((one, index) => (ids.has(one.id) ? [] : [extras[index] ?? 'key']));

@@ -38,7 +38,7 @@ const BODIES: [string, string | Buffer, string][] = [
 /** A document that nobody forgets stays as it came. */
 const KEPT = JSON.stringify({ dados: base64('CPF 529.982.247-25'), n: 2 });
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 const mention: ShownTransaction = {
   ...{ id: '0f0e0d0c-0000-4000-8000-00000000aaaa', operation: 'cashin', status: 'pending', amount: '1.00' },
   ...{
@@ -54,17 +54,17 @@ const theirs: ShownTransaction = {
 };
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  environment = await openConsoleEnvironment();
   for (const one of [mention, theirs]) {
-    await applyObservations(world.context, [observe(one, world.context.clock.now())]);
+    await applyObservations(environment.context, [observe(one, environment.context.clock.now())]);
   }
   await sendAll();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: string | Buffer): Promise<string> {
-  const headers = { authorization: `Bearer ${world.webhookSecret}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${world.url}/webhooks/pix`, { method: 'POST', headers, body });
+  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${environment.url}/webhooks/pix`, { method: 'POST', headers, body });
   return ((await answer.json()) as { id?: string }).id ?? '';
 }
 
@@ -72,11 +72,11 @@ async function sendAll(tail = ''): Promise<void> {
   for (const body of [...BODIES.map(([, one]) => one), KEPT]) {
     await send(typeof body === 'string' ? `${body}${tail}` : Buffer.concat([body, Buffer.from(tail, 'utf16le')]));
   }
-  while ((await splitWebhooks(world.context, 0)).more);
+  while ((await splitWebhooks(environment.context, 0)).more);
 }
 
 async function readBodies(after: number): Promise<string[]> {
-  const rows = await world.context.db
+  const rows = await environment.context.db
     .selectFrom('webhooks')
     .select('body')
     .where('seq', '>', after)
@@ -86,7 +86,7 @@ async function readBodies(after: number): Promise<string[]> {
 }
 
 async function countWebhooks(): Promise<number> {
-  const row = await world.context.db
+  const row = await environment.context.db
     .selectFrom('webhooks')
     .select((eb) => eb.fn.max<number>('seq').as('seq'))
     .executeTakeFirstOrThrow();
@@ -94,11 +94,11 @@ async function countWebhooks(): Promise<number> {
 }
 
 const forget = async () => {
-  const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR = '' } = world.env;
+  const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR = '' } = environment.env;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
   const { out } = await advanceUntilDone(
-    world,
-    runCommandInProcess(['forget', '--document', PLAIN, '--json'], env, world.timers),
+    environment,
+    runCommandInProcess(['forget', '--document', PLAIN, '--json'], env, environment.timers),
   );
   return JSON.parse(out) as { finished: boolean; erased: Record<string, number> };
 };
@@ -108,7 +108,7 @@ test('a person who is forgotten goes from bodies in base64, in entities and in U
   expect(await readBodies(first)).toHaveLength(BODIES.length + 1);
   expect(await forget()).toMatchObject({ finished: true, erased: { webhooks: BODIES.length } });
   expect(await readBodies(first)).toEqual([...BODIES.map(([, , left]) => left), KEPT]);
-  const extras = await world.context.db
+  const extras = await environment.context.db
     .selectFrom('transactions')
     .select(['id', 'extra'])
     .where('id', 'in', [mention.id, theirs.id])
@@ -119,7 +119,7 @@ test('a person who is forgotten goes from bodies in base64, in entities and in U
     { id: theirs.id, extra: null },
   ]);
   const values = [DOTTED, 'Zuzimara', base64(SAID), base64(`cpf=${PLAIN}`), entities(PLAIN), entities('314.')];
-  expect(await findValues(world.context.db, [], values)).toEqual([]);
+  expect(await findValues(environment.context.db, [], values)).toEqual([]);
 });
 
 test('a forgotten document is removed from later texts too', async () => {
@@ -134,8 +134,8 @@ test('a forgotten document is removed from later texts too', async () => {
 
 test('a reference that holds a document stays, and a viewer does not see it', async () => {
   const read = async (role: 'viewer' | 'operator') => {
-    const headers = { authorization: `Bearer ${world.tokens[role]}` };
-    const answer = await fetch(`${world.url}/api/v1/transactions/${theirs.id}`, { headers });
+    const headers = { authorization: `Bearer ${environment.tokens[role]}` };
+    const answer = await fetch(`${environment.url}/api/v1/transactions/${theirs.id}`, { headers });
     return (await answer.json()) as Record<string, unknown>;
   };
   expect(await read('viewer')).toMatchObject({ reference: '***', name: null, document: null });

@@ -21,13 +21,13 @@ const EXTRAS = [`55${CPF}`, `000${CPF}`, `2026${CPF}01`, 'cli 390-533-447'];
 const E2E_ID = 'E1234567820261120123439053344799';
 const PLATFORM = 'loja zuzimara quixabeira';
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 let transactions: ShownTransaction[];
 let webhookIds: string[];
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const { context, today } = world;
+  environment = await openConsoleEnvironment();
+  const { context, today } = environment;
   transactions = REFERENCES.map((reference, index) => ({
     ...{ id: randomUUID(), operation: 'cashin', status: 'paid', amount: '10.00', date_created: `${today} 00:00:02` },
     ...{ ...PERSON, document: CPF, extra: EXTRAS[index] ?? '', reference, platform: PLATFORM, e2e_id: E2E_ID },
@@ -47,28 +47,32 @@ beforeAll(async () => {
   while ((await splitWebhooks(context, 0)).more);
   await makeReport(context, today);
 }, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: object): Promise<string> {
-  const headers = { authorization: `Bearer ${world.webhookSecret}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${world.url}/webhooks/pix`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${environment.url}/webhooks/pix`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
   return ((await answer.json()) as { id: string }).id;
 }
 
 async function logIn(role: 'viewer' | 'operator'): Promise<string> {
-  const login = await fetch(`${world.url}/login`, {
+  const login = await fetch(`${environment.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
-    body: new URLSearchParams({ token: world.tokens[role] }),
+    headers: { origin: environment.url },
+    body: new URLSearchParams({ token: environment.tokens[role] }),
   });
   return (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }
 
 /** Returns the references and the end-to-end id that a role sees, by place. */
 async function readShown(role: 'viewer' | 'operator'): Promise<Record<string, string[]>> {
-  const { context, today, url } = world;
-  const bearer = { authorization: `Bearer ${world.tokens[role]}` };
+  const { context, today, url } = environment;
+  const bearer = { authorization: `Bearer ${environment.tokens[role]}` };
   const session = { cookie: await logIn(role) };
   const shown: Record<string, string[]> = {};
   const record = (place: string, text: string) => {
@@ -99,12 +103,15 @@ async function readShown(role: 'viewer' | 'operator'): Promise<Record<string, st
 
 /** @returns the extras of the person's transactions afterwards. */
 async function forget(): Promise<(string | null)[]> {
-  const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR = '' } = world.env;
+  const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR = '' } = environment.env;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
-  const { code } = await advanceUntilDone(world, runCommandInProcess(['forget', '--document', CPF], env, world.timers));
+  const { code } = await advanceUntilDone(
+    environment,
+    runCommandInProcess(['forget', '--document', CPF], env, environment.timers),
+  );
   expect(code).toBe(0);
   const ids = transactions.map((one) => one.id);
-  const left = await world.context.db.selectFrom('transactions').select('extra').where('id', 'in', ids).execute();
+  const left = await environment.context.db.selectFrom('transactions').select('extra').where('id', 'in', ids).execute();
   return left.map((one) => one.extra);
 }
 
@@ -122,7 +129,7 @@ test('a viewer sees no reference, platform or end-to-end id of a forgotten perso
 }, 60_000);
 
 test('an extra that an earlier version left is removed by the next run', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   const [one] = transactions;
   await db
     .updateTable('transactions')

@@ -11,22 +11,22 @@ import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
 /** Another extra, which is a document. */
 const EXTRA = '11144477735';
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 let id: string;
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const { context } = world;
-  await applyObservations(context, [observe({ ...world.paid, extra: EXTRA }, context.clock.now())]);
+  environment = await openConsoleEnvironment();
+  const { context } = environment;
+  await applyObservations(context, [observe({ ...environment.paid, extra: EXTRA }, context.clock.now())]);
   ({ id } = await context.db
     .selectFrom('mismatches')
     .select('id')
     .where('kind', '=', 'reference_differs')
-    .where('transaction_id', '=', world.paid.id)
+    .where('transaction_id', '=', environment.paid.id)
     .executeTakeFirstOrThrow());
   await acknowledgeMismatch(context, id, { actor: 'admin', note: NOTE });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 type Mismatch = { id: string; note: string; expected: { extra: string }; actual: { extra: string } };
 
@@ -34,7 +34,7 @@ test('a viewer reads that a mismatch has a note and two hashes, and neither of t
   const find = (list: Mismatch[]) => list.find((one) => one.id === id);
   const readAll = async (role: Role) => {
     const listed = await call<{ mismatches: Mismatch[] }>(role, 'mismatches?limit=200');
-    const reported = await call<{ mismatches: Mismatch[] }>(role, `transactions/${world.paid.id}`);
+    const reported = await call<{ mismatches: Mismatch[] }>(role, `transactions/${environment.paid.id}`);
     return [find(listed.mismatches), await call<Mismatch>(role, `mismatches/${id}`), find(reported.mismatches)];
   };
   for (const mismatch of await readAll('viewer')) {
@@ -60,9 +60,9 @@ test('the page of a mismatch shows a viewer its notes and hashes masked, those o
 });
 
 test('a report’s masked file hides notes', async () => {
-  await makeReport(world.context, world.today);
+  await makeReport(environment.context, environment.today);
   const read = async (masked: boolean) => {
-    const { file } = await openReport(world.context, { day: world.today, format: 'xlsx', masked });
+    const { file } = await openReport(environment.context, { day: environment.today, format: 'xlsx', masked });
     const rows = rowsOf(sheetOf(await readWorkbook(file), 'Divergências'));
     return rows.find((row) => row.Tipo?.value === 'reference_differs');
   };
@@ -75,25 +75,32 @@ test('a report’s masked file hides notes', async () => {
 });
 
 test('the note of an adjustment is masked', async () => {
-  const entered = { platform: 'p', day: world.today, kind: 'other', amount: '1.00', note: NOTE, new_platform: true };
+  const entered = {
+    platform: 'p',
+    day: environment.today,
+    kind: 'other',
+    amount: '1.00',
+    note: NOTE,
+    new_platform: true,
+  };
   expect(await call('admin', 'adjustments', entered)).toMatchObject({ note: NOTE });
   expect(await call('operator', 'adjustments')).toMatchObject({ adjustments: [{ note: NOTE }] });
   expect(await call('viewer', 'adjustments')).toMatchObject({ adjustments: [{ note: '***', amount: '1.00' }] });
 });
 
 async function call<T>(role: Role, address: string, body?: object): Promise<T> {
-  const headers = { authorization: `Bearer ${world.tokens[role]}` };
+  const headers = { authorization: `Bearer ${environment.tokens[role]}` };
   const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
-  return (await (await fetch(`${world.url}/api/v1/${address}`, init)).json()) as T;
+  return (await (await fetch(`${environment.url}/api/v1/${address}`, init)).json()) as T;
 }
 
 async function readPage(role: Role): Promise<string> {
-  const login = await fetch(`${world.url}/login`, {
+  const login = await fetch(`${environment.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
-    body: new URLSearchParams({ token: world.tokens[role] }),
+    headers: { origin: environment.url },
+    body: new URLSearchParams({ token: environment.tokens[role] }),
   });
   const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  return await (await fetch(`${world.url}/mismatches/${id}`, { headers: { cookie } })).text();
+  return await (await fetch(`${environment.url}/mismatches/${id}`, { headers: { cookie } })).text();
 }

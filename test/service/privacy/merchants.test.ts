@@ -20,34 +20,34 @@ const NAMED = {
   },
 };
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 let id: string;
 beforeAll(async () => {
-  world = await openConsoleEnvironment({ SECRET_KEY });
-  const { merchant } = await createMerchant(world.context, NAMED);
+  environment = await openConsoleEnvironment({ SECRET_KEY });
+  const { merchant } = await createMerchant(environment.context, NAMED);
   ({ id } = merchant);
   // undelivered, so that the overview names the merchant
-  await world.context.db
+  await environment.context.db
     .updateTable('callbacks')
     .set({ merchant_seq: merchant.seq, state: 'failed' })
     .orderBy('seq')
     .limit(1)
     .execute();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 async function readAll(role: Role): Promise<string[]> {
-  const login = await fetch(`${world.url}/login`, {
+  const login = await fetch(`${environment.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
-    body: new URLSearchParams({ token: world.tokens[role] }),
+    headers: { origin: environment.url },
+    body: new URLSearchParams({ token: environment.tokens[role] }),
   });
   const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const headers = { cookie, authorization: `Bearer ${world.tokens[role]}` };
+  const headers = { cookie, authorization: `Bearer ${environment.tokens[role]}` };
   const addresses = ['/api/v1/merchants', `/api/v1/merchants/${id}`, '/merchants', `/merchants/${id}`, '/'];
   return await Promise.all(
-    addresses.map(async (address) => await (await fetch(`${world.url}${address}`, { headers })).text()),
+    addresses.map(async (address) => await (await fetch(`${environment.url}${address}`, { headers })).text()),
   );
 }
 
@@ -65,17 +65,17 @@ test('a viewer sees no document of a merchant’s name, address or filter', asyn
 });
 
 const forget = async () => {
-  const { context, dataDir, timers } = world;
+  const { context, dataDir, timers } = environment;
   const env = { DATABASE_URL: context.config.DATABASE_URL ?? '', SECRET_KEY, DATA_DIR: dataDir };
   const ran = await advanceUntilDone(
-    world,
+    environment,
     runCommandInProcess(['forget', '--document', PLAIN, '--json'], env, timers),
   );
   return { ...ran, done: JSON.parse(ran.out) as { finished: boolean; left: string[]; erased: Record<string, number> } };
 };
 
 test('confere forget lists a merchant in use that names the person, and erases them from a removed one', async () => {
-  const { context } = world;
+  const { context } = environment;
   const { merchant: removed } = await createMerchant(context, { ...NAMED, email: `${PLAIN}@example.com` });
   await removeMerchant(context, removed.id);
   const readFilter = async (of: string) => {

@@ -9,11 +9,11 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 import { listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  environment = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 it('does not let a viewer try documents by the extra that repeats them', async () => {
   const viewer = await arrive('viewer');
@@ -80,8 +80,10 @@ it('does not let a viewer try the parts of a document that are as good as the wh
 });
 
 it('writes down a viewer’s search that finds what is withheld, by however few digits, and answers it', async () => {
-  const shown = { ...world.paid, id: '0f0e0d0c-0000-4000-8000-0000000000ee', document: '12345678909' };
-  await applyObservations(world.context, [observe({ ...shown, reference: 'mesa-8909' }, world.context.clock.now())]);
+  const shown = { ...environment.paid, id: '0f0e0d0c-0000-4000-8000-0000000000ee', document: '12345678909' };
+  await applyObservations(environment.context, [
+    observe({ ...shown, reference: 'mesa-8909' }, environment.context.clock.now()),
+  ]);
   const viewer = await arrive('viewer');
   const operator = await arrive('operator');
   for (const place of ['/api/v1/transactions', '/transactions']) {
@@ -122,7 +124,7 @@ it.each([
   { extra_match: { cpf: '12345678909' } },
   { extra_match: { '12345678909': true } },
 ])('writes down who searches for a document by a replay with the filter %o, hit or not, dry or not', async (filter) => {
-  const { context } = world;
+  const { context } = environment;
   const { id: merchant } = await context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
   for (const dry_run of [true, false]) {
     const operator = await arrive('operator');
@@ -138,19 +140,22 @@ it.each([
 });
 
 it('writes down a replay that tries a document by its beginning, digit by digit', async () => {
-  const { id: merchant } = await world.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  const { id: merchant } = await environment.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
   const operator = await arrive('operator');
   for (const prefix of ['1234567', '1234568', '123']) {
     await operator.replay({ merchant, filter: { extra_prefixes: [prefix] }, dry_run: true });
   }
   const rows = await operator.listAudit();
   expect([rows.length, new Set(rows).size]).toEqual([2, 2]);
-  const requested = world.context.db.selectFrom('audit').selectAll().where('action', '=', 'callbacks.replay_requested');
+  const requested = environment.context.db
+    .selectFrom('audit')
+    .selectAll()
+    .where('action', '=', 'callbacks.replay_requested');
   expect((await requested.where('actor', '=', operator.id).execute()).length).toBe(3);
 });
 
 it('counts no callbacks whose search can’t be written down', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   const { id: merchant } = await db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
   const operator = await arrive('operator');
   await sql`CREATE TRIGGER audit_refused BEFORE INSERT ON audit
@@ -164,11 +169,11 @@ it('counts no callbacks whose search can’t be written down', async () => {
 
 /** One with a token of their own, and the session of it. */
 async function arrive(role: Role) {
-  const { token, id } = await createToken(world.context, { name: role, role });
-  const entered = await fetch(`${world.url}/login`, {
+  const { token, id } = await createToken(environment.context, { name: role, role });
+  const entered = await fetch(`${environment.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
+    headers: { origin: environment.url },
     body: new URLSearchParams({ token }),
   });
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -176,7 +181,7 @@ async function arrive(role: Role) {
     id,
     replay: async (body: object) => {
       const range = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' };
-      const answer = await fetch(`${world.url}/api/v1/callbacks/replay`, {
+      const answer = await fetch(`${environment.url}/api/v1/callbacks/replay`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ ...range, ...body }),
@@ -186,14 +191,14 @@ async function arrive(role: Role) {
     },
     find: async (place: string, value: string, name = 'extra') => {
       const query = new URLSearchParams({ [name]: value }).toString();
-      const answer = await fetch(`${world.url}${place}?${query}`, {
+      const answer = await fetch(`${environment.url}${place}?${query}`, {
         headers: place.startsWith('/api/') ? { authorization: `Bearer ${token}` } : { cookie },
       });
       await answer.text();
       return answer.status;
     },
     listAudit: async () => {
-      const rows = await world.context.db
+      const rows = await environment.context.db
         .selectFrom('audit')
         .select('target')
         .where('actor', '=', id)

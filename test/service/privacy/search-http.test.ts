@@ -11,24 +11,24 @@ import { makeShownTransaction, observeNow } from '../../support/read-ledger-stat
 
 const DOCUMENT = '12345678909';
 const row = makeShownTransaction(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let server: HttpServer;
 const tokens = new Map<Role, string>();
 
 beforeAll(async () => {
-  world = await openEnvironment({ PORT: '0' });
-  server = await serveHttp(world.context, createApp(world.context));
+  environment = await openEnvironment({ PORT: '0' });
+  server = await serveHttp(environment.context, createApp(environment.context));
   for (const role of ['viewer', 'operator'] as const) {
-    tokens.set(role, (await createToken(world.context, { role, name: role })).token);
+    tokens.set(role, (await createToken(environment.context, { role, name: role })).token);
   }
-  await applyObservations(world.context, [
-    observeNow(world.context, row),
-    observeNow(world.context, makeShownTransaction(['paid'])),
+  await applyObservations(environment.context, [
+    observeNow(environment.context, row),
+    observeNow(environment.context, makeShownTransaction(['paid'])),
   ]);
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
 });
 
 type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
@@ -39,7 +39,7 @@ async function search(role: Role, query: Record<string, string>): Promise<Answer
   return { status: answer.status, json: (await answer.json()) as Answer['json'] };
 }
 
-const readAudit = () => world.context.db.selectFrom('audit').selectAll().orderBy('seq').execute();
+const readAudit = () => environment.context.db.selectFrom('audit').selectAll().orderBy('seq').execute();
 
 describe('the search over HTTP', () => {
   it.each([
@@ -79,14 +79,14 @@ describe('the search over HTTP', () => {
   });
 
   it.each(['', `/${row.id}`])('shows nothing that could not be written down: %s', async (place) => {
-    await sql`RENAME TABLE audit TO audit_away`.execute(world.context.db);
+    await sql`RENAME TABLE audit TO audit_away`.execute(environment.context.db);
     try {
       const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/transactions${place}`, {
         headers: { authorization: `Bearer ${tokens.get('operator')}` },
       });
       expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('Maria')]);
     } finally {
-      await sql`RENAME TABLE audit_away TO audit`.execute(world.context.db);
+      await sql`RENAME TABLE audit_away TO audit`.execute(environment.context.db);
     }
   });
 

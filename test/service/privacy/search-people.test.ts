@@ -17,22 +17,22 @@ const ROWS = 30_000;
 const PAGE = 50;
 const CPF = '123.456.789-09';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
 });
 
 const search = (query: Partial<TransactionQuery>) =>
-  searchTransactions(world.context.db, world.context.keys, { by: 'created', limit: PAGE, ...query });
+  searchTransactions(environment.context.db, environment.context.keys, { by: 'created', limit: PAGE, ...query });
 const idsOf = async (query: Partial<TransactionQuery>) => (await search(query)).transactions.map((one) => one.id);
 
 describe('the search for people', () => {
   it('finds a document in any spelling, and by nothing but the whole of it', async () => {
     const row = makeShownTransaction(['paid'], { document: '12345678909', name: 'Ana' });
-    await applyObservations(world.context, [observeNow(world.context, row)]);
+    await applyObservations(environment.context, [observeNow(environment.context, row)]);
     expect(await idsOf({ document: CPF })).toEqual([row.id]);
     expect(await idsOf({ document: ' 123456789/09' })).toEqual([row.id]);
     expect(await idsOf({ document: '123.456.789-0' })).toEqual([]);
@@ -40,34 +40,34 @@ describe('the search for people', () => {
 
   it('takes the letters of a CNPJ as the same in either case', async () => {
     const row = makeShownTransaction(['paid'], { document: '12.ABC.345/01DE-35' });
-    await applyObservations(world.context, [observeNow(world.context, row)]);
+    await applyObservations(environment.context, [observeNow(environment.context, row)]);
     expect(await idsOf({ document: '12abc34501de35' })).toEqual([row.id]);
   });
 
   it('finds the beginning of a name in any case, with or without accents, and follows a name that changes', async () => {
     const row = makeShownTransaction(['pending'], { name: 'JOÃO  Conceição' });
-    await applyObservations(world.context, [observeNow(world.context, row)]);
+    await applyObservations(environment.context, [observeNow(environment.context, row)]);
     for (const name of ['joão', 'Joao c', 'JOAO CONCEICAO', 'joão   conc'])
       expect(await idsOf({ name })).toEqual([row.id]);
     for (const name of ['conceicao', 'joao%', 'joao_']) expect(await idsOf({ name })).toEqual([]);
     const renamed = { ...row, name: 'Íris Conceição' };
-    await applyObservations(world.context, [observeNow(world.context, renamed, 1)]);
+    await applyObservations(environment.context, [observeNow(environment.context, renamed, 1)]);
     expect(await idsOf({ name: 'joao' })).toEqual([]);
     expect(await idsOf({ name: 'iris' })).toEqual([row.id]);
   });
 
   it('indexes the parties of an older version, and what an older replica wrote since', async () => {
     const row = makeShownTransaction(['paid'], { document: '98765432100', name: 'Zuleica' });
-    await applyObservations(world.context, [observeNow(world.context, row)]);
+    await applyObservations(environment.context, [observeNow(environment.context, row)]);
     // as a version without these columns left it
     await sql`UPDATE parties SET document_hash = NULL, name_folded = NULL, created_wall = NULL`.execute(
-      world.context.db,
+      environment.context.db,
     );
     expect(await idsOf({ document: '98765432100' })).toEqual([]);
-    expect(await indexParties(world.context)).toBeGreaterThan(0);
+    expect(await indexParties(environment.context)).toBeGreaterThan(0);
     expect(await idsOf({ document: '98765432100' })).toEqual([row.id]);
     expect(await idsOf({ name: 'zuleica' })).toEqual([row.id]);
-    expect(await indexParties(world.context)).toBe(0);
+    expect(await indexParties(environment.context)).toBe(0);
   });
 });
 
@@ -108,7 +108,7 @@ describe('the search over many', () => {
     ['amount in a month', { amountCents: 700n, ...MONTH }, 'transactions_amount'],
     ['nothing', {}, 'transactions_created_day'],
   ])('reads %s off an index that is in the order of the page', async (_, query, index) => {
-    const { db, keys } = world.context;
+    const { db, keys } = environment.context;
     const select = await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query });
     const plan = await explain(select.compile());
     expect(plan[0]?.key).toBe(index);
@@ -120,7 +120,7 @@ describe('the search over many', () => {
   it.each([{ platform: 'p2' }, { name: 'pessoa' }])(
     'gives MySQL its time-out where it reads one: %o',
     async (query) => {
-      const { db, keys } = world.context;
+      const { db, keys } = environment.context;
       const text = (await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile().sql;
       expect(text).toMatch(/^select \/\*\+ MAX_EXECUTION_TIME\(1800\) \*\/ /i);
       expect(text.includes('STRAIGHT_JOIN')).toBe('name' in query);
@@ -131,11 +131,11 @@ describe('the search over many', () => {
     const slow = sql`/*M! SET STATEMENT max_statement_time=0.05 FOR */
       SELECT /*+ MAX_EXECUTION_TIME(50) */ COUNT(*)
       FROM transactions AS a, transactions AS b WHERE a.reference < b.extra`;
-    const errno = await slow.execute(world.context.db).catch((error: { errno?: number }) => error.errno);
+    const errno = await slow.execute(environment.context.db).catch((error: { errno?: number }) => error.errno);
     // MariaDB's, MySQL's
     expect([1969, 3024]).toContain(errno);
     expect(SEARCH_MS_MAX).toBeLessThan(2_000);
-    const { db, keys } = world.context;
+    const { db, keys } = environment.context;
     // a Kysely whose executor fails; a class is not to be had from a spread, a cast is
     const timedOut = {
       ...db,
@@ -165,10 +165,10 @@ function failingExecutor(db: TestEnvironment['context']['db']) {
 type Step = { key: string | null; Extra: string };
 async function explain(query: { sql: string; parameters: readonly unknown[] }): Promise<Step[]> {
   // MySQL draws a tree where it is not reported otherwise; MariaDB knows no such word
-  const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(world.context.db);
+  const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(environment.context.db);
   const format = servers[0]?.version.includes('MariaDB') ? '' : 'FORMAT=TRADITIONAL';
-  const { rows } = await world.context.db.executeQuery<Step>({
-    ...sql`SELECT 1`.compile(world.context.db),
+  const { rows } = await environment.context.db.executeQuery<Step>({
+    ...sql`SELECT 1`.compile(environment.context.db),
     sql: `EXPLAIN ${format} ${query.sql}`,
     parameters: query.parameters,
   });
@@ -180,14 +180,14 @@ function idOf(seq: number): string {
 }
 
 async function countMatches(query: Partial<TransactionQuery>): Promise<number> {
-  const { db, keys } = world.context;
+  const { db, keys } = environment.context;
   const select = await buildSearch(db, keys, { by: 'created', limit: 1_000_000, ...query });
   return (await select.execute()).length;
 }
 
 /** Some thousands over a year, one a half minute or so, by INSERT … SELECT; some share a second. */
 async function loadMany(): Promise<void> {
-  const { db } = world.context;
+  const { db } = environment.context;
   const base = 1_000_000;
   const sequence = numbersTo(ROWS);
   const wall = sql`DATE_FORMAT('2025-01-01' + INTERVAL (seq DIV 2) * 2000 SECOND, '%Y-%m-%d %H:%i:%s')`;
@@ -199,6 +199,6 @@ async function loadMany(): Promise<void> {
       NOW(3), NOW(3) FROM ${sequence}`.execute(db);
   await sql`INSERT INTO parties (transaction_seq, name, document)
     SELECT ${base} + seq, CONCAT('Pessoa ', seq MOD 30), LPAD(seq MOD 10, 11, '0') FROM ${sequence}`.execute(db);
-  await indexParties(world.context);
+  await indexParties(environment.context);
   for (const table of ['transactions', 'parties']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
 }

@@ -21,7 +21,7 @@ const CREATED = '00:00:02';
 type Spelling = (document: string) => string;
 type Person = { cpf: string; spelled: Record<string, Spelling>; shown: ShownTransaction };
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 let people: Person[];
 let cookie: Record<'viewer' | 'operator', string>;
 
@@ -38,8 +38,8 @@ const anyPerson = fc.record({
 });
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const { context, today } = world;
+  environment = await openConsoleEnvironment();
+  const { context, today } = environment;
   people = fc.sample(anyPerson, { numRuns: numRuns(8, 60), seed: SEED }).map(({ id, cpf, spelled }) => {
     const say = (name: keyof typeof spelled) => spelled[name](cpf);
     const at = `${today} ${CREATED}`;
@@ -82,15 +82,15 @@ beforeAll(async () => {
   await makeReport(context, today);
   cookie = { viewer: await logIn('viewer'), operator: await logIn('operator') };
 }, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 async function learn(show: (person: Person) => ShownTransaction): Promise<void> {
-  const observations = people.map((one) => observe(show(one), world.context.clock.now()));
-  for (const observe of observations) await applyObservations(world.context, [observe]);
+  const observations = people.map((one) => observe(show(one), environment.context.clock.now()));
+  for (const observe of observations) await applyObservations(environment.context, [observe]);
 }
 
 async function listOwn() {
-  return await world.context.db
+  return await environment.context.db
     .selectFrom('mismatches')
     .select(['id', 'transaction_id'])
     .where(
@@ -102,17 +102,17 @@ async function listOwn() {
 }
 
 async function sendWebhook(body: object): Promise<void> {
-  const headers = { authorization: `Bearer ${world.webhookSecret}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  await (await fetch(`${world.url}/webhooks/pix`, init)).arrayBuffer();
+  await (await fetch(`${environment.url}/webhooks/pix`, init)).arrayBuffer();
 }
 
 async function logIn(role: Role): Promise<string> {
-  const login = await fetch(`${world.url}/login`, {
+  const login = await fetch(`${environment.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
-    body: new URLSearchParams({ token: world.tokens[role] }),
+    headers: { origin: environment.url },
+    body: new URLSearchParams({ token: environment.tokens[role] }),
   });
   return (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }
@@ -122,12 +122,14 @@ const api =
   (role: Role): Reader =>
   async (address) =>
     await (
-      await fetch(`${world.url}/api/v1/${address}`, { headers: { authorization: `Bearer ${world.tokens[role]}` } })
+      await fetch(`${environment.url}/api/v1/${address}`, {
+        headers: { authorization: `Bearer ${environment.tokens[role]}` },
+      })
     ).text();
 const page =
   (role: 'viewer' | 'operator'): Reader =>
   async (address) =>
-    await (await fetch(`${world.url}/${address}`, { headers: { cookie: cookie[role] } })).text();
+    await (await fetch(`${environment.url}/${address}`, { headers: { cookie: cookie[role] } })).text();
 
 /** Everything that a role reads of the people's transactions, by the place where it stands. */
 async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>> {
@@ -140,7 +142,7 @@ async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>
     ...people.map((one) => `transactions/${one.shown.id}`),
     ...mismatches.map((one) => `mismatches/${one.id}`),
     ...webhooks.map((one) => `webhooks/${one.id}`),
-    ...[`reports/${world.today}.csv`, `reports/${world.today}.journal`],
+    ...[`reports/${environment.today}.csv`, `reports/${environment.today}.journal`],
   ]) {
     seen.set(`api ${address}`, await ask(address));
   }
@@ -153,8 +155,8 @@ async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>
     seen.set(`page ${address}`, await open(address));
   }
   for (const revision of [1, 2]) {
-    const { file } = await openReport(world.context, {
-      ...{ day: world.today, format: 'xlsx', revision },
+    const { file } = await openReport(environment.context, {
+      ...{ day: environment.today, format: 'xlsx', revision },
       masked: role === 'viewer',
     });
     seen.set(`workbook r${revision}`, JSON.stringify((await readWorkbook(file)).map((sheet) => sheet.rows)));
@@ -230,7 +232,7 @@ test('the same places show an operator, so the attack has something to find', as
     'api transactions',
     'api mismatches',
     'api webhooks/',
-    `api reports/${world.today}.csv`,
+    `api reports/${environment.today}.csv`,
     'page transactions',
     'page mismatches/',
     'page inbox/',

@@ -25,27 +25,27 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 
 /** A database of its own for each test. */
 function useOwnBooks(): void {
   beforeEach(async () => {
-    world = await openEnvironment();
+    environment = await openEnvironment();
   });
-  afterEach(() => world[Symbol.asyncDispose]());
+  afterEach(() => environment[Symbol.asyncDispose]());
 }
 
 /** One database, whose books each test finds as they were kept; its triggers are dropped. */
 function useKeptBooks(): void {
   let restore: () => Promise<void>;
   beforeAll(async () => {
-    world = await openEnvironment();
+    environment = await openEnvironment();
     await keepBooks();
-    await dropTriggers(world.context.db);
-    restore = await backUpRows(world.context.db);
+    await dropTriggers(environment.context.db);
+    restore = await backUpRows(environment.context.db);
   });
   afterEach(() => restore());
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(() => environment[Symbol.asyncDispose]());
 }
 
 const DAY = '2026-11-01';
@@ -55,15 +55,15 @@ async function learn(...histories: string[][]): Promise<string[]> {
     makeShownTransaction(history, { operation: 'cashout', platform: 'p', commission: '0.10', amount: '10.00' }),
   );
   await applyObservations(
-    world.context,
-    rows.map((row) => observeNow(world.context, row)),
+    environment.context,
+    rows.map((row) => observeNow(environment.context, row)),
   );
   return rows.map((row) => row.id);
 }
 
 /** Two transactions, an opening that stands and one taken back, an adjustment and one taken back; sealed in three. */
 async function keepBooks(): Promise<void> {
-  const { context } = world;
+  const { context } = environment;
   await learn(['pending@1', 'paid@2', 'refund@3']);
   await sealNow(context);
   const wrong = await openBooks(context, { platform: 'p', day: DAY, balanceCents: 5n, actor: 'command' });
@@ -87,13 +87,13 @@ const REVERSAL = '(SELECT * FROM (SELECT MIN(seq) FROM entries WHERE reverses_se
 
 /** As the serving user may: entry, postings, and then the sealer takes them for ours. */
 async function insertReversal(of: number): Promise<number> {
-  const { db } = world.context;
+  const { db } = environment.context;
   const entry = await db.selectFrom('entries').selectAll().where('seq', '=', of).executeTakeFirstOrThrow();
   const { seq: _, ...copied } = { ...entry, kind: 'reversal', reverses_seq: of, recorded_at: new Date() };
   const { insertId } = await db.insertInto('entries').values(copied).executeTakeFirstOrThrow();
   await sql`INSERT INTO postings SELECT ${Number(insertId)}, position, account_seq, at_wall, -amount_cents
     FROM postings WHERE entry_seq = ${of}`.execute(db);
-  await sealNow(world.context);
+  await sealNow(environment.context);
   return Number(insertId);
 }
 
@@ -242,27 +242,27 @@ describe('books that the program kept, changed by hand', () => {
     ],
     ['a position that is gone', 'DELETE FROM seals WHERE position = 2', [/seal 3: the positions after 1 are missing/]],
   ] as const)('damage done by hand is found and located: %s', async (_, damage, reported) => {
-    await sql.raw(damage).execute(world.context.db);
-    const check = await checkBooks(world.context);
+    await sql.raw(damage).execute(environment.context.db);
+    const check = await checkBooks(environment.context);
     for (const says of reported) expect(saysOf(check)).toMatch(says);
-    const raised = await world.context.db.selectFrom('mismatches').select(['scope', 'severity']).execute();
+    const raised = await environment.context.db.selectFrom('mismatches').select(['scope', 'severity']).execute();
     expect(raised.map((one) => one.scope).sort()).toEqual([...new Set(check.breaks.map((one) => one.scope))].sort());
     expect(new Set(raised.map((one) => one.severity))).toEqual(new Set(['critical']));
-    await checkBooks(world.context);
-    expect(await readMismatchRows(world.context, 'books_broken')).toHaveLength(raised.length);
+    await checkBooks(environment.context);
+    expect(await readMismatchRows(environment.context, 'books_broken')).toHaveLength(raised.length);
   });
 
   test.each(['openings', 'adjustments'] as const)('a reversal that nobody asked for is found, of %s', async (table) => {
-    const { db } = world.context;
+    const { db } = environment.context;
     const row = await db.selectFrom(table).select(['id', 'entry_seq']).orderBy('seq', 'desc').executeTakeFirstOrThrow();
     const seq = await insertReversal(row.entry_seq);
-    const said = saysOf(await checkBooks(world.context));
+    const said = saysOf(await checkBooks(environment.context));
     expect(said).toContain(`entry en_${seq}: no transaction, opening or adjustment asks for it`);
     expect(said).toContain(`${row.id}: its entry en_${row.entry_seq} is reversed, and it was not taken back`);
   });
 
   test('what was taken back and whose entry still stands is found', async () => {
-    const { db } = world.context;
+    const { db } = environment.context;
     const back = (await db.selectFrom('openings').selectAll().where('in_force', 'is', null).execute())[0];
     const turned = await db
       .selectFrom('adjustments as reversal')
@@ -273,7 +273,7 @@ describe('books that the program kept, changed by hand', () => {
       .deleteFrom('entries')
       .where('reverses_seq', 'in', [back?.entry_seq ?? 0, turned.entry_seq])
       .execute();
-    const said = saysOf(await checkBooks(world.context));
+    const said = saysOf(await checkBooks(environment.context));
     for (const row of [back, turned]) {
       expect(said).toContain(
         `${row?.id}: it was taken back, and its entry en_${row?.entry_seq} is not reversed by that`,
@@ -288,8 +288,8 @@ describe('books that the program kept, changed by hand', () => {
     ['how many there are', 'UPDATE seals SET stragglers = 1 WHERE position = 2', /seal 2: it counts .* 1 late/],
     ['how many members there are', 'UPDATE seals SET entries = entries + 1 WHERE position = 2', /seal 2: it counts/],
   ])('recorded late entries are compared with the members: %s', async (_, damage, reported) => {
-    await sql.raw(damage).execute(world.context.db);
-    expect(saysOf(await checkBooks(world.context))).toMatch(reported);
+    await sql.raw(damage).execute(environment.context.db);
+    expect(saysOf(await checkBooks(environment.context))).toMatch(reported);
   });
 });
 
@@ -299,10 +299,16 @@ describe('books of its own', () => {
   test('books that were kept by the program prove themselves, sealed or not yet', async () => {
     await keepBooks();
     await learn(['paid@9']);
-    const { entries } = await checkBooks(world.context);
-    expect(await checkBooks(world.context)).toEqual({ position: 3, entries, transactions: 3, broken: 0, breaks: [] });
+    const { entries } = await checkBooks(environment.context);
+    expect(await checkBooks(environment.context)).toEqual({
+      position: 3,
+      entries,
+      transactions: 3,
+      broken: 0,
+      breaks: [],
+    });
     expect(entries).toBeGreaterThan(10);
-    expect(await readMismatchRows(world.context, 'books_broken')).toEqual([]);
+    expect(await readMismatchRows(environment.context, 'books_broken')).toEqual([]);
   });
 
   test.each([
@@ -310,7 +316,7 @@ describe('books of its own', () => {
     ['the balances', verifyBalances],
     ['what was stated', verifyStated],
   ])('a platform that is met while they are read is no break: %s', async (_, verify) => {
-    const { context } = world;
+    const { context } = environment;
     await keepBooks();
     const meets = async () => {
       const opening = { platform: 'brand-new', day: DAY, balanceCents: 5n, actor: 'command', newPlatform: true };
@@ -326,7 +332,7 @@ describe('books of its own', () => {
   });
 
   test('a platform that is being reposted is not verified until it is done', async () => {
-    const { context } = world;
+    const { context } = environment;
     await learn(['paid@1']);
     const opening = { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' };
     const killed = openBooks({ ...context, signal: AbortSignal.abort() }, opening);
@@ -340,7 +346,7 @@ describe('books of its own', () => {
   });
 
   test('what was broken for a moment is not raised, and what stays so is', async () => {
-    const { context } = world;
+    const { context } = environment;
     await keepBooks();
     await sql`UPDATE balance_spans SET amount_cents = amount_cents + 1 WHERE grain = 'month' LIMIT 1`.execute(
       context.db,
@@ -354,7 +360,7 @@ describe('books of its own', () => {
   });
 
   test('an entry that is slipped in below a sealed number long after is in no position', async () => {
-    const { db } = world.context;
+    const { db } = environment.context;
     await keepBooks();
     await dropTriggers(db);
     await sql`UPDATE seals SET sealed_at = sealed_at - INTERVAL 1 DAY`.execute(db);
@@ -365,10 +371,10 @@ describe('books of its own', () => {
         .values({ ...row, seq, recorded_at: new Date(0) })
         .execute();
     await slipIn(100_000);
-    await sealNow(world.context);
+    await sealNow(environment.context);
     await sql`UPDATE seals SET sealed_at = sealed_at - INTERVAL 1 DAY`.execute(db);
     await slipIn(50_000);
-    expect(saysOf(await checkBooks(world.context))).toContain('entry en_50000: it is in no sealed position');
+    expect(saysOf(await checkBooks(environment.context))).toContain('entry en_50000: it is in no sealed position');
   });
 
   /** A revision of a report, cut at a position. */
@@ -377,35 +383,35 @@ describe('books of its own', () => {
     const cut = { cut_entry_seq: entrySeq, cut_event_seq: 0, cut_mismatch_change_seq: 0 };
     const sealed = { cut_seal_position: position, cut_seal_hash: hash };
     const rest = { checked_entry_seq: 0, checked_event_seq: 0, locale: 'en', full_documents: 0, version: '0' };
-    await world.context.db
+    await environment.context.db
       .insertInto('reports')
       .values({ day: DAY, revision: 1, state: 'closed', ...blank, ...cut, ...sealed, ...rest })
       .execute();
   }
 
   test('a chain that was cut off at its end is missed by the report that was cut at it', async () => {
-    const { db } = world.context;
+    const { db } = environment.context;
     await keepBooks();
-    const head = await sealNow(world.context);
+    const head = await sealNow(environment.context);
     await cutAt(head);
     await dropTriggers(db);
     await db.deleteFrom('seals').where('position', '=', head.position).execute();
-    expect(saysOf(await checkBooks(world.context))).toContain(
+    expect(saysOf(await checkBooks(environment.context))).toContain(
       `seal ${head.position}: the report of ${DAY}, revision 1, was cut there, and the chain ends at ${head.position - 1}`,
     );
   });
 
   /** As somebody with all rights could: the chain and the balances of it are made anew, and whole in themselves. */
   async function rebuildChain(): Promise<void> {
-    await dropTriggers(world.context.db);
+    await dropTriggers(environment.context.db);
     for (const table of ['seals', 'seal_stragglers', 'balance_spans'] as const) {
-      await world.context.db.deleteFrom(table).execute();
+      await environment.context.db.deleteFrom(table).execute();
     }
-    await sealNow(world.context);
+    await sealNow(environment.context);
   }
 
   test('a rebuilt chain is detected by the report that was cut at the old one', async () => {
-    const { context } = world;
+    const { context } = environment;
     await keepBooks();
     await cutAt((await readSeal(context.db, 1)) as Seal);
     expect(await checkBooks(context)).toMatchObject({ breaks: [] });
@@ -416,7 +422,7 @@ describe('books of its own', () => {
   });
 
   test("a rebuilt chain is detected by the night's manifest on this machine", async () => {
-    const { context } = world;
+    const { context } = environment;
     await learn(['paid@1']);
     await sealNow(context);
     const file = (await writeManifest(context)) ?? '';
@@ -434,7 +440,7 @@ describe('books of its own', () => {
   });
 
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {
-    const { context } = world;
+    const { context } = environment;
     const same = { platform: 'p', day: DAY, kind: 'fee', amountCents: -300n, note: 'n', actor: 'a' } as const;
     const [taken, other] = [await adjustBooks(context, same), await adjustBooks(context, same)];
     const back = await reverseAdjustment(context, taken, { note: 'n', actor: 'a' });
@@ -447,7 +453,7 @@ describe('books of its own', () => {
   });
 
   test('an entry that was sealed late and is not recorded as late is found', async () => {
-    const { context } = world;
+    const { context } = environment;
     await keepBooks();
     await dropTriggers(context.db);
     const row = { kind: 'adjustment', platform: 'p', at_wall: `${DAY} 00:00:00`, source_kind: 'person' };
@@ -469,13 +475,13 @@ describe('books of its own', () => {
 
   /** The same process, some minutes later. */
   function laterBy(minutes: number): TestEnvironment['context'] {
-    const { context } = world;
+    const { context } = environment;
     const now = (): Date => new Date(context.clock.now().getTime() + minutes * 60_000);
     return { ...context, clock: { ...context.clock, now } };
   }
 
   test('entries unsealed for ten minutes are reported while another process holds the lease', async () => {
-    const { context } = world;
+    const { context } = environment;
     await keepBooks();
     await learn(['paid@9'], ['paid@9']);
     await sql`UPDATE sealing SET holder = 'x', lease_until = '2999-01-01'`.execute(context.db);
@@ -488,7 +494,7 @@ describe('books of its own', () => {
   });
 
   test('entries unsealed for ten minutes are sealed and not reported when no process holds the lease', async () => {
-    const { context } = world;
+    const { context } = environment;
     await learn(['paid@9']);
     expect(await checkBooks(laterBy(11))).toMatchObject({ broken: 0, position: 1 });
     expect(await readMismatchRows(context, 'books_broken')).toEqual([]);

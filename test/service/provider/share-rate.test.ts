@@ -26,41 +26,43 @@ async function drain(takers: { take(priority: Priority): Promise<object> }[], pr
 }
 
 test('replicas share one bucket; each priority leaves what a more urgent one may still take', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   // filled so slowly that nothing flows in while the test runs
   const perMinute = 8;
-  const replicas = [world.context, await world.replica()].map((context) => openTokenBucket(context, perMinute));
+  const replicas = [environment.context, await environment.replica()].map((context) =>
+    openTokenBucket(context, perMinute),
+  );
   expect(planBucket(perMinute).capacity).toBe(4);
   const left: Record<string, number> = {};
   for (const priority of PRIORITIES.toReversed()) {
     await drain(replicas, priority);
-    const row = await world.context.db.selectFrom('provider_budget').select('tokens').executeTakeFirstOrThrow();
+    const row = await environment.context.db.selectFrom('provider_budget').select('tokens').executeTakeFirstOrThrow();
     left[priority] = Math.floor(row.tokens);
   }
   expect(left).toEqual({ backfill: 2, settled: 2, unproven: 1, today: 1, verification: 0 });
 });
 
 test('a bucket that a wrong clock filled an hour ahead gives tokens again at once', async () => {
-  await using world = await openReconciliationEnvironment();
-  const budget = openTokenBucket(world.context, 600);
+  await using environment = await openReconciliationEnvironment();
+  const budget = openTokenBucket(environment.context, 600);
   await budget.take('verification');
-  const filled_at = new Date(world.context.clock.now().getTime() + 3_600_000);
-  await world.context.db.updateTable('provider_budget').set({ tokens: 0, filled_at }).execute();
+  const filled_at = new Date(environment.context.clock.now().getTime() + 3_600_000);
+  await environment.context.db.updateTable('provider_budget').set({ tokens: 0, filled_at }).execute();
   await budget.take('verification');
-  await world.timers.advance(1_000);
+  await environment.timers.advance(1_000);
   expect(await budget.take('verification')).toMatchObject({ tokens: expect.any(Number) });
 });
 
 test('two replicas together keep to PROVIDER_RATE, and both make progress', async () => {
-  await using world = await openReconciliationEnvironment({ PROVIDER_RATE: '600/m' });
+  await using environment = await openReconciliationEnvironment({ PROVIDER_RATE: '600/m' });
   const times: number[] = [];
-  world.provider.switches.beforeResponse = () => void times.push(world.timers.monotonicMs());
+  environment.provider.switches.beforeResponse = () => void times.push(environment.timers.monotonicMs());
   const each = 91;
   const read = async (context: Context): Promise<void> => {
     await using client = openClient(context);
     await Promise.all(Array.from({ length: each }, () => client.listPage({ initialDate: dayAgo(5) }, 1)));
   };
-  await advanceUntilDone(world, Promise.all([read(world.context), read(await world.replica())]));
+  await advanceUntilDone(environment, Promise.all([read(environment.context), read(await environment.replica())]));
   const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
   const { capacity, perSecond } = planBucket(600);
   expect(times).toHaveLength(2 * each);
@@ -95,13 +97,13 @@ test.runIf(DEEP)('two processes together keep to PROVIDER_RATE, and both get on'
 });
 
 test('a backfill that waits for the bucket to fill delays no verification', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const rows = makeDay(dayAgo(200), 450);
-  world.provider.add(...rows);
+  environment.provider.add(...rows);
   const stop = new AbortController();
-  const context = { ...world.context, signal: stop.signal };
+  const context = { ...environment.context, signal: stop.signal };
   // nothing flows into the bucket
-  const now = world.context.clock.now();
+  const now = environment.context.clock.now();
   const budget = openTokenBucket({ db: context.db, clock: { ...context.clock, now: () => now } }, 20);
   const grants: [Priority, 'token' | 'wait'][] = [];
   const noted: TokenBucket = {
@@ -112,7 +114,7 @@ test('a backfill that waits for the bucket to fill delays no verification', asyn
     },
   };
   await using client = createProviderClient({
-    url: world.provider.url,
+    url: environment.provider.url,
     apiKey: PROVIDER_KEY,
     ...context,
     tokenBucket: noted,

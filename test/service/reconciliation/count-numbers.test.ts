@@ -17,8 +17,8 @@ const [D4, D3, D2, D1] = [4, 3, 2, 1].map(dayAgo) as [Day, Day, Day, Day];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 30 * 86_400_000).toISOString() };
 
 /** Payments of one noon that webhooks announced, each late by a number of seconds. */
-async function announce(world: ReconciliationEnvironment, day: Day, ...late: number[]): Promise<void> {
-  const { context } = world;
+async function announce(environment: ReconciliationEnvironment, day: Day, ...late: number[]): Promise<void> {
+  const { context } = environment;
   for (const seconds of late) {
     const row = makeRow({ created: `${day} 12:00:00`, history: ['paid'] });
     const paidAt = context.calendar.toInstant(`${day} 12:01:00`);
@@ -40,12 +40,12 @@ async function announce(world: ReconciliationEnvironment, day: Day, ...late: num
 }
 
 test('webhooks are counted by the day of the change: announced ones, how late, and lost ones', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
-  await announce(world, D3, 1, 2, 3, 100);
-  await announce(world, D2, 7);
-  world.provider.add(makeRow({ created: `${D3} 10:00:00`, history: ['paid'] }));
-  await world.reconcile(D3, D3);
-  const [d4, d3, d2] = await readWebhookDays(world.context, { from: D4, to: D2 });
+  await using environment = await openReconciliationEnvironment(SINCE);
+  await announce(environment, D3, 1, 2, 3, 100);
+  await announce(environment, D2, 7);
+  environment.provider.add(makeRow({ created: `${D3} 10:00:00`, history: ['paid'] }));
+  await environment.reconcile(D3, D3);
+  const [d4, d3, d2] = await readWebhookDays(environment.context, { from: D4, to: D2 });
   expect(d3).toEqual({ day: D3, announced: 4, lost: 1, waiting: 0, lateS: { p50: 2, p95: 100, max: 100 } });
   expect(d2).toMatchObject({ announced: 1, lost: 0, lateS: { p50: 7, p95: 7, max: 7 } });
   expect(d4).toEqual({ day: D4, announced: 0, lost: 0, waiting: 0, lateS: null });
@@ -53,10 +53,10 @@ test('webhooks are counted by the day of the change: announced ones, how late, a
 });
 
 test('coverage counts days read whole after their end, empty days too, and finds the oldest unproven day', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
-  world.provider.add(...makeDay(D4, 3), ...makeDay(D2, 3));
-  await world.reconcile(D4, D2);
-  expect(await readCoverage(world.context)).toEqual({
+  await using environment = await openReconciliationEnvironment(SINCE);
+  environment.provider.add(...makeDay(D4, 3), ...makeDay(D2, 3));
+  await environment.reconcile(D4, D2);
+  expect(await readCoverage(environment.context)).toEqual({
     from: D4,
     to: D1,
     days: 4,
@@ -65,15 +65,15 @@ test('coverage counts days read whole after their end, empty days too, and finds
     oldestUnprovenAgeDays: 1,
   });
   // D3 had no transaction, and D1 has none: proven all the same
-  expect(await world.reconcile(D1, D1)).toMatchObject({ state: 'complete', total: 0, mismatches: 0 });
-  expect(await readCoverage(world.context)).toMatchObject({
+  expect(await environment.reconcile(D1, D1)).toMatchObject({ state: 'complete', total: 0, mismatches: 0 });
+  expect(await readCoverage(environment.context)).toMatchObject({
     proven: 4,
     oldestUnproven: null,
     oldestUnprovenAgeDays: 0,
   });
-  world.provider.switches.total = (count) => count + 3;
-  await world.reconcile(addDays(D4, -1), addDays(D4, -1));
-  expect(await readCoverage(world.context)).toMatchObject({
+  environment.provider.switches.total = (count) => count + 3;
+  await environment.reconcile(addDays(D4, -1), addDays(D4, -1));
+  expect(await readCoverage(environment.context)).toMatchObject({
     days: 5,
     proven: 4,
     oldestUnproven: addDays(D4, -1),
@@ -82,9 +82,9 @@ test('coverage counts days read whole after their end, empty days too, and finds
 });
 
 test('the numbers stand in /metrics', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
-  await announce(world, D1, 4);
-  await updateGauges(world.context);
+  await using environment = await openReconciliationEnvironment(SINCE);
+  await announce(environment, D1, 4);
+  await updateGauges(environment.context);
   const text = await registry.metrics();
   expect(text).toContain('confere_days_unproven 1\n');
   expect(text).toContain('confere_oldest_unproven_age_days 1\n');

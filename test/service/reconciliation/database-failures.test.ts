@@ -16,61 +16,64 @@ import {
 const D3 = dayAgo(3);
 const PAST = new Date(Date.now() - 60_000);
 
-async function claimed(world: ReconciliationEnvironment) {
-  world.provider.add(...makeDay(D3, 150));
-  const { id } = await startRun(world.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
-  return await claimAgain(world, id);
+async function claimed(environment: ReconciliationEnvironment) {
+  environment.provider.add(...makeDay(D3, 150));
+  const { id } = await startRun(environment.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
+  return await claimAgain(environment, id);
 }
 
-async function claimAgain(world: ReconciliationEnvironment, id: string) {
-  const run = await claimRun(world.context, { id });
+async function claimAgain(environment: ReconciliationEnvironment, id: string) {
+  const run = await claimRun(environment.context, { id });
   if (!run) throw new Error('not claimed');
   return run;
 }
 
 test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is lost counts once', async (table) => {
-  await using world = await openReconciliationEnvironment();
-  const run = await claimed(world);
-  await planRun(world.context, world.client, run);
-  await executeRun(loseCommit(world.context, table), world.client, run);
+  await using environment = await openReconciliationEnvironment();
+  const run = await claimed(environment);
+  await planRun(environment.context, environment.client, run);
+  await executeRun(loseCommit(environment.context, table), environment.client, run);
   const pages = 3;
-  expect(world.provider.count('list')).toBe(pages);
-  expect(await findRun(world.context.db, run.id)).toMatchObject({
+  expect(environment.provider.count('list')).toBe(pages);
+  expect(await findRun(environment.context.db, run.id)).toMatchObject({
     ...{ state: 'complete', total: 150, applied: 150, error: null, pages, requests: pages },
   });
 });
 
 test('a run waits while the database fails, and no alert is raised', async () => {
-  await using world = await openReconciliationEnvironment();
-  const run = await claimed(world);
-  const away = watchWrites(world.context, 'run_pages', () => {
+  await using environment = await openReconciliationEnvironment();
+  const run = await claimed(environment);
+  const away = watchWrites(environment.context, 'run_pages', () => {
     throw LOST;
   });
-  await executeRun(away, world.client, run);
-  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'running', error: 'waits for the database' });
-  expect(await claimRun(world.context, { id: run.id }), 'not at once').toBeUndefined();
-  await world.context.db.updateTable('runs').set({ not_before: PAST }).execute();
-  await executeRun(world.context, world.client, await claimAgain(world, run.id));
-  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
-  expect(await world.context.db.selectFrom('alerts').select('name').execute()).toEqual([]);
+  await executeRun(away, environment.client, run);
+  expect(await findRun(environment.context.db, run.id)).toMatchObject({
+    state: 'running',
+    error: 'waits for the database',
+  });
+  expect(await claimRun(environment.context, { id: run.id }), 'not at once').toBeUndefined();
+  await environment.context.db.updateTable('runs').set({ not_before: PAST }).execute();
+  await executeRun(environment.context, environment.client, await claimAgain(environment, run.id));
+  expect(await findRun(environment.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
+  expect(await environment.context.db.selectFrom('alerts').select('name').execute()).toEqual([]);
 });
 
 test('a worker that lost its lease to another worker of its process does not end that run', async () => {
-  await using world = await openReconciliationEnvironment();
-  const first = await claimed(world);
-  await world.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
-  const second = await claimAgain(world, first.id);
-  await executeRun(world.context, world.client, first);
-  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'running', finished_at: null });
-  await executeRun(world.context, world.client, second);
-  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'complete', total: 150 });
+  await using environment = await openReconciliationEnvironment();
+  const first = await claimed(environment);
+  await environment.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
+  const second = await claimAgain(environment, first.id);
+  await executeRun(environment.context, environment.client, first);
+  expect(await findRun(environment.context.db, first.id)).toMatchObject({ state: 'running', finished_at: null });
+  await executeRun(environment.context, environment.client, second);
+  expect(await findRun(environment.context.db, first.id)).toMatchObject({ state: 'complete', total: 150 });
 });
 
 test('a run that proved its days is complete, though checking expected webhooks fails', async () => {
-  await using world = await openReconciliationEnvironment();
-  const run = await claimed(world);
-  await sql`RENAME TABLE spools TO spools_away`.execute(world.context.db);
-  await expect(checkExpectedWebhooks(world.context)).rejects.toThrow();
-  await executeRun(world.context, world.client, run);
-  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
+  await using environment = await openReconciliationEnvironment();
+  const run = await claimed(environment);
+  await sql`RENAME TABLE spools TO spools_away`.execute(environment.context.db);
+  await expect(checkExpectedWebhooks(environment.context)).rejects.toThrow();
+  await executeRun(environment.context, environment.client, run);
+  expect(await findRun(environment.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
 });

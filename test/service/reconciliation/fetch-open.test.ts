@@ -30,27 +30,28 @@ test('an open transaction is due at the ages of the schedule, then each day; an 
   expect(nextFetchAt(created, at(86_400_000), AGES, false)).toEqual(at(2 * 86_400_000));
 });
 
-const statusOf = async (world: ReconciliationEnvironment, id: string) =>
-  (await world.context.db.selectFrom('transactions').select('status').where('id', '=', id).executeTakeFirst())?.status;
-const listed = async (world: ReconciliationEnvironment) =>
-  (await world.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
+const statusOf = async (environment: ReconciliationEnvironment, id: string) =>
+  (await environment.context.db.selectFrom('transactions').select('status').where('id', '=', id).executeTakeFirst())
+    ?.status;
+const listed = async (environment: ReconciliationEnvironment) =>
+  (await environment.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
 
 test('a payment whose webhook is lost is fetched, and an ended transaction is not fetched any more', async () => {
-  await using world = await openReconciliationEnvironment({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
+  await using environment = await openReconciliationEnvironment({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
   const [open, ended] = [makeRow({ created: wallAgo(0), history: [] }), makeRow({ history: ['paid'] })];
-  world.provider.add(open, ended);
-  await world.reconcile(TODAY, TODAY);
-  world.provider.requests = [];
-  world.provider.addEvent(open.id, 'paid');
+  environment.provider.add(open, ended);
+  await environment.reconcile(TODAY, TODAY);
+  environment.provider.requests = [];
+  environment.provider.addEvent(open.id, 'paid');
   const stop = new AbortController();
-  const loop = fetchOpen({ ...world.context, signal: stop.signal }, world.client);
-  await eventually(async () => (await statusOf(world, open.id)) === 'paid');
-  await eventually(async () => (await listed(world)) === 0);
+  const loop = fetchOpen({ ...environment.context, signal: stop.signal }, environment.client);
+  await eventually(async () => (await statusOf(environment, open.id)) === 'paid');
+  await eventually(async () => (await listed(environment)) === 0);
   stop.abort();
   await loop;
-  expect(world.provider.count('list')).toBe(0);
-  expect(world.provider.requests.every((seen) => seen.path.endsWith(open.id))).toBe(true);
-  const event = await world.context.db
+  expect(environment.provider.count('list')).toBe(0);
+  expect(environment.provider.requests.every((seen) => seen.path.endsWith(open.id))).toBe(true);
+  const event = await environment.context.db
     .selectFrom('events')
     .select('source_kind')
     .where('status', '=', 'paid')
@@ -59,72 +60,72 @@ test('a payment whose webhook is lost is fetched, and an ended transaction is no
 });
 
 test('replicas make each fetch once, in rounds of limited size', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...Array.from({ length: 60 }, () => makeRow({ created: wallAgo(40_000), history: [] })));
-  await world.reconcile(TODAY, TODAY);
-  world.provider.requests = [];
-  const replicas = [world.context, await world.replica()];
-  await scheduleOpenFetches(world.context, [50_000, 60_000], false);
-  expect(await listed(world)).toBe(60);
-  await world.context.db
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...Array.from({ length: 60 }, () => makeRow({ created: wallAgo(40_000), history: [] })));
+  await environment.reconcile(TODAY, TODAY);
+  environment.provider.requests = [];
+  const replicas = [environment.context, await environment.replica()];
+  await scheduleOpenFetches(environment.context, [50_000, 60_000], false);
+  expect(await listed(environment)).toBe(60);
+  await environment.context.db
     .updateTable('open_looks')
     .set({ next_look_at: new Date(Date.now() - 1000) })
     .execute();
   const ages = [3_600_000, 86_400_000];
-  const made = await Promise.all(replicas.map((context) => fetchDueOpen(context, world.client, ages)));
+  const made = await Promise.all(replicas.map((context) => fetchDueOpen(context, environment.client, ages)));
   expect(Math.max(...made)).toBeLessThanOrEqual(25);
-  while ((await fetchDueOpen(world.context, world.client, ages)) > 0);
-  const paths = world.provider.requests.map((seen) => seen.path);
+  while ((await fetchDueOpen(environment.context, environment.client, ages)) > 0);
+  const paths = environment.provider.requests.map((seen) => seen.path);
   expect(paths).toHaveLength(60);
   expect(new Set(paths).size).toBe(60);
 });
 
 test('old transactions are fetched while they hold money or are in process, abandoned charges are not', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const old = { created: `${D98} 10:00:00`, history: [] as string[] };
   const cashout = makeRow({ ...old, operation: 'cashout' });
   const analysed = makeRow({ ...old, history: ['in_analysis'] });
-  world.provider.add(cashout, analysed, makeRow(old));
-  await world.reconcile(D98, D98);
-  await scheduleOpenFetches(world.context, AGES, false);
-  expect(await listed(world)).toBe(0);
-  await scheduleOpenFetches(world.context, AGES, true);
-  world.provider.requests = [];
-  expect(await fetchDueOpen(world.context, world.client, AGES)).toBe(2);
-  const asked = world.provider.requests.map((seen) => seen.path.split('/').at(-1) ?? '').sort();
+  environment.provider.add(cashout, analysed, makeRow(old));
+  await environment.reconcile(D98, D98);
+  await scheduleOpenFetches(environment.context, AGES, false);
+  expect(await listed(environment)).toBe(0);
+  await scheduleOpenFetches(environment.context, AGES, true);
+  environment.provider.requests = [];
+  expect(await fetchDueOpen(environment.context, environment.client, AGES)).toBe(2);
+  const asked = environment.provider.requests.map((seen) => seen.path.split('/').at(-1) ?? '').sort();
   expect(asked).toEqual([cashout.id, analysed.id].sort());
 });
 
 test('a transaction that holds money does not wait behind unpaid charges, and these do not starve', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const [charges, cashouts] = [30, 30];
   const make = (count: number, operation: string) =>
     Array.from({ length: count }, () => makeRow({ created: `${D98} 10:00:00`, operation, history: [] }));
-  world.provider.add(...make(charges, 'cashin'), ...make(cashouts, 'cashout'));
-  await world.reconcile(D98, D98);
-  const { db } = world.context;
+  environment.provider.add(...make(charges, 'cashin'), ...make(cashouts, 'cashout'));
+  await environment.reconcile(D98, D98);
+  const { db } = environment.context;
   const due = await db.selectFrom('transactions').select(['seq', 'id', 'operation']).execute();
   const waits = (operation: string): number => (operation === 'cashin' ? 7_200_000 : 1_000);
   await db
     .insertInto('open_looks')
     .values(due.map((row) => ({ transaction_seq: row.seq, next_look_at: new Date(Date.now() - waits(row.operation)) })))
     .execute();
-  world.provider.requests = [];
-  expect(await fetchDueOpen(world.context, world.client, AGES)).toBe(25);
-  const asked = world.provider.requests.map((seen) => due.find((row) => seen.path.endsWith(row.id))?.operation);
+  environment.provider.requests = [];
+  expect(await fetchDueOpen(environment.context, environment.client, AGES)).toBe(25);
+  const asked = environment.provider.requests.map((seen) => due.find((row) => seen.path.endsWith(row.id))?.operation);
   expect(asked.filter((operation) => operation === 'cashout')).toHaveLength(20);
   expect(asked.filter((operation) => operation === 'cashin')).toHaveLength(5);
 });
 
 test('any number of old transactions is scheduled at once, spread over rounds', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(
     ...Array.from({ length: 1_100 }, () => makeRow({ created: `${D98} 10:00:00`, operation: 'cashout', history: [] })),
   );
-  await world.reconcile(D98, D98);
-  await scheduleOpenFetches(world.context, AGES, true);
-  expect(await listed(world)).toBe(1_100);
-  const { db, clock } = world.context;
+  await environment.reconcile(D98, D98);
+  await scheduleOpenFetches(environment.context, AGES, true);
+  expect(await listed(environment)).toBe(1_100);
+  const { db, clock } = environment.context;
   const due = await db
     .selectFrom('open_looks')
     .select('transaction_seq')
@@ -139,61 +140,62 @@ test('any number of old transactions is scheduled at once, spread over rounds', 
 });
 
 test('each night the days older than the last ones that hold an open transaction are counted, until it closes', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const open = makeRow({ created: `${D98} 10:00:00`, history: [] });
-  world.provider.add(...[D100, D99, D98, D97].flatMap((day) => makeDay(day, 20)), open);
-  await world.reconcile(D100, D97);
+  environment.provider.add(...[D100, D99, D98, D97].flatMap((day) => makeDay(day, 20)), open);
+  await environment.reconcile(D100, D97);
   const night = async () => {
-    await reconcileOpenDays(world.context, 'reconcile_open', 95);
-    const run = await world.context.db
+    await reconcileOpenDays(environment.context, 'reconcile_open', 95);
+    const run = await environment.context.db
       .selectFrom('runs')
       .select('id')
       .where('trigger', '=', 'reconcile_open')
       .where('state', '=', 'queued')
       .executeTakeFirst();
-    return run && (await world.work(run.id));
+    return run && (await environment.work(run.id));
   };
   expect(await night()).toMatchObject({ state: 'complete', from: D98, to: D98, how: 'open', days_counted: 1 });
-  world.provider.addEvent(open.id, 'canceled');
+  environment.provider.addEvent(open.id, 'canceled');
   expect(await night()).toMatchObject({ state: 'complete', applied: 1 });
   expect(await night(), 'nothing is open any more').toBeUndefined();
 });
 
 test('a transaction that fails does not end its round; a refused key does', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const rows = Array.from({ length: 12 }, () => makeRow({ created: wallAgo(40_000), history: [] }));
-  world.provider.add(...rows);
-  await world.reconcile(TODAY, TODAY);
-  await scheduleOpenFetches(world.context, [50_000, 60_000], false);
+  environment.provider.add(...rows);
+  await environment.reconcile(TODAY, TODAY);
+  await scheduleOpenFetches(environment.context, [50_000, 60_000], false);
   const makeDue = async () =>
-    await world.context.db
+    await environment.context.db
       .updateTable('open_looks')
       .set({ next_look_at: new Date(Date.now() - 1000) })
       .execute();
   await makeDue();
-  world.provider.requests = [];
-  world.provider.switches.fault = (seen) => (seen.path.endsWith(rows[0]?.id ?? '-') ? { status: 500 } : undefined);
-  await fetchDueOpen(world.context, world.client, AGES);
-  expect(new Set(world.provider.requests.map((seen) => seen.path)).size).toBe(12);
+  environment.provider.requests = [];
+  environment.provider.switches.fault = (seen) =>
+    seen.path.endsWith(rows[0]?.id ?? '-') ? { status: 500 } : undefined;
+  await fetchDueOpen(environment.context, environment.client, AGES);
+  expect(new Set(environment.provider.requests.map((seen) => seen.path)).size).toBe(12);
   await makeDue();
-  world.provider.requests = [];
-  world.provider.switches.fault = () => ({ status: 401 });
+  environment.provider.requests = [];
+  environment.provider.switches.fault = () => ({ status: 401 });
   const stop = new AbortController();
-  const round = fetchDueOpen({ ...world.context, signal: stop.signal }, world.client, AGES);
-  await eventually(async () => world.provider.requests.length > 0);
+  const round = fetchDueOpen({ ...environment.context, signal: stop.signal }, environment.client, AGES);
+  await eventually(async () => environment.provider.requests.length > 0);
   // it would leave the provider alone for a minute
   stop.abort();
   await round;
-  expect(world.provider.requests.length).toBeLessThanOrEqual(4);
+  expect(environment.provider.requests.length).toBeLessThanOrEqual(4);
 });
 
 test('the days with an open transaction do not wait behind a backfill', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const far = { from: dayAgo(400), to: D98, createdBy: 'test' };
-  await startRun(world.context, { ...far, trigger: 'command' });
-  const open = await startRun(world.context, { ...far, trigger: 'reconcile_open', how: 'open' });
-  expect(await claimRun(world.context, { daysMax: 96 })).toBeUndefined();
-  const run = await claimRun(world.context, { daysMax: 96, includeOpen: true });
+  await startRun(environment.context, { ...far, trigger: 'command' });
+  const open = await startRun(environment.context, { ...far, trigger: 'reconcile_open', how: 'open' });
+  expect(await claimRun(environment.context, { daysMax: 96 })).toBeUndefined();
+  const run = await claimRun(environment.context, { daysMax: 96, includeOpen: true });
   expect(run?.id).toBe(open.id);
   const window = { fromDay: dayAgo(300), toDay: dayAgo(300) };
   expect(priorityOf(window, { ...far, how: 'open' }, TODAY)).toBe('settled');

@@ -8,63 +8,63 @@ import {
 const [D4, D3] = [dayAgo(4), dayAgo(3)];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOString() };
 
-const alertsOf = (world: ReconciliationEnvironment, name: string) =>
-  world.context.db.selectFrom('alerts').selectAll().where('name', '=', name).orderBy('seq').execute();
+const alertsOf = (environment: ReconciliationEnvironment, name: string) =>
+  environment.context.db.selectFrom('alerts').selectAll().where('name', '=', name).orderBy('seq').execute();
 
 test('many transactions absent from one reading are many mismatches and one alert, which ends with the last of them', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
+  await using environment = await openReconciliationEnvironment(SINCE);
   const rows = makeDay(D3, 140);
-  world.provider.add(...rows);
-  await world.reconcile(D3, D3);
+  environment.provider.add(...rows);
+  await environment.reconcile(D3, D3);
   const gone = rows.slice(0, 120);
-  for (const row of gone) world.provider.rows.delete(row.id);
-  const run = await world.reconcile(D3, D3);
+  for (const row of gone) environment.provider.rows.delete(row.id);
+  const run = await environment.reconcile(D3, D3);
   expect(run.by_kind).toEqual({ missing_at_provider: 120 });
-  const [alert, ...others] = await alertsOf(world, 'missing_at_provider');
+  const [alert, ...others] = await alertsOf(environment, 'missing_at_provider');
   expect(others).toEqual([]);
   expect(alert).toMatchObject({ severity: 'critical', scope: run.id, ended_at: null });
   expect(alert?.summary).toContain('120 of one cause');
   expect(alert?.summary).toContain('R$ 1200.00');
-  world.provider.add(...gone.slice(1));
-  await world.reconcile(D3, D3);
-  expect((await alertsOf(world, 'missing_at_provider'))[0]?.ended_at).toBeNull();
-  world.provider.add(...gone.slice(0, 1));
-  await world.reconcile(D3, D3);
-  expect((await alertsOf(world, 'missing_at_provider'))[0]?.ended_at).not.toBeNull();
+  environment.provider.add(...gone.slice(1));
+  await environment.reconcile(D3, D3);
+  expect((await alertsOf(environment, 'missing_at_provider'))[0]?.ended_at).toBeNull();
+  environment.provider.add(...gone.slice(0, 1));
+  await environment.reconcile(D3, D3);
+  expect((await alertsOf(environment, 'missing_at_provider'))[0]?.ended_at).not.toBeNull();
 });
 
 test('webhooks that one run found lost are one alert', async () => {
-  await using world = await openReconciliationEnvironment({ ...SINCE, WEBHOOK_GRACE: '10m' });
-  world.provider.add(...makeDay(D3, 30));
-  const run = await world.reconcile(D3, D3);
+  await using environment = await openReconciliationEnvironment({ ...SINCE, WEBHOOK_GRACE: '10m' });
+  environment.provider.add(...makeDay(D3, 30));
+  const run = await environment.reconcile(D3, D3);
   expect(run.by_kind).toEqual({ webhook_lost: 30 });
-  expect(await alertsOf(world, 'webhook_lost')).toMatchObject([{ scope: run.id, severity: 'medium' }]);
-  expect((await world.reconcile(D3, D3)).mismatches).toBe(0);
-  expect(await alertsOf(world, 'webhook_lost')).toHaveLength(1);
+  expect(await alertsOf(environment, 'webhook_lost')).toMatchObject([{ scope: run.id, severity: 'medium' }]);
+  expect((await environment.reconcile(D3, D3)).mismatches).toBe(0);
+  expect(await alertsOf(environment, 'webhook_lost')).toHaveLength(1);
 });
 
 test('a day that one platform could not be read of is proven by a read of all', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
-  world.provider.add(makeRow({ created: `${D4} 10:00:00` }), makeRow({ created: `${D3} 10:00:00` }));
-  world.provider.switches.total = (count) => count + 3;
-  await world.reconcile(D4, D3, { platform: PLATFORM });
-  expect(await world.mismatches('list_unstable')).toMatchObject([
+  await using environment = await openReconciliationEnvironment(SINCE);
+  environment.provider.add(makeRow({ created: `${D4} 10:00:00` }), makeRow({ created: `${D3} 10:00:00` }));
+  environment.provider.switches.total = (count) => count + 3;
+  await environment.reconcile(D4, D3, { platform: PLATFORM });
+  expect(await environment.mismatches('list_unstable')).toMatchObject([
     { scope: `${D4} ${PLATFORM}`, state: 'open' },
     { scope: `${D3} ${PLATFORM}`, state: 'open' },
   ]);
-  world.provider.switches.total = (count) => count;
-  await world.reconcile(D4, D4);
-  expect(await world.mismatches('list_unstable')).toMatchObject([
+  environment.provider.switches.total = (count) => count;
+  await environment.reconcile(D4, D4);
+  expect(await environment.mismatches('list_unstable')).toMatchObject([
     { scope: `${D4} ${PLATFORM}`, state: 'resolved', resolution: 'fresh_evidence' },
     { scope: `${D3} ${PLATFORM}`, state: 'open' },
   ]);
 });
 
 test('years of history at the first installation are listed, with one summary alert', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const illegal = makeDay(D3, 40, { history: ['denied', 'paid'] });
-  world.provider.add(...illegal);
-  expect((await world.reconcile(D3, D3)).by_kind).toEqual({ illegal_transition: 40 });
-  expect(await alertsOf(world, 'illegal_transition')).toEqual([]);
-  expect((await world.mismatches()).every((one) => one.baseline === 1)).toBe(true);
+  environment.provider.add(...illegal);
+  expect((await environment.reconcile(D3, D3)).by_kind).toEqual({ illegal_transition: 40 });
+  expect(await alertsOf(environment, 'illegal_transition')).toEqual([]);
+  expect((await environment.mismatches()).every((one) => one.baseline === 1)).toBe(true);
 });

@@ -81,13 +81,13 @@ test('two replicas and a command run over the same days at once: no day is read 
   }
 });
 
-/** A world whose days are read one by one, and a run of some of them that another process has claimed. */
+/** An environment whose days are read one by one, and a run of some of them that another process has claimed. */
 async function openDays(): Promise<ReconciliationEnvironment> {
-  const world = await openReconciliationEnvironment();
-  world.provider.add(...DAYS.flatMap((day) => makeDay(day, 20)));
-  await world.reconcile(FIRST, LAST);
-  world.provider.requests = [];
-  return world;
+  const environment = await openReconciliationEnvironment();
+  environment.provider.add(...DAYS.flatMap((day) => makeDay(day, 20)));
+  await environment.reconcile(FIRST, LAST);
+  environment.provider.requests = [];
+  return environment;
 }
 
 async function claim(context: Context, from: string, to: string): Promise<RunRef> {
@@ -97,42 +97,43 @@ async function claim(context: Context, from: string, to: string): Promise<RunRef
   return run;
 }
 
-async function endLease(world: ReconciliationEnvironment, run: RunRef): Promise<void> {
+async function endLease(environment: ReconciliationEnvironment, run: RunRef): Promise<void> {
   const past = new Date(Date.now() - 60_000);
-  await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
+  await environment.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
 }
 
 const dayOf = (day: string) => ({ fromDay: day, toDay: day });
 
 test('any number of runs that wait for a day delays no other run of the worker', async () => {
-  await using world = await openDays();
-  const elsewhere = await world.replica();
+  await using environment = await openDays();
+  const elsewhere = await environment.replica();
   const reader = await claim(elsewhere, FIRST, FIRST);
   await leaseWindow(elsewhere, reader, [dayOf(FIRST)]);
   using held = holdLease(elsewhere, reader);
-  const start = (from: string, to: string) => startRun(world.context, { from, to, trigger: 'test', createdBy: 'test' });
+  const start = (from: string, to: string) =>
+    startRun(environment.context, { from, to, trigger: 'test', createdBy: 'test' });
   // more than there are lanes, each with a day that it could read as well
   const waiting = [];
   for (let run = 0; run < 5; run++) waiting.push(await start(FIRST, THIRD));
   const stop = new AbortController();
-  const loops = processRuns({ ...world.context, signal: stop.signal }, world.client);
-  const shown = (id: string) => findRun(world.context.db, id);
+  const loops = processRuns({ ...environment.context, signal: stop.signal }, environment.client);
+  const shown = (id: string) => findRun(environment.context.db, id);
   const why = 'waits for days that another run reads';
   for (const { id } of waiting) {
     const waits = eventually(async () => (await shown(id))?.error === why);
-    await advanceUntilDone(world, waits);
+    await advanceUntilDone(environment, waits);
   }
   const today = await start(dayAgo(0), dayAgo(0));
   const isRead = eventually(async () => (await shown(today.id))?.state === 'complete');
-  await advanceUntilDone(world, isRead);
+  await advanceUntilDone(environment, isRead);
   for (const { id } of waiting) expect(await shown(id)).toMatchObject({ state: 'running' });
-  const asked = world.provider.requests.map((seen) => seen.query.get('initial_date'));
+  const asked = environment.provider.requests.map((seen) => seen.query.get('initial_date'));
   expect(asked).not.toContain(FIRST);
   held.check();
   await releaseWindow(elsewhere, reader, dayOf(FIRST));
   for (const { id } of waiting) {
     const ended = eventually(async () => ((await shown(id))?.state === 'running' ? undefined : await shown(id)));
-    const run = await advanceUntilDone(world, ended);
+    const run = await advanceUntilDone(environment, ended);
     expect(run).toMatchObject({ state: 'complete', total: 60, requests: 6, error: null });
   }
   stop.abort();
@@ -140,24 +141,25 @@ test('any number of runs that wait for a day delays no other run of the worker',
 });
 
 test('a broken day is requested once and reported at once, though the run waits for another day', async () => {
-  await using world = await openDays();
-  const elsewhere = await world.replica();
+  await using environment = await openDays();
+  const elsewhere = await environment.replica();
   const reader = await claim(elsewhere, THIRD, THIRD);
   await leaseWindow(elsewhere, reader, [dayOf(THIRD)]);
   using held = holdLease(elsewhere, reader);
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === FIRST ? { status: 400 } : undefined);
-  const { id } = await startRun(world.context, { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' });
+  environment.provider.switches.fault = (seen) =>
+    seen.query.get('initial_date') === FIRST ? { status: 400 } : undefined;
+  const { id } = await startRun(environment.context, { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' });
   const stop = new AbortController();
-  const loops = processRuns({ ...world.context, signal: stop.signal }, world.client);
-  const { db } = world.context;
+  const loops = processRuns({ ...environment.context, signal: stop.signal }, environment.client);
+  const { db } = environment.context;
   const pauses = new Set<number>();
   const paused = eventually(async () => {
     const row = await db.selectFrom('runs').select('not_before').where('id', '=', id).executeTakeFirst();
     if (row?.not_before) pauses.add(row.not_before.getTime());
     return pauses.size >= 3;
   });
-  await advanceUntilDone(world, paused);
-  const asked = () => world.provider.requests.map((seen) => seen.query.get('initial_date'));
+  await advanceUntilDone(environment, paused);
+  const asked = () => environment.provider.requests.map((seen) => seen.query.get('initial_date'));
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   const alerts = await db.selectFrom('alerts').select(['name', 'scope', 'ended_at']).execute();
   expect(alerts).toEqual([{ name: 'run_failed', scope: 'test', ended_at: null }]);
@@ -168,95 +170,99 @@ test('a broken day is requested once and reported at once, though the run waits 
     const shown = await findRun(db, id);
     return shown?.state === 'running' ? undefined : shown;
   });
-  const run = await advanceUntilDone(world, ended);
+  const run = await advanceUntilDone(environment, ended);
   expect(run).toMatchObject({ state: 'failed', total: 40, error: expect.stringContaining('400') });
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   stop.abort();
   await loops;
   // a command that resumes the run requests the day again
-  world.provider.switches.fault = () => undefined;
+  environment.provider.switches.fault = () => undefined;
   const again = { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' };
-  expect(await resumeRun(world.context, again)).toMatchObject({ id, proven: 2 });
-  const taken = await claimRun(world.context, { id });
+  expect(await resumeRun(environment.context, again)).toMatchObject({ id, proven: 2 });
+  const taken = await claimRun(environment.context, { id });
   if (!taken) throw new Error('not claimed');
-  await executeRun(world.context, world.client, taken);
+  await executeRun(environment.context, environment.client, taken);
   expect(await findRun(db, id)).toMatchObject({ state: 'complete', total: 60, error: null });
 });
 
 test('days of another run are left for last and waited for; those of a killed run until its lease expires', async () => {
-  await using world = await openDays();
-  const died = await world.replica();
+  await using environment = await openDays();
+  const died = await environment.replica();
   const dead = await claim(died, FIRST, FIRST);
   expect(await leaseWindow(died, dead, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
-  const run = await claim(world.context, FIRST, THIRD);
-  const asked = () => [...new Set(world.provider.requests.map((seen) => seen.query.get('initial_date')))];
-  const working = executeRun(world.context, world.client, run);
-  const shown = () => findRun(world.context.db, run.id);
+  const run = await claim(environment.context, FIRST, THIRD);
+  const asked = () => [...new Set(environment.provider.requests.map((seen) => seen.query.get('initial_date')))];
+  const working = executeRun(environment.context, environment.client, run);
+  const shown = () => findRun(environment.context.db, run.id);
   await eventually(async () => {
-    const windows = world.context.db.selectFrom('run_windows').select('state').where('run_seq', '=', run.seq);
+    const windows = environment.context.db.selectFrom('run_windows').select('state').where('run_seq', '=', run.seq);
     return (await windows.where('state', '=', 'complete').execute()).length === 2;
   });
   expect(asked()).toEqual([DAYS[1], THIRD]);
   expect(await shown()).toMatchObject({ state: 'running' });
-  await endLease(world, dead);
+  await endLease(environment, dead);
   await working;
   expect(asked()).toEqual([DAYS[1], THIRD, FIRST]);
   expect(await shown()).toMatchObject({ state: 'complete', total: 60 });
-  expect(await world.context.db.selectFrom('run_days').selectAll().execute()).toEqual([]);
+  expect(await environment.context.db.selectFrom('run_days').selectAll().execute()).toEqual([]);
   // the run that died is there to be taken up
-  expect(await claimRun(world.context, { id: dead.id })).toMatchObject({ id: dead.id });
+  expect(await claimRun(environment.context, { id: dead.id })).toMatchObject({ id: dead.id });
 });
 
 test('a day whose release failed is released before the next lease', async () => {
-  await using world = await openDays();
-  const run = await claim(world.context, FIRST, THIRD);
+  await using environment = await openDays();
+  const run = await claim(environment.context, FIRST, THIRD);
   let refusals = 0;
-  const refusing = watchDeletes(world.context, 'run_days', () => {
+  const refusing = watchDeletes(environment.context, 'run_days', () => {
     if (refusals++ === 0) throw new Error('refused');
   });
   const held: { asked: string | null; days: string[] }[] = [];
-  world.provider.switches.beforeResponse = async (seen) => {
-    const rows = await world.context.db.selectFrom('run_days').select('day').orderBy('day').execute();
+  environment.provider.switches.beforeResponse = async (seen) => {
+    const rows = await environment.context.db.selectFrom('run_days').select('day').orderBy('day').execute();
     if (seen.page === 1) held.push({ asked: seen.query.get('initial_date'), days: rows.map((row) => row.day) });
   };
-  await executeRun(refusing, world.client, run);
+  await executeRun(refusing, environment.client, run);
   expect(refusals).toBe(4);
   expect(held).toEqual([FIRST, DAYS[1], THIRD].map((day) => ({ asked: day, days: [day] })));
-  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', total: 60 });
+  expect(await findRun(environment.context.db, run.id)).toMatchObject({ state: 'complete', total: 60 });
 });
 
 test('a slow run loses its lease with the day: it can not renew it while another run reads', async () => {
-  await using world = await openDays();
-  const slow = await claim(await world.replica(), FIRST, FIRST);
-  await leaseWindow(world.context, slow, [dayOf(FIRST)]);
-  await endLease(world, slow);
-  const run = await claim(world.context, FIRST, FIRST);
-  expect(await leaseWindow(world.context, run, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
-  const row = await world.context.db
+  await using environment = await openDays();
+  const slow = await claim(await environment.replica(), FIRST, FIRST);
+  await leaseWindow(environment.context, slow, [dayOf(FIRST)]);
+  await endLease(environment, slow);
+  const run = await claim(environment.context, FIRST, FIRST);
+  expect(await leaseWindow(environment.context, run, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
+  const row = await environment.context.db
     .selectFrom('runs')
     .select(['state', 'lease_holder'])
     .where('seq', '=', slow.seq)
     .executeTakeFirst();
   expect(row).toEqual({ state: 'running', lease_holder: null });
   // what is left of it gives nothing back that is not its own
-  await releaseWindow(world.context, slow, dayOf(FIRST));
-  expect(await leaseWindow(world.context, await claim(world.context, FIRST, FIRST), [dayOf(FIRST)])).toBeUndefined();
+  await releaseWindow(environment.context, slow, dayOf(FIRST));
+  expect(
+    await leaseWindow(environment.context, await claim(environment.context, FIRST, FIRST), [dayOf(FIRST)]),
+  ).toBeUndefined();
 });
 
 test('a wide window is leased whole or not at all, and a free window is preferred', async () => {
-  await using world = await openDays();
-  const [one, other] = [await claim(world.context, FIRST, LAST), await claim(world.context, FIRST, LAST)];
+  await using environment = await openDays();
+  const [one, other] = [await claim(environment.context, FIRST, LAST), await claim(environment.context, FIRST, LAST)];
   const week = { fromDay: FIRST, toDay: SIXTH };
-  expect(await leaseWindow(world.context, one, [week])).toEqual(week);
-  expect(await leaseWindow(world.context, other, [{ fromDay: SIXTH, toDay: LAST }])).toBeUndefined();
-  expect(await leaseWindow(world.context, other, [dayOf(THIRD), dayOf(LAST)])).toEqual(dayOf(LAST));
-  await releaseWindow(world.context, one, week);
-  expect(await leaseWindow(world.context, other, [{ fromDay: FIRST, toDay: LAST }])).toMatchObject({ toDay: LAST });
+  expect(await leaseWindow(environment.context, one, [week])).toEqual(week);
+  expect(await leaseWindow(environment.context, other, [{ fromDay: SIXTH, toDay: LAST }])).toBeUndefined();
+  expect(await leaseWindow(environment.context, other, [dayOf(THIRD), dayOf(LAST)])).toEqual(dayOf(LAST));
+  await releaseWindow(environment.context, one, week);
+  expect(await leaseWindow(environment.context, other, [{ fromDay: FIRST, toDay: LAST }])).toMatchObject({
+    toDay: LAST,
+  });
 });
 
 test('of many concurrent leases of the same days exactly one succeeds for each', async () => {
-  await using world = await openDays();
-  const contexts = [world.context, await world.replica(), await world.replica()];
+  await using environment = await openDays();
+  const contexts = [environment.context, await environment.replica(), await environment.replica()];
   const runs: { context: Context; run: RunRef }[] = [];
   for (const context of [...contexts, ...contexts]) runs.push({ context, run: await claim(context, FIRST, LAST) });
   for (let round = 0; round < 10; round++) {

@@ -18,57 +18,57 @@ const ROWS = 4 * 30;
 
 /** A run of four wide windows, the first of them read: the bounds were learnt from it. */
 async function wideRun(
-  world: ReconciliationEnvironment,
+  environment: ReconciliationEnvironment,
 ): Promise<{ run: RunRef; first: WindowRef; left: WindowRef[] }> {
-  world.provider.add(...[25, 18, 11, 4].flatMap((ago) => makeDay(dayAgo(ago), ROWS / 4)));
-  const { id } = await startRun(world.context, { from: D26, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, { id });
+  environment.provider.add(...[25, 18, 11, 4].flatMap((ago) => makeDay(dayAgo(ago), ROWS / 4)));
+  const { id } = await startRun(environment.context, { from: D26, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(environment.context, { id });
   if (!run) throw new Error('not claimed');
-  const [first, ...left] = (await planRun(world.context, world.client, run)).planned;
+  const [first, ...left] = (await planRun(environment.context, environment.client, run)).planned;
   if (!first) throw new Error('nothing planned');
   const bounds = { low: 'inclusive', high: 'inclusive' };
-  await readOrCreateSetting(world.context.db, 'list_bounds', () => Buffer.from(JSON.stringify(bounds)));
+  await readOrCreateSetting(environment.context.db, 'list_bounds', () => Buffer.from(JSON.stringify(bounds)));
   return { run, first, left };
 }
 
-async function takeUp(world: ReconciliationEnvironment, run: RunRef) {
+async function takeUp(environment: ReconciliationEnvironment, run: RunRef) {
   const past = new Date(Date.now() - 60_000);
-  await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
-  const taken = await claimRun(world.context, { id: run.id });
+  await environment.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
+  const taken = await claimRun(environment.context, { id: run.id });
   if (!taken) throw new Error('not taken up');
-  await executeRun(world.context, world.client, taken);
-  return await findRun(world.context.db, run.id);
+  await executeRun(environment.context, environment.client, taken);
+  return await findRun(environment.context.db, run.id);
 }
 
 test('a run that is killed while its windows are cut anew loses none of them', async () => {
-  await using world = await openReconciliationEnvironment();
-  const { run, left } = await wideRun(world);
-  const dies = watchWrites(world.context, 'run_windows', () => {
+  await using environment = await openReconciliationEnvironment();
+  const { run, left } = await wideRun(environment);
+  const dies = watchWrites(environment.context, 'run_windows', () => {
     throw new Error('killed');
   });
   await expect(replanRun(dies, run, left)).rejects.toThrow('killed');
-  expect(await takeUp(world, run)).toMatchObject({ state: 'complete', from: D26, to: D3, total: ROWS });
-  expect(await world.ids()).toHaveLength(ROWS);
+  expect(await takeUp(environment, run)).toMatchObject({ state: 'complete', from: D26, to: D3, total: ROWS });
+  expect(await environment.ids()).toHaveLength(ROWS);
 });
 
 test('only what follows is cut anew: a window before it that is not proven stays', async () => {
-  await using world = await openReconciliationEnvironment();
-  const { run, first, left } = await wideRun(world);
-  const days = await replanRun(world.context, run, left);
+  await using environment = await openReconciliationEnvironment();
+  const { run, first, left } = await wideRun(environment);
+  const days = await replanRun(environment.context, run, left);
   expect(days[0]?.fromDay).toBe(left[0]?.fromDay);
   expect(days.every((window) => window.fromDay === window.toDay)).toBe(true);
-  const { planned } = await planRun(world.context, world.client, run);
+  const { planned } = await planRun(environment.context, environment.client, run);
   expect(planned.map((window) => window.seq)).toEqual([first.seq, ...days.map((window) => window.seq)]);
 });
 
 test('a run is not called complete while a day of its range is in none of its windows', async () => {
-  await using world = await openReconciliationEnvironment();
-  const { run, left } = await wideRun(world);
-  await world.context.db
+  await using environment = await openReconciliationEnvironment();
+  const { run, left } = await wideRun(environment);
+  await environment.context.db
     .deleteFrom('run_windows')
     .where('seq', '=', left.at(-1)?.seq ?? 0)
     .execute();
-  expect(await takeUp(world, run)).toMatchObject({ state: 'failed', error: expect.stringMatching(/unexpected/) });
-  const [alert] = await world.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
+  expect(await takeUp(environment, run)).toMatchObject({ state: 'failed', error: expect.stringMatching(/unexpected/) });
+  const [alert] = await environment.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
   expect(alert).toEqual({ name: 'run_failed', ended_at: null });
 });

@@ -22,17 +22,21 @@ const HOUR_MS = 3_600_000;
 const RENEWED_MS = 8_000;
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
 
-async function alertsOf(world: ReconciliationEnvironment) {
-  return await world.context.db.selectFrom('alerts').select(['name', 'ended_at', 'severity']).orderBy('seq').execute();
+async function alertsOf(environment: ReconciliationEnvironment) {
+  return await environment.context.db
+    .selectFrom('alerts')
+    .select(['name', 'ended_at', 'severity'])
+    .orderBy('seq')
+    .execute();
 }
 
 /** Three ended days, their bounds learnt: from here on a day is a window. */
 async function threeDays(): Promise<ReconciliationEnvironment> {
-  const world = await openReconciliationEnvironment();
-  world.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 130)));
-  await world.reconcile(D5, D3);
-  world.provider.requests = [];
-  return world;
+  const environment = await openReconciliationEnvironment();
+  environment.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 130)));
+  await environment.reconcile(D5, D3);
+  environment.provider.requests = [];
+  return environment;
 }
 
 test.each([
@@ -42,40 +46,42 @@ test.each([
   ['an answer cut in the middle', { cut: 'within' as const }],
   ['no JSON', { text: '<html>' }],
 ])('a page that fails once with %s is requested again, and the run continues', async (_, fault) => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...makeDay(D3, 250));
-  world.provider.switches.fault = (seen: SeenRequest) => (seen.nth === 2 ? fault : undefined);
-  const run = await advanceUntilDone(world, world.reconcile(D3, D3));
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...makeDay(D3, 250));
+  environment.provider.switches.fault = (seen: SeenRequest) => (seen.nth === 2 ? fault : undefined);
+  const run = await advanceUntilDone(environment, environment.reconcile(D3, D3));
   expect(run).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
-  expect(await alertsOf(world)).toEqual([]);
+  expect(await alertsOf(environment)).toEqual([]);
 });
 
 test.each([401, 403])('a %i stops the run at once, with one alert for all runs that it fails', async (status) => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...makeDay(D3, 10));
-  world.provider.switches.fault = () => ({ status });
-  const run = await world.reconcile(D3, D3);
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...makeDay(D3, 10));
+  environment.provider.switches.fault = () => ({ status });
+  const run = await environment.reconcile(D3, D3);
   expect(run).toMatchObject({ state: 'failed', applied: 0 });
   expect(run.error).toMatch(/PROVIDER_API_KEY/);
-  expect(world.provider.requests).toHaveLength(1);
-  await world.reconcile(D3, D3);
-  expect(await alertsOf(world)).toEqual([{ name: 'provider_unauthorized', ended_at: null, severity: 'critical' }]);
-  world.provider.switches.fault = () => undefined;
-  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', applied: 10 });
-  expect((await alertsOf(world))[0]?.ended_at).not.toBeNull();
+  expect(environment.provider.requests).toHaveLength(1);
+  await environment.reconcile(D3, D3);
+  expect(await alertsOf(environment)).toEqual([
+    { name: 'provider_unauthorized', ended_at: null, severity: 'critical' },
+  ]);
+  environment.provider.switches.fault = () => undefined;
+  expect(await environment.reconcile(D3, D3)).toMatchObject({ state: 'complete', applied: 10 });
+  expect((await alertsOf(environment))[0]?.ended_at).not.toBeNull();
 });
 
 test('a page broken for good fails the run: all other days are proven, what was applied counts, nothing is called absent', async () => {
-  await using world = await threeDays();
-  world.provider.addEvent(
-    [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5))?.id ?? '',
+  await using environment = await threeDays();
+  environment.provider.addEvent(
+    [...environment.provider.rows.values()].find((row) => row.date_created.startsWith(D5))?.id ?? '',
     'refund',
   );
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 503 } : undefined);
-  const run = await advanceUntilDone(world, world.reconcile(D5, D3));
+  environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 503 } : undefined);
+  const run = await advanceUntilDone(environment, environment.reconcile(D5, D3));
   expect(run).toMatchObject({ state: 'failed', applied: 1, total: 260, mismatches: 0 });
   expect(run.error).toMatch(/503/);
-  const windows = await world.context.db
+  const windows = await environment.context.db
     .selectFrom('run_windows')
     .select(['from_day', 'state'])
     .orderBy('seq', 'desc')
@@ -86,107 +92,108 @@ test('a page broken for good fails the run: all other days are proven, what was 
     { from_day: D4, state: 'planned' },
     { from_day: D3, state: 'complete' },
   ]);
-  expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+  expect(await alertsOf(environment)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
 });
 
 test('a failing show fails the run, and its later days are read', async () => {
-  await using world = await threeDays();
-  const gone = [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5));
-  world.provider.rows.delete(gone?.id ?? '');
-  world.provider.add(...makeDay(D3, 5));
-  world.provider.switches.fault = (seen) => (seen.kind === 'show' ? { status: 500 } : undefined);
-  const run = await advanceUntilDone(world, world.reconcile(D5, D3));
+  await using environment = await threeDays();
+  const gone = [...environment.provider.rows.values()].find((row) => row.date_created.startsWith(D5));
+  environment.provider.rows.delete(gone?.id ?? '');
+  environment.provider.add(...makeDay(D3, 5));
+  environment.provider.switches.fault = (seen) => (seen.kind === 'show' ? { status: 500 } : undefined);
+  const run = await advanceUntilDone(environment, environment.reconcile(D5, D3));
   expect(run).toMatchObject({ state: 'failed', applied: 5, total: 265, mismatches: 0 });
 });
 
 test('after three consecutive broken days, and today broken too, the rest is not requested', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const days = [7, 6].map(dayAgo);
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
-  const run = await advanceUntilDone(world, world.reconcile(dayAgo(7), D3));
+  environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
+  const run = await advanceUntilDone(environment, environment.reconcile(dayAgo(7), D3));
   expect(run).toMatchObject({ state: 'failed', total: 0 });
-  expect(new Set(world.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(
+  expect(new Set(environment.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(
     new Set([...days, D5, dayAgo(0)]),
   );
 });
 
 test('any number of broken days delays no other day while the provider answers', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const broken = [9, 8, 7, 6].map(dayAgo);
-  world.provider.switches.fault = (seen) =>
+  environment.provider.switches.fault = (seen) =>
     broken.includes(seen.query.get('initial_date') ?? '') ? { status: 400 } : undefined;
-  expect(await world.reconcile(dayAgo(9), D3)).toMatchObject({ state: 'failed', total: 390 });
-  expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+  expect(await environment.reconcile(dayAgo(9), D3)).toMatchObject({ state: 'failed', total: 390 });
+  expect(await alertsOf(environment)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
 });
 
 test('an alert of a failed run from before alerts were per trigger ends with any run', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const alert = {
     name: 'run_failed' as const,
     severity: 'critical' as const,
     scope: 'provider',
     summary: 'run_failed',
   };
-  await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
-  await world.reconcile(D4, D3);
-  expect((await alertsOf(world)).map((one) => one.ended_at === null)).toEqual([false]);
+  await transact(environment.context.db, (trx) => raiseAlerts(trx, [alert], environment.context.clock.now()));
+  await environment.reconcile(D4, D3);
+  expect((await alertsOf(environment)).map((one) => one.ended_at === null)).toEqual([false]);
 });
 
 test('the alert of a failed run fires until a run of its trigger ends without an error', async () => {
-  await using world = await threeDays();
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { text: 'no JSON' } : undefined);
-  await advanceUntilDone(world, world.reconcile(D5, D3, { trigger: 'reconcile_week' }));
-  await advanceUntilDone(world, world.reconcile(D4, D3, { trigger: 'reconcile_month' }));
-  const firing = async () => (await alertsOf(world)).map((alert) => alert.ended_at === null);
+  await using environment = await threeDays();
+  environment.provider.switches.fault = (seen) =>
+    seen.query.get('initial_date') === D4 ? { text: 'no JSON' } : undefined;
+  await advanceUntilDone(environment, environment.reconcile(D5, D3, { trigger: 'reconcile_week' }));
+  await advanceUntilDone(environment, environment.reconcile(D4, D3, { trigger: 'reconcile_month' }));
+  const firing = async () => (await alertsOf(environment)).map((alert) => alert.ended_at === null);
   expect(await firing()).toEqual([true, true]);
-  await world.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  await environment.reconcile(D3, D3, { trigger: 'reconcile_recent' });
   expect(await firing()).toEqual([true, true]);
-  await world.reconcile(D3, D3, { trigger: 'reconcile_month' });
+  await environment.reconcile(D3, D3, { trigger: 'reconcile_month' });
   expect(await firing()).toEqual([true, false]);
 });
 
 test('the alert of a failed run that a person started ends once other runs have proven its days', async () => {
-  await using world = await threeDays();
-  await world.reconcile(D5, D3, { trigger: 'reconcile_recent' });
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 400 } : undefined);
-  await world.reconcile(D5, D3, { trigger: 'api' });
-  await world.reconcile(D4, D4, { trigger: 'command' });
-  const firing = async () => (await alertsOf(world)).map((alert) => alert.ended_at === null);
+  await using environment = await threeDays();
+  await environment.reconcile(D5, D3, { trigger: 'reconcile_recent' });
+  environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 400 } : undefined);
+  await environment.reconcile(D5, D3, { trigger: 'api' });
+  await environment.reconcile(D4, D4, { trigger: 'command' });
+  const firing = async () => (await alertsOf(environment)).map((alert) => alert.ended_at === null);
   // it was proven before, and is to be proven again
-  await world.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  await environment.reconcile(D3, D3, { trigger: 'reconcile_recent' });
   expect(await firing()).toEqual([true, true]);
-  world.provider.switches.fault = () => undefined;
+  environment.provider.switches.fault = () => undefined;
   // of one platform only
-  await world.reconcile(D4, D4, { trigger: 'reconcile_recent', platform: 'p' });
+  await environment.reconcile(D4, D4, { trigger: 'reconcile_recent', platform: 'p' });
   expect(await firing()).toEqual([true, true]);
-  await world.reconcile(D4, D4, { trigger: 'reconcile_recent' });
+  await environment.reconcile(D4, D4, { trigger: 'reconcile_recent' });
   expect(await firing()).toEqual([false, false]);
-  world.provider.switches.fault = () => ({ status: 400 });
-  await world.reconcile(D5, D3, { trigger: 'api' });
+  environment.provider.switches.fault = () => ({ status: 400 });
+  await environment.reconcile(D5, D3, { trigger: 'api' });
   expect(await firing()).toEqual([false, false, true]);
 });
 
 test('a run whose process died resumes with the unproven days, and keeps its counts', async () => {
-  await using world = await threeDays();
-  for (const row of world.provider.rows.values()) world.provider.addEvent(row.id, 'refund');
-  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
-  const died = await world.replica();
+  await using environment = await threeDays();
+  for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
+  const { id } = await startRun(environment.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const died = await environment.replica();
   const run = await claimRun(died, { id });
   if (!run) throw new Error('not claimed');
   // its database goes away in the middle of the second day: like a death, it writes nothing more
-  world.provider.switches.beforeResponse = async (seen) => {
+  environment.provider.switches.beforeResponse = async (seen) => {
     if (seen.query.get('initial_date') === D4 && seen.page === 2) await died.db.destroy();
   };
-  await expect(executeRun(died, world.client, run)).rejects.toThrow();
-  world.provider.switches.beforeResponse = () => undefined;
-  expect(await claimRun(world.context, { id }), 'its lease still runs').toBeUndefined();
-  await world.timers.advance(LEASE_MS);
-  world.provider.requests = [];
-  const taken = await claimRun(world.context, { id });
+  await expect(executeRun(died, environment.client, run)).rejects.toThrow();
+  environment.provider.switches.beforeResponse = () => undefined;
+  expect(await claimRun(environment.context, { id }), 'its lease still runs').toBeUndefined();
+  await environment.timers.advance(LEASE_MS);
+  environment.provider.requests = [];
+  const taken = await claimRun(environment.context, { id });
   if (!taken) throw new Error('not taken up');
-  await executeRun(world.context, world.client, taken);
-  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
-  expect(world.provider.requests.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
+  await executeRun(environment.context, environment.client, taken);
+  expect(await findRun(environment.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
+  expect(environment.provider.requests.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
 });
 
 /** Of a day that is long enough for its pages to be kept; three days have 130 rows before. */
@@ -194,183 +201,191 @@ const PAGES = numRuns(11, 21);
 const ROWS = PAGES * 100;
 const DIES_AT_PAGE = numRuns(9, 15);
 
-async function countKept(world: ReconciliationEnvironment): Promise<number> {
-  return (await world.context.db.selectFrom('run_page_rows').select('page').execute()).length;
+async function countKept(environment: ReconciliationEnvironment): Promise<number> {
+  return (await environment.context.db.selectFrom('run_page_rows').select('page').execute()).length;
 }
 
 /** A day of PAGES that a process dies in; another one has taken the run up. */
 async function dieInTheDay(
-  world: ReconciliationEnvironment,
+  environment: ReconciliationEnvironment,
   diesAtPage: number,
   meanwhile: () => void = () => undefined,
 ) {
-  world.provider.add(...makeDay(D4, ROWS - 130));
-  await world.reconcile(D5, D3);
-  for (const row of world.provider.rows.values()) world.provider.addEvent(row.id, 'refund');
-  world.provider.requests = [];
-  const { id } = await startRun(world.context, { from: D4, to: D4, trigger: 'test', createdBy: 'test' });
-  const died = await world.replica();
+  environment.provider.add(...makeDay(D4, ROWS - 130));
+  await environment.reconcile(D5, D3);
+  for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
+  environment.provider.requests = [];
+  const { id } = await startRun(environment.context, { from: D4, to: D4, trigger: 'test', createdBy: 'test' });
+  const died = await environment.replica();
   const run = await claimRun(died, { id });
   if (!run) throw new Error('not claimed');
-  world.provider.switches.beforeResponse = async (seen) => {
+  environment.provider.switches.beforeResponse = async (seen) => {
     if (seen.page < diesAtPage) return;
     // several pages are under way: it dies once all before are written down, and so counted, and none behind was seen
-    await eventually(async () => (await countKept(world)) === diesAtPage - 1);
+    await eventually(async () => (await countKept(environment)) === diesAtPage - 1);
     await died.db.destroy();
   };
-  await expect(executeRun(died, world.client, run)).rejects.toThrow();
-  world.provider.switches.beforeResponse = () => undefined;
+  await expect(executeRun(died, environment.client, run)).rejects.toThrow();
+  environment.provider.switches.beforeResponse = () => undefined;
   meanwhile();
-  await world.timers.advance(LEASE_MS);
-  world.provider.requests = [];
-  const taken = await claimRun(world.context, { id });
+  await environment.timers.advance(LEASE_MS);
+  environment.provider.requests = [];
+  const taken = await claimRun(environment.context, { id });
   if (!taken) throw new Error('not taken up');
-  await executeRun(world.context, world.client, taken);
-  return await findRun(world.context.db, id);
+  await executeRun(environment.context, environment.client, taken);
+  return await findRun(environment.context.db, id);
 }
 
 test('a killed pass is resumed at the page where it stopped', async () => {
-  await using world = await threeDays();
-  expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({
+  await using environment = await threeDays();
+  expect(await dieInTheDay(environment, DIES_AT_PAGE)).toMatchObject({
     state: 'complete',
     total: ROWS,
     applied: ROWS,
     passes: 1,
   });
   // of all pages and the one after, at least these were not asked for again
-  expect(world.provider.count('list')).toBeGreaterThan(0);
-  expect(world.provider.count('list')).toBeLessThanOrEqual(PAGES + 1 - (DIES_AT_PAGE - 1));
-  expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
+  expect(environment.provider.count('list')).toBeGreaterThan(0);
+  expect(environment.provider.count('list')).toBeLessThanOrEqual(PAGES + 1 - (DIES_AT_PAGE - 1));
+  expect(await environment.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
 });
 
 test('the next day begins while the last pages of a long one are in flight; killed then, both are resumed', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const keptOfNext = numRuns(6, 9);
-  world.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - 130)));
-  await world.reconcile(D5, D4);
-  for (const row of world.provider.rows.values()) world.provider.addEvent(row.id, 'refund');
-  const { id } = await startRun(world.context, { from: D5, to: D4, trigger: 'test', createdBy: 'test' });
-  const died = await world.replica();
+  environment.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - 130)));
+  await environment.reconcile(D5, D4);
+  for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
+  const { id } = await startRun(environment.context, { from: D5, to: D4, trigger: 'test', createdBy: 'test' });
+  const died = await environment.replica();
   const run = await claimRun(died, { id });
   if (!run) throw new Error('not claimed');
   const over = Promise.withResolvers<void>();
-  world.provider.switches.beforeResponse = async ({ query, page }) => {
+  environment.provider.switches.beforeResponse = async ({ query, page }) => {
     const day = query.get('initial_date');
     if (day === D4 && page > keptOfNext) await over.promise;
     if (day !== D5 || page !== PAGES + 1) return;
     // it dies before the first day is concluded, with some pages of the second written down
-    await eventually(async () => (await countKept(world)) === PAGES + keptOfNext);
+    await eventually(async () => (await countKept(environment)) === PAGES + keptOfNext);
     await died.db.destroy();
     over.resolve();
   };
-  await expect(executeRun(died, world.client, run)).rejects.toThrow();
-  world.provider.switches.beforeResponse = () => undefined;
-  await world.timers.advance(LEASE_MS);
-  world.provider.requests = [];
-  const taken = await claimRun(world.context, { id });
+  await expect(executeRun(died, environment.client, run)).rejects.toThrow();
+  environment.provider.switches.beforeResponse = () => undefined;
+  await environment.timers.advance(LEASE_MS);
+  environment.provider.requests = [];
+  const taken = await claimRun(environment.context, { id });
   if (!taken) throw new Error('not taken up');
-  await executeRun(world.context, world.client, taken);
-  expect(await findRun(world.context.db, id)).toMatchObject({
+  await executeRun(environment.context, environment.client, taken);
+  expect(await findRun(environment.context.db, id)).toMatchObject({
     state: 'complete',
     total: 2 * ROWS,
     applied: 2 * ROWS,
     passes: 1,
   });
   const asked = (day: string) =>
-    world.provider.requests.filter((seen) => seen.query.get('initial_date') === day).map((seen) => seen.page);
+    environment.provider.requests.filter((seen) => seen.query.get('initial_date') === day).map((seen) => seen.page);
   expect(asked(D5)).toEqual([PAGES + 1]);
   const left = Array.from({ length: PAGES + 1 - keptOfNext }, (_, nth) => keptOfNext + 1 + nth);
   expect(asked(D4).sort((a, b) => a - b)).toEqual(left);
 });
 
 test('a row that a killed process could not read stays unreadable for the resumed pass', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   // on the first page, which is not asked for again
-  world.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
-  expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({ state: 'complete', total: ROWS + 1, applied: ROWS });
-  expect(world.provider.requests.some((seen) => seen.page === 1)).toBe(false);
-  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
+  environment.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
+  expect(await dieInTheDay(environment, DIES_AT_PAGE)).toMatchObject({
+    state: 'complete',
+    total: ROWS + 1,
+    applied: ROWS,
+  });
+  expect(environment.provider.requests.some((seen) => seen.page === 1)).toBe(false);
+  expect(await environment.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
 });
 
 test('rows that moved during a pause are not missed by a resumed pass', async () => {
-  await using world = await threeDays();
-  world.provider.switches.sort = 'touched';
+  await using environment = await threeDays();
+  environment.provider.switches.sort = 'touched';
   const moved: string[] = [];
-  const run = await dieInTheDay(world, DIES_AT_PAGE, () => {
+  const run = await dieInTheDay(environment, DIES_AT_PAGE, () => {
     // from the pages that were not read yet to the head
-    const rows = [...world.provider.rows.values()].filter((row) => row.date_created.startsWith(D4));
+    const rows = [...environment.provider.rows.values()].filter((row) => row.date_created.startsWith(D4));
     for (const row of rows.slice(0, 40)) {
-      world.provider.addEvent(row.id, 'canceled');
+      environment.provider.addEvent(row.id, 'canceled');
       moved.push(row.id);
     }
   });
   expect(run).toMatchObject({ state: 'complete', total: ROWS });
-  const ours = await world.context.db.selectFrom('transactions').select('status').where('id', 'in', moved).execute();
+  const ours = await environment.context.db
+    .selectFrom('transactions')
+    .select('status')
+    .where('id', 'in', moved)
+    .execute();
   expect(new Set(ours.map((row) => row.status))).toEqual(new Set(['canceled']));
 });
 
 test('a row that one pass shows in two versions is fetched by id', async () => {
-  await using world = await threeDays();
-  const row = [...world.provider.rows.values()].find((one) => one.date_created.startsWith(D4));
+  await using environment = await threeDays();
+  const row = [...environment.provider.rows.values()].find((one) => one.date_created.startsWith(D4));
   if (!row) throw new Error('no row');
-  world.provider.switches.pastEnd = 'last';
-  world.provider.add(...makeDay(D4, 20, { history: ['expired'] }));
+  environment.provider.switches.pastEnd = 'last';
+  environment.provider.add(...makeDay(D4, 20, { history: ['expired'] }));
   // one of the provider's copies is behind: the day's last page shows it otherwise each time
   let shown = 0;
-  world.provider.switches.beforeResponse = (seen) => {
-    if (seen.kind === 'list') world.provider.patches.set(row.id, { commission: shown++ % 2 === 0 ? '0.10' : '' });
-    else world.provider.patches.delete(row.id);
+  environment.provider.switches.beforeResponse = (seen) => {
+    if (seen.kind === 'list') environment.provider.patches.set(row.id, { commission: shown++ % 2 === 0 ? '0.10' : '' });
+    else environment.provider.patches.delete(row.id);
   };
-  await world.reconcile(D4, D4);
+  await environment.reconcile(D4, D4);
   expect(
-    world.provider.requests.filter((seen) => seen.kind === 'show').map((seen) => seen.path.split('/').at(-1)),
+    environment.provider.requests.filter((seen) => seen.kind === 'show').map((seen) => seen.path.split('/').at(-1)),
   ).toEqual([row.id]);
 });
 
 test('a Retry-After of an hour defers the run; a short one is waited for', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const hour = { status: 429, headers: { 'retry-after': '3600' } };
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? hour : undefined);
-  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, { id });
+  environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? hour : undefined);
+  const { id } = await startRun(environment.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(environment.context, { id });
   if (!run) throw new Error('not claimed');
-  await executeRun(world.context, world.client, run);
-  expect(await findRun(world.context.db, id)).toMatchObject({
+  await executeRun(environment.context, environment.client, run);
+  expect(await findRun(environment.context.db, id)).toMatchObject({
     state: 'running',
     error: expect.stringMatching(/waits for the provider/),
   });
-  expect(world.provider.requests.filter((seen) => seen.query.get('initial_date') === D4)).toHaveLength(1);
-  await world.timers.advance(HOUR_MS - 60_000);
-  expect(await claimRun(world.context, { id }), 'not before the hour is over').toBeUndefined();
-  expect(await alertsOf(world)).toEqual([]);
-  world.provider.switches.fault = () => undefined;
-  await world.timers.advance(60_000);
-  const again = await claimRun(world.context, { id });
+  expect(environment.provider.requests.filter((seen) => seen.query.get('initial_date') === D4)).toHaveLength(1);
+  await environment.timers.advance(HOUR_MS - 60_000);
+  expect(await claimRun(environment.context, { id }), 'not before the hour is over').toBeUndefined();
+  expect(await alertsOf(environment)).toEqual([]);
+  environment.provider.switches.fault = () => undefined;
+  await environment.timers.advance(60_000);
+  const again = await claimRun(environment.context, { id });
   if (!again) throw new Error('not taken up');
-  await executeRun(world.context, world.client, again);
-  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
+  await executeRun(environment.context, environment.client, again);
+  expect(await findRun(environment.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
 });
 
 test('a failed run is resumed by a request for the same days: its proven days are not read again', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const ask = { from: D5, to: D3, trigger: 'command' };
-  expect(await resumeRun(world.context, ask)).toBeUndefined();
-  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? { status: 401 } : undefined);
-  const failed = await world.reconcile(D5, D3, ask);
+  expect(await resumeRun(environment.context, ask)).toBeUndefined();
+  environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? { status: 401 } : undefined);
+  const failed = await environment.reconcile(D5, D3, ask);
   expect(failed).toMatchObject({ state: 'failed', total: 260 });
-  world.provider.switches.fault = () => undefined;
-  world.provider.requests = [];
-  expect(await resumeRun(world.context, { ...ask, to: D4 }), 'of other days').toBeUndefined();
-  expect(await resumeRun(world.context, ask)).toEqual({ id: failed.id, proven: 2, windows: 3 });
-  expect(await world.work(failed.id)).toMatchObject({ state: 'complete', total: 390, error: null });
-  expect(new Set(world.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([D3]));
-  expect(await resumeRun(world.context, ask), 'it is complete').toBeUndefined();
+  environment.provider.switches.fault = () => undefined;
+  environment.provider.requests = [];
+  expect(await resumeRun(environment.context, { ...ask, to: D4 }), 'of other days').toBeUndefined();
+  expect(await resumeRun(environment.context, ask)).toEqual({ id: failed.id, proven: 2, windows: 3 });
+  expect(await environment.work(failed.id)).toMatchObject({ state: 'complete', total: 390, error: null });
+  expect(new Set(environment.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([D3]));
+  expect(await resumeRun(environment.context, ask), 'it is complete').toBeUndefined();
 });
 
 test('a worker that lost its lease writes nothing more about the run', async () => {
-  await using world = await threeDays();
-  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, { id });
+  await using environment = await threeDays();
+  const { id } = await startRun(environment.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(environment.context, { id });
   if (!run) throw new Error('not claimed');
   let isDue = false;
   const noticed = Promise.withResolvers<void>();
@@ -381,42 +396,46 @@ test('a worker that lost its lease writes nothing more about the run', async () 
       return result;
     },
   };
-  world.provider.switches.beforeResponse = async (seen) => {
+  environment.provider.switches.beforeResponse = async (seen) => {
     // another process took it up, as after a long stop of this one
     if (seen.nth === 3)
-      await world.context.db.updateTable('runs').set({ lease_holder: 'another' }).where('id', '=', id).execute();
+      await environment.context.db.updateTable('runs').set({ lease_holder: 'another' }).where('id', '=', id).execute();
     if (seen.nth !== 4) return;
     isDue = true;
-    await world.timers.advance(RENEWED_MS);
+    await environment.timers.advance(RENEWED_MS);
     await noticed.promise;
   };
-  await executeRun({ ...world.context, db: world.context.db.withPlugin(watching) }, world.client, run);
-  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'running', finished_at: null, error: null });
-  expect(world.provider.count('list')).toBeLessThan(9);
+  await executeRun(
+    { ...environment.context, db: environment.context.db.withPlugin(watching) },
+    environment.client,
+    run,
+  );
+  expect(await findRun(environment.context.db, id)).toMatchObject({ state: 'running', finished_at: null, error: null });
+  expect(environment.provider.count('list')).toBeLessThan(9);
 });
 
 test('two workers never process the same run, and together they process each run', async () => {
-  await using world = await threeDays();
+  await using environment = await threeDays();
   const stop = new AbortController();
-  const others = await Promise.all([world.replica(), world.replica()]);
+  const others = await Promise.all([environment.replica(), environment.replica()]);
   for (let run = 0; run < 6; run++)
-    await startRun(world.context, { from: D5, to: D3, trigger: `t${run}`, createdBy: 'test' });
-  world.provider.requests = [];
-  const loops = others.map((context) => processRuns({ ...context, signal: stop.signal }, world.client));
-  const { db } = world.context;
+    await startRun(environment.context, { from: D5, to: D3, trigger: `t${run}`, createdBy: 'test' });
+  environment.provider.requests = [];
+  const loops = others.map((context) => processRuns({ ...context, signal: stop.signal }, environment.client));
+  const { db } = environment.context;
   const open = db.selectFrom('runs').select('id').where('state', 'in', ['queued', 'running']);
   await advanceUntilDone(
-    world,
+    environment,
     eventually(async () => (await open.execute()).length === 0),
   );
   stop.abort();
   await Promise.all(loops);
-  const runs = await world.context.db
+  const runs = await environment.context.db
     .selectFrom('runs')
     .select(['state', 'pages'])
     .where('trigger', 'like', 't_')
     .execute();
   expect(runs).toEqual(Array.from({ length: 6 }, () => ({ state: 'complete', pages: 9 })));
   // 3 days, 2 pages and the one after: 9 requests a run, none of them twice
-  expect(world.provider.count('list')).toBe(54);
+  expect(environment.provider.count('list')).toBe(54);
 });

@@ -14,11 +14,11 @@ function openFor(ms: number, operation: string, ...history: string[]): ProviderR
   return makeRow({ created: wallAgo(ms), operation, history });
 }
 
-async function watchAll(world: ReconciliationEnvironment, rows: ProviderRow[]): Promise<void> {
-  world.provider.add(...rows);
+async function watchAll(environment: ReconciliationEnvironment, rows: ProviderRow[]): Promise<void> {
+  environment.provider.add(...rows);
   const days = rows.map((row) => row.date_created.slice(0, 10)).sort();
-  await world.reconcile(days[0] ?? '', wallAgo(0).slice(0, 10));
-  await watchStuck(world.context);
+  await environment.reconcile(days[0] ?? '', wallAgo(0).slice(0, 10));
+  await watchStuck(environment.context);
 }
 
 test.each<[string, string, string[], number, string | undefined]>([
@@ -32,43 +32,45 @@ test.each<[string, string, string[], number, string | undefined]>([
   ['a cashin in process for 23 hours', 'cashin', ['in_process'], 23 * HOUR, undefined],
   ['a cashin that was only ever pending', 'cashin', [], 30 * 24 * HOUR, undefined],
 ])('%s: %s %s', async (_, operation, history, age, severity) => {
-  await using world = await openReconciliationEnvironment(SINCE);
+  await using environment = await openReconciliationEnvironment(SINCE);
   const row = openFor(age, operation, ...history);
-  await watchAll(world, [row]);
-  const found = await world.mismatches('stuck');
+  await watchAll(environment, [row]);
+  const found = await environment.mismatches('stuck');
   expect(found).toMatchObject(severity ? [{ severity, state: 'open', scope: row.id, baseline: 0 }] : []);
 });
 
 test('it is raised once, and resolved by a final status', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
+  await using environment = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout', 'in_process');
-  await watchAll(world, [row]);
-  await watchStuck(world.context);
-  const alerts = await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute();
+  await watchAll(environment, [row]);
+  await watchStuck(environment.context);
+  const alerts = await environment.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute();
   expect(alerts).toHaveLength(1);
-  world.provider.addEvent(row.id, 'denied');
-  await world.reconcile(row.date_created.slice(0, 10), wallAgo(0).slice(0, 10));
-  expect(await world.mismatches('stuck')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
-  await watchStuck(world.context);
-  expect(await world.mismatches('stuck')).toMatchObject([{ state: 'resolved' }]);
+  environment.provider.addEvent(row.id, 'denied');
+  await environment.reconcile(row.date_created.slice(0, 10), wallAgo(0).slice(0, 10));
+  expect(await environment.mismatches('stuck')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await watchStuck(environment.context);
+  expect(await environment.mismatches('stuck')).toMatchObject([{ state: 'resolved' }]);
 });
 
 test('a transaction open since before WEBHOOKS_SINCE is baseline, without an alert', async () => {
-  await using world = await openReconciliationEnvironment({
+  await using environment = await openReconciliationEnvironment({
     WEBHOOKS_SINCE: new Date(Date.now() - 10 * MINUTE).toISOString(),
   });
-  await watchAll(world, [openFor(20 * MINUTE, 'cashout')]);
-  expect(await world.mismatches('stuck')).toMatchObject([{ baseline: 1 }]);
-  expect(await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute()).toEqual([]);
+  await watchAll(environment, [openFor(20 * MINUTE, 'cashout')]);
+  expect(await environment.mismatches('stuck')).toMatchObject([{ baseline: 1 }]);
+  expect(
+    await environment.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute(),
+  ).toEqual([]);
 });
 
 test('any number of transactions that a person resolved does not hide the next one', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
+  await using environment = await openReconciliationEnvironment(SINCE);
   const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
-  await watchAll(world, old);
-  expect(await world.mismatches('stuck')).toHaveLength(501);
+  await watchAll(environment, old);
+  expect(await environment.mismatches('stuck')).toHaveLength(501);
   // as `confere mismatches resolve` leaves each of them
-  await world.context.db
+  await environment.context.db
     .updateTable('mismatches')
     .set((eb) => ({
       kept_scope: eb.ref('open_scope'),
@@ -79,43 +81,45 @@ test('any number of transactions that a person resolved does not hide the next o
     }))
     .execute();
   const fresh = openFor(20 * MINUTE, 'cashout');
-  await watchAll(world, [fresh]);
-  expect((await world.mismatches('stuck')).filter((row) => row.state === 'open')).toMatchObject([{ scope: fresh.id }]);
+  await watchAll(environment, [fresh]);
+  expect((await environment.mismatches('stuck')).filter((row) => row.state === 'open')).toMatchObject([
+    { scope: fresh.id },
+  ]);
   // kept in its status, raised again in another status
   const moved = old[0];
-  world.provider.addEvent(moved?.id ?? '', 'in_analysis');
-  await world.reconcile(wallAgo(4 * 24 * HOUR).slice(0, 10), wallAgo(0).slice(0, 10));
-  await watchStuck(world.context);
-  const open = (await world.mismatches('stuck')).filter((row) => row.state === 'open').map((row) => row.scope);
+  environment.provider.addEvent(moved?.id ?? '', 'in_analysis');
+  await environment.reconcile(wallAgo(4 * 24 * HOUR).slice(0, 10), wallAgo(0).slice(0, 10));
+  await watchStuck(environment.context);
+  const open = (await environment.mismatches('stuck')).filter((row) => row.state === 'open').map((row) => row.scope);
   expect(new Set(open)).toEqual(new Set([fresh.id, moved?.id]));
 });
 
 test('all transactions from before WEBHOOKS_SINCE come after the fresh ones', async () => {
-  await using world = await openReconciliationEnvironment({
+  await using environment = await openReconciliationEnvironment({
     WEBHOOKS_SINCE: new Date(Date.now() - HOUR).toISOString(),
   });
   const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
   const fresh = openFor(20 * MINUTE, 'cashout');
-  await watchAll(world, [...old, fresh]);
-  const found = await world.mismatches('stuck');
+  await watchAll(environment, [...old, fresh]);
+  const found = await environment.mismatches('stuck');
   expect(found[0]).toMatchObject({ scope: fresh.id, baseline: 0 });
   expect(found.filter((row) => row.baseline === 1)).toHaveLength(501);
 });
 
 test('a transaction that ends while it is being raised is not raised', async () => {
-  await using world = await openReconciliationEnvironment(SINCE);
+  await using environment = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout');
-  world.provider.add(row);
+  environment.provider.add(row);
   const day = row.date_created.slice(0, 10);
-  await world.reconcile(day, day);
+  await environment.reconcile(day, day);
   const context = interruptAfterRow(
-    world.context,
+    environment.context,
     (read) => (read as { id?: string }).id === row.id,
     async () => {
-      world.provider.addEvent(row.id, 'paid');
-      await world.reconcile(day, day);
+      environment.provider.addEvent(row.id, 'paid');
+      await environment.reconcile(day, day);
     },
   );
   await watchStuck(context);
-  expect(await world.mismatches('stuck')).toEqual([]);
+  expect(await environment.mismatches('stuck')).toEqual([]);
 });

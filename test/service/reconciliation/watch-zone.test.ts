@@ -10,8 +10,8 @@ import {
 } from '../../support/open-reconciliation-environment.ts';
 
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
-const alertsOf = async (world: ReconciliationEnvironment) =>
-  await world.context.db
+const alertsOf = async (environment: ReconciliationEnvironment) =>
+  await environment.context.db
     .selectFrom('alerts')
     .select(['name', 'severity', 'summary', 'ended_at'])
     .orderBy('seq')
@@ -28,30 +28,31 @@ function paidIn(zone: string, day: string, count: number): ProviderRow[] {
 }
 
 test('a wrong time zone raises one alert that names a fitting one, and keeps days from being closed', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...paidIn('America/Manaus', D5, 150), ...paidIn('America/Manaus', D4, 150));
-  await world.reconcile(addDays(D4, -96), dayAgo(0));
-  const classify = () => classifyDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...paidIn('America/Manaus', D5, 150), ...paidIn('America/Manaus', D4, 150));
+  await environment.reconcile(addDays(D4, -96), dayAgo(0));
+  const classify = () =>
+    classifyDay(environment.context.db, D4, environment.context.clock.now(), environment.context.calendar);
   expect(await classify()).toMatchObject({ state: 'closed' });
-  await watchZone(world.context);
-  await watchZone(world.context);
-  const [alert, ...more] = await alertsOf(world);
+  await watchZone(environment.context);
+  await watchZone(environment.context);
+  const [alert, ...more] = await alertsOf(environment);
   expect(alert).toMatchObject({ name: 'time_zone_differs', severity: 'critical', ended_at: null });
   expect(alert?.summary).toMatch(/America\/Sao_Paulo is (59|60) minutes off .*: America\/Manaus$/);
   expect(more).toEqual([]);
   expect(await classify()).toMatchObject({ state: 'provisional', proof: expect.anything() });
   // the newest 200 fit again
-  world.provider.add(...paidIn('America/Sao_Paulo', D3, 300));
-  await world.reconcile(D3, D3);
-  await watchZone(world.context);
-  expect(await isZoneAlertFiring(world.context.db)).toBe(false);
+  environment.provider.add(...paidIn('America/Sao_Paulo', D3, 300));
+  await environment.reconcile(D3, D3);
+  await watchZone(environment.context);
+  expect(await isZoneAlertFiring(environment.context.db)).toBe(false);
   expect(await classify()).toMatchObject({ state: 'closed' });
 });
 
 test('the right zone raises nothing', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...paidIn('America/Sao_Paulo', D5, 150));
-  await world.reconcile(D5, D5);
-  await watchZone(world.context);
-  expect(await alertsOf(world)).toEqual([]);
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...paidIn('America/Sao_Paulo', D5, 150));
+  await environment.reconcile(D5, D5);
+  await watchZone(environment.context);
+  expect(await alertsOf(environment)).toEqual([]);
 });

@@ -5,9 +5,9 @@ import { openReconciliationEnvironment } from '../../support/open-reconciliation
 const [D5, D4, D3, D2, D1, TODAY] = [5, 4, 3, 2, 1, 0].map(dayAgo) as [string, string, string, string, string, string];
 
 test('a first run applies the window, counts it right, and a second one applies nothing', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...makeDay(D3, 230), ...makeDay(D2, 20), ...makeDay(D4, 7), ...makeDay(D1, 7));
-  const first = await world.reconcile(D3, D2);
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...makeDay(D3, 230), ...makeDay(D2, 20), ...makeDay(D4, 7), ...makeDay(D1, 7));
+  const first = await environment.reconcile(D3, D2);
   // asked a day wider on both sides: 264 rows, 3 pages and the one after
   expect(first).toMatchObject({
     state: 'complete',
@@ -19,27 +19,32 @@ test('a first run applies the window, counts it right, and a second one applies 
     error: null,
   });
   expect(first.started_at && first.finished_at).toBeTruthy();
-  const inWindow = [...world.provider.rows.values()].filter((row) => [D3, D2].includes(row.date_created.slice(0, 10)));
-  expect(await world.ids()).toEqual(inWindow.map((row) => row.id).sort());
-  const second = await world.reconcile(D3, D2);
+  const inWindow = [...environment.provider.rows.values()].filter((row) =>
+    [D3, D2].includes(row.date_created.slice(0, 10)),
+  );
+  expect(await environment.ids()).toEqual(inWindow.map((row) => row.id).sort());
+  const second = await environment.reconcile(D3, D2);
   expect(second).toMatchObject({ state: 'complete', total: 250, applied: 0, mismatches: 0, by_kind: {} });
 });
 
 test('a change is applied by the next run and counted once, however many pages and passes show it', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const rows = makeDay(D3, 120, { history: [] });
-  world.provider.add(...rows);
-  await world.reconcile(D3, D3);
-  world.provider.addEvent(rows[4]?.id ?? '', 'paid');
-  world.provider.switches.pageSize = 50;
-  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', passes: 2, applied: 1, total: 120 });
+  environment.provider.add(...rows);
+  await environment.reconcile(D3, D3);
+  environment.provider.addEvent(rows[4]?.id ?? '', 'paid');
+  environment.provider.switches.pageSize = 50;
+  expect(await environment.reconcile(D3, D3)).toMatchObject({ state: 'complete', passes: 2, applied: 1, total: 120 });
 });
 
 test('a day without a transaction is proven too', async () => {
-  await using world = await openReconciliationEnvironment();
-  const run = await world.reconcile(D3, D3);
+  await using environment = await openReconciliationEnvironment();
+  const run = await environment.reconcile(D3, D3);
   expect(run).toMatchObject({ state: 'complete', total: 0, seen: 0, applied: 0, passes: 1 });
-  const windows = await world.context.db.selectFrom('run_windows').select(['state', 'total', 'from_day']).execute();
+  const windows = await environment.context.db
+    .selectFrom('run_windows')
+    .select(['state', 'total', 'from_day'])
+    .execute();
   expect(windows).toEqual([{ state: 'complete', total: 0, from_day: D3 }]);
 });
 
@@ -51,19 +56,19 @@ test.each([
 ] as const)(
   'bounds %s and %s are learnt from a proven run, and days are then read alone and whole',
   async (low, high) => {
-    await using world = await openReconciliationEnvironment();
-    Object.assign(world.provider.switches, { fromBound: low, toBound: high });
-    world.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 20)));
-    expect(await world.reconcile(D4, D2)).toMatchObject({ state: 'complete', total: 60, applied: 60 });
-    const bounds = await world.context.db
+    await using environment = await openReconciliationEnvironment();
+    Object.assign(environment.provider.switches, { fromBound: low, toBound: high });
+    environment.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 20)));
+    expect(await environment.reconcile(D4, D2)).toMatchObject({ state: 'complete', total: 60, applied: 60 });
+    const bounds = await environment.context.db
       .selectFrom('settings')
       .select('value')
       .where('name', '=', 'list_bounds')
       .execute();
     expect(JSON.parse(String(bounds[0]?.value))).toEqual({ low, high });
-    world.provider.requests = [];
-    expect(await world.reconcile(D5, D1)).toMatchObject({ state: 'complete', total: 100, applied: 40 });
-    const totals = await world.context.db
+    environment.provider.requests = [];
+    expect(await environment.reconcile(D5, D1)).toMatchObject({ state: 'complete', total: 100, applied: 40 });
+    const totals = await environment.context.db
       .selectFrom('run_windows')
       .select(['from_day', 'to_day', 'total'])
       .orderBy('seq', 'desc')
@@ -71,17 +76,17 @@ test.each([
       .execute();
     expect(totals.reverse()).toEqual([D5, D4, D3, D2, D1].map((day) => ({ from_day: day, to_day: day, total: 20 })));
     // one page and the one after it, for each day: nothing is asked for in vain
-    expect(world.provider.count('list')).toBe(10);
+    expect(environment.provider.count('list')).toBe(10);
   },
 );
 
 test('a first long run is cut into days as soon as it has learnt the bounds', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const days = Array.from({ length: 20 }, (_, index) => dayAgo(30 - index));
-  world.provider.add(...days.flatMap((day) => makeDay(day, 5)));
-  const run = await world.reconcile(days[0] ?? '', days.at(-1) ?? '');
+  environment.provider.add(...days.flatMap((day) => makeDay(day, 5)));
+  const run = await environment.reconcile(days[0] ?? '', days.at(-1) ?? '');
   expect(run).toMatchObject({ state: 'complete', total: 100, applied: 100, mismatches: 0 });
-  const windows = await world.context.db
+  const windows = await environment.context.db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', 'state'])
     .orderBy('from_day')
@@ -91,38 +96,38 @@ test('a first long run is cut into days as soon as it has learnt the bounds', as
 });
 
 test('the weekly run forgets bounds that do not hold any more, and learns the new ones', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 10)));
-  await world.reconcile(D5, D2);
-  Object.assign(world.provider.switches, { fromBound: 'exclusive', toBound: 'exclusive' });
-  const weekly = await world.reconcile(D5, D2, { trigger: 'reconcile_quarter' });
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 10)));
+  await environment.reconcile(D5, D2);
+  Object.assign(environment.provider.switches, { fromBound: 'exclusive', toBound: 'exclusive' });
+  const weekly = await environment.reconcile(D5, D2, { trigger: 'reconcile_quarter' });
   expect(weekly).toMatchObject({ state: 'complete', total: 40, applied: 0, mismatches: 0 });
-  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 10, mismatches: 0 });
+  expect(await environment.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 10, mismatches: 0 });
 });
 
 test('a running day is complete as of its read, though it grows while it is read', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   // within a second the list is in the order of ids: a newer row must not sort behind rows of a page that was read
   let made = 0;
   const nextId = (): string => `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
   const created = wallAgo(0);
-  world.provider.add(...Array.from({ length: 230 }, () => makeRow({ id: nextId(), created, history: [] })));
+  environment.provider.add(...Array.from({ length: 230 }, () => makeRow({ id: nextId(), created, history: [] })));
   let more = 40;
-  world.provider.switches.beforeResponse = (seen) => {
-    if (seen.kind === 'list' && more-- > 0) world.provider.add(makeRow({ id: nextId() }));
+  environment.provider.switches.beforeResponse = (seen) => {
+    if (seen.kind === 'list' && more-- > 0) environment.provider.add(makeRow({ id: nextId() }));
   };
-  const run = await world.reconcile(TODAY, TODAY);
+  const run = await environment.reconcile(TODAY, TODAY);
   expect(run.state).toBe('complete');
   expect(run.total).toBeGreaterThan(230);
-  expect(await world.mismatches()).toEqual([]);
+  expect(await environment.mismatches()).toEqual([]);
 });
 
 test('a platform is read alone, and what others hold is not taken for absent', async () => {
-  await using world = await openReconciliationEnvironment();
+  await using environment = await openReconciliationEnvironment();
   const other = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
-  world.provider.add(...makeDay(D3, 5), ...makeDay(D3, 7, { platform: other }));
-  expect(await world.reconcile(D3, D3)).toMatchObject({ total: 12 });
-  expect(await world.reconcile(D3, D3, { platform: PLATFORM })).toMatchObject({
+  environment.provider.add(...makeDay(D3, 5), ...makeDay(D3, 7, { platform: other }));
+  expect(await environment.reconcile(D3, D3)).toMatchObject({ total: 12 });
+  expect(await environment.reconcile(D3, D3, { platform: PLATFORM })).toMatchObject({
     state: 'complete',
     total: 5,
     mismatches: 0,
@@ -138,17 +143,17 @@ test.each<[string, Parameters<typeof Object.assign>[1]]>([
   ['no last_page', { lastPage: () => undefined }],
   ['another host in next_page_url', { next: 'http://127.0.0.1:9' }],
 ])('a provider with %s is proven in one pass', async (_, switches) => {
-  await using world = await openReconciliationEnvironment();
-  Object.assign(world.provider.switches, switches);
-  world.provider.add(...makeDay(D3, 250));
-  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
+  await using environment = await openReconciliationEnvironment();
+  Object.assign(environment.provider.switches, switches);
+  environment.provider.add(...makeDay(D3, 250));
+  expect(await environment.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
 });
 
 test('the evidence of every page is kept: run, pass, page, total and rows', async () => {
-  await using world = await openReconciliationEnvironment();
-  world.provider.add(...makeDay(D3, 120));
-  await world.reconcile(D3, D3);
-  const pages = await world.context.db
+  await using environment = await openReconciliationEnvironment();
+  environment.provider.add(...makeDay(D3, 120));
+  await environment.reconcile(D3, D3);
+  const pages = await environment.context.db
     .selectFrom('run_pages')
     .select(['pass', 'page', 'total', 'row_count'])
     .orderBy('page')
@@ -166,6 +171,6 @@ test.each([
   ['2099-01-01', '2099-01-02', /has not begun/],
   ['2010-01-01', dayAgo(0), /more than 3700 days/],
 ])('a range from %s to %s is refused with the reason', async (from, to, reason) => {
-  await using world = await openReconciliationEnvironment();
-  await expect(world.reconcile(from, to)).rejects.toThrow(reason);
+  await using environment = await openReconciliationEnvironment();
+  await expect(environment.reconcile(from, to)).rejects.toThrow(reason);
 });

@@ -16,29 +16,29 @@ import { dropTriggers } from '../../support/read-ledger-state.ts';
 import { referenceChain } from '../../support/reference-chain.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 const HOUR_MS = 3_600_000;
 
-const write = (target: string) => audit(world.context, { actor: 'command', action: 'test', target });
-const rows = () => world.context.db.selectFrom('audit').select(['seq', 'target']).orderBy('seq').execute();
+const write = (target: string) => audit(environment.context, { actor: 'command', action: 'test', target });
+const rows = () => environment.context.db.selectFrom('audit').select(['seq', 'target']).orderBy('seq').execute();
 
 async function sealed(): Promise<(string | null)[]> {
-  const seals = await world.context.db.selectFrom('seals').select('audit_members').orderBy('position').execute();
+  const seals = await environment.context.db.selectFrom('seals').select('audit_members').orderBy('position').execute();
   return seals.map((seal) => seal.audit_members);
 }
 
 async function breaks(): Promise<string[]> {
-  const check = await checkBooks(world.context, { leaseGivenMs: 0 });
+  const check = await checkBooks(environment.context, { leaseGivenMs: 0 });
   return check.breaks.map(({ scope, says }) => `${scope}: ${says}`);
 }
 
 test('rows of the audit stand in the hash chain, as a program of anybody else works it out', async () => {
-  const { context } = world;
+  const { context } = environment;
   for (const target of ['a', 'b']) await write(target);
   await sealNow(context);
   await openBooks(context, { platform: 'p', day: '2026-01-02', balanceCents: 5n, actor: 'command', newPlatform: true });
@@ -52,13 +52,13 @@ test('rows of the audit stand in the hash chain, as a program of anybody else wo
 
 test('the audit can be added to alone', async () => {
   await write('a');
-  const { db } = world.context;
+  const { db } = environment.context;
   await expect(sql`UPDATE audit SET target = 'b'`.execute(db)).rejects.toThrow('audit is append-only');
   await expect(sql`DELETE FROM audit`.execute(db)).rejects.toThrow('audit is append-only');
 });
 
 test('the newest rows and their seal, cut off together, are found by the head that the sealer recorded', async () => {
-  const { context, timers, dataDir } = world;
+  const { context, timers, dataDir } = environment;
   const { db } = context;
   const directory = path.join(dataDir, 'manifests');
   const stop = new AbortController();
@@ -102,7 +102,7 @@ test('the newest rows and their seal, cut off together, are found by the head th
 });
 
 test('an altered, missing or inserted row is found, and its place is reported', async () => {
-  const { context } = world;
+  const { context } = environment;
   const { db } = context;
   for (const target of ['a', 'b', 'c']) await write(target);
   await sealNow(context);
@@ -148,7 +148,7 @@ test('an altered, missing or inserted row is found, and its place is reported', 
 });
 
 test('a row that is dated back, and sealed as any other, is found', async () => {
-  const { context } = world;
+  const { context } = environment;
   await write('a');
   await sealNow(context);
   expect(await breaks()).toEqual([]);
@@ -162,7 +162,7 @@ test('a row that is dated back, and sealed as any other, is found', async () => 
 });
 
 test('a row that was slipped in below what is sealed long ago is in no position', async () => {
-  const { context } = world;
+  const { context } = environment;
   for (const target of ['a', 'b']) await write(target);
   const [first, second] = await rows();
   await sql`ALTER TABLE audit AUTO_INCREMENT = 1000`.execute(context.db);
@@ -177,7 +177,7 @@ test('a row that was slipped in below what is sealed long ago is in no position'
 });
 
 test('a row that is committed late is sealed by a later position, and none stands in two', async () => {
-  const { context } = world;
+  const { context } = environment;
   await write('a');
   await sql`ALTER TABLE audit AUTO_INCREMENT = 1000`.execute(context.db);
   await write('c');
@@ -195,7 +195,7 @@ test('a row that is committed late is sealed by a later position, and none stand
 });
 
 test('positions of a version that sealed no audit stay as they are, and those after them hold its rows', async () => {
-  const { context } = world;
+  const { context } = environment;
   const { db } = context;
   await openBooks(context, { platform: 'p', day: '2026-01-02', balanceCents: 5n, actor: 'command', newPlatform: true });
   await write('old');
@@ -210,20 +210,20 @@ test('positions of a version that sealed no audit stay as they are, and those af
 });
 
 test('rows unsealed for ten minutes are sealed by the check, and doctor reports an altered one', async () => {
-  const { context } = world;
+  const { context } = environment;
   const at = new Date(context.clock.now().getTime() - HOUR_MS);
   await context.db.insertInto('audit').values({ at, actor: 'command', action: 'test', target: 't' }).execute();
   expect(await breaks()).toEqual([]);
   expect(await sealed()).toHaveLength(1);
   await dropTriggers(context.db);
   await sql`UPDATE audit SET actor = 'other'`.execute(context.db);
-  const { code, out } = await runCommandInProcess(['doctor', '--books', '--json'], world.env);
+  const { code, out } = await runCommandInProcess(['doctor', '--books', '--json'], environment.env);
   expect(code).toBe(1);
   expect(out).toContain('its hash is not that');
 });
 
 test('a replica of an older version that seals again seals no row twice', async () => {
-  const { context } = world;
+  const { context } = environment;
   await write('a');
   await sealNow(context);
   await openBooks(context, { platform: 'p', day: '2026-01-02', balanceCents: 5n, actor: 'command', newPlatform: true });
@@ -238,7 +238,7 @@ test('a replica of an older version that seals again seals no row twice', async 
 
 /** Makes of the newest position what a version before this one would have sealed. */
 async function sealAsBefore(): Promise<void> {
-  const { db } = world.context;
+  const { db } = environment.context;
   await dropTriggers(db);
   const row = await db.selectFrom('seals').selectAll().orderBy('position', 'desc').limit(1).executeTakeFirstOrThrow();
   const { position, entry_seq: entrySeq, event_seq: eventSeq, mismatch_change_seq: mismatchChangeSeq } = row;

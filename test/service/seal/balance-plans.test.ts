@@ -14,12 +14,12 @@ const PER_SEAL = 100;
 const SEALS = ENTRIES / PER_SEAL;
 const AT = '2026-02-13 17:59:59';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
   await load();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 test('a balance reads the sums before its hour and the postings of its hour, each off its index, and nothing else', async () => {
   const steps = await analyze('now');
@@ -43,7 +43,7 @@ test('a balance reads the sums before its hour and the postings of its hour, eac
 });
 
 test('a late entry is searched among its neighbours, not among all entries sealed with them', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   await dropTriggers(db);
   const gone = ENTRIES - 2 * PER_SEAL - 7;
   const [from, to] = [gone - (gone % PER_SEAL) + 1, gone - (gone % PER_SEAL) + PER_SEAL];
@@ -69,7 +69,7 @@ type Step = { table: string; key: string | null; r_rows: string };
 
 /** What the server did for each statement of a reading. */
 async function analyze(known: AsOf): Promise<Step[]> {
-  const { db, clock } = world.context;
+  const { db, clock } = environment.context;
   const statements: { sql: string; parameters: readonly unknown[] }[] = [];
   const executor = db.getExecutor();
   const plugin: KyselyPlugin = {
@@ -90,7 +90,7 @@ async function analyze(known: AsOf): Promise<Step[]> {
 
 /** As the program would have left them. */
 async function load(): Promise<void> {
-  const run = (text: string) => sql.raw(text).execute(world.context.db);
+  const run = (text: string) => sql.raw(text).execute(environment.context.db);
   await run(`INSERT INTO accounts (seq, name) SELECT seq, CONCAT('Assets:Account', seq) FROM seq_1_to_${ACCOUNTS}`);
   await run(`INSERT INTO entries (seq, kind, platform, at_wall, recorded_at, source_kind)
     SELECT seq, 'event', 'p', DATE_FORMAT('2026-01-01' + INTERVAL seq * ${3600 / AN_HOUR} SECOND, '%Y-%m-%d %H:%i:%s'),

@@ -12,16 +12,16 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 import { chooseSeed } from '../../support/property.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 type Balances = Record<string, bigint>;
 
 async function ours(at: string, known: AsOf): Promise<Balances> {
-  const { balances } = await readBalances(world.context.db, at, known, world.context.clock.now());
+  const { balances } = await readBalances(environment.context.db, at, known, environment.context.clock.now());
   return Object.fromEntries(balances.filter(({ cents }) => cents !== 0n).map(({ account, cents }) => [account, cents]));
 }
 
@@ -50,7 +50,7 @@ const MOMENTS = [
 ];
 
 test('at any instant, as known at any position, before any instant and now, it is the sum of the postings', async () => {
-  const { context } = world;
+  const { context } = environment;
   const timelines = fc.sample(anyTimeline, { numRuns: 60, seed: chooseSeed(11) });
   const seals: Seal[] = [];
   const instants: Date[] = [new Date(0)];
@@ -63,9 +63,9 @@ test('at any instant, as known at any position, before any instant and now, it i
       await openBooks(context, { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' });
     // of the last ones, some stay unsealed
     if (start < 48) seals.push(await sealNow(context));
-    await world.timers.advance(3);
+    await environment.timers.advance(3);
     instants.push(context.clock.now());
-    await world.timers.advance(3);
+    await environment.timers.advance(3);
   }
   for (const at of MOMENTS) {
     expect(await ours(at, 'now'), at).toEqual(await plainly(context.db, at, () => true));
@@ -81,7 +81,7 @@ test('at any instant, as known at any position, before any instant and now, it i
 });
 
 test('an old balance is read by its position alone, in the shorter direction', async () => {
-  const { context } = world;
+  const { context } = environment;
   const timelines = fc.sample(anyTimeline, { numRuns: 40, seed: 3 });
   const halves = [timelines.slice(0, 10), timelines.slice(10)].map((some) =>
     some.map((timeline) => observeTimeline(timeline, timeline.history.length)),
@@ -111,7 +111,7 @@ test('an old balance is read by its position alone, in the shorter direction', a
 });
 
 test('a backlog that was sealed long after it was recorded is known from when it was recorded', async () => {
-  const { context } = world;
+  const { context } = environment;
   const rows = Array.from({ length: 2_300 }, () => makeShownTransaction(['paid@1'], { platform: 'p' }));
   await applyObservations(
     context,
@@ -132,7 +132,7 @@ test('a backlog that was sealed long after it was recorded is known from when it
 });
 
 test('an entry that came late, below a sealed number, is known from the position on that sealed it', async () => {
-  const { context } = world;
+  const { context } = environment;
   const timeline = fc.sample(anyTimeline, { numRuns: 1, seed: 5 })[0];
   await applyObservations(context, timeline ? [observeTimeline(timeline, timeline.history.length)] : []);
   await context.db
@@ -189,6 +189,6 @@ test('an entry that came late, below a sealed number, is known from the position
 });
 
 test('a position that there is none of is refused', async () => {
-  await sealNow(world.context);
+  await sealNow(environment.context);
   await expect(ours('2027-01-01 00:00:00', { position: 2 })).rejects.toMatchObject({ code: 'invalid_request' });
 });

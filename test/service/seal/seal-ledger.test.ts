@@ -14,17 +14,17 @@ import { dropTriggers, interruptAfterRow, makeShownTransaction, observeNow } fro
 import { referenceChain } from '../../support/reference-chain.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  world = await openEnvironment();
+  environment = await openEnvironment();
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => environment[Symbol.asyncDispose]());
 
 async function learn(...histories: string[][]): Promise<void> {
   const rows = histories.map((history) => makeShownTransaction(history, { platform: 'p' }));
   await applyObservations(
-    world.context,
-    rows.map((row) => observeNow(world.context, row)),
+    environment.context,
+    rows.map((row) => observeNow(environment.context, row)),
   );
 }
 
@@ -54,7 +54,7 @@ async function addEntry(db: Kysely<Database> | Transaction<Database>, seq?: numb
 }
 
 async function listEntries(): Promise<number[]> {
-  const rows = await world.context.db.selectFrom('entries').select('seq').orderBy('seq').execute();
+  const rows = await environment.context.db.selectFrom('entries').select('seq').orderBy('seq').execute();
   return rows.map((row) => row.seq);
 }
 
@@ -63,12 +63,12 @@ async function findWrongBalances(chars: number, grain: string) {
   const { rows } = await sql`SELECT span, account_seq, SUM(cents) AS difference FROM (
       SELECT LEFT(at_wall, ${chars}) AS span, account_seq, amount_cents AS cents FROM postings
       UNION ALL SELECT span, account_seq, -amount_cents FROM balance_spans WHERE grain = ${grain}
-    ) AS both_sides GROUP BY span, account_seq HAVING difference <> 0`.execute(world.context.db);
+    ) AS both_sides GROUP BY span, account_seq HAVING difference <> 0`.execute(environment.context.db);
   return rows;
 }
 
 test('each position seals the entries committed since the one before; an independent implementation computes the same hash', async () => {
-  const { context } = world;
+  const { context } = environment;
   const empty = await sealNow(context);
   expect(empty).toMatchObject({ position: 1, entrySeq: 0 });
   await learn(['paid@1'], ['pending@1', 'paid@2', 'refund@3']);
@@ -91,9 +91,9 @@ test('each position seals the entries committed since the one before; an indepen
 
 test('without new rows, sealing returns the current head', async () => {
   await learn(['paid@1']);
-  const head = await sealNow(world.context);
-  expect(await sealNow(world.context)).toEqual(head);
-  expect(await readNewestSeal(world.context.db)).toEqual(head);
+  const head = await sealNow(environment.context);
+  expect(await sealNow(environment.context)).toEqual(head);
+  expect(await readNewestSeal(environment.context.db)).toEqual(head);
 });
 
 test.each([
@@ -105,42 +105,42 @@ test.each([
   ['an entry that is gone', 'DELETE FROM entries LIMIT 1'],
 ])('what is changed afterwards shows: %s', async (_, damage) => {
   await learn(['paid@1']);
-  await sealNow(world.context);
+  await sealNow(environment.context);
   await learn(['paid@2']);
-  await sealNow(world.context);
-  await dropTriggers(world.context.db);
-  await sql.raw(damage).execute(world.context.db);
-  expect((await referenceChain(world.context.db)).wrong).toEqual([1]);
+  await sealNow(environment.context);
+  await dropTriggers(environment.context.db);
+  await sql.raw(damage).execute(environment.context.db);
+  expect((await referenceChain(environment.context.db)).wrong).toEqual([1]);
 });
 
 test('a chain built anew over changed books has another head', async () => {
   await learn(['paid@1']);
-  const { db } = world.context;
-  const before = await sealNow(world.context);
+  const { db } = environment.context;
+  const before = await sealNow(environment.context);
   await dropTriggers(db);
   await sql`UPDATE postings SET amount_cents = amount_cents * 2`.execute(db);
   await sql`DELETE FROM seals`.execute(db);
   await sql`DELETE FROM balance_spans`.execute(db);
-  const after = await sealNow(world.context);
+  const after = await sealNow(environment.context);
   expect(await referenceChain(db)).toMatchObject({ wrong: [] });
   expect(after.hash.equals(before.hash)).toBe(false);
 });
 
 test('events, entries, postings and seals can be neither changed nor deleted', async () => {
   await learn(['paid@1']);
-  await sealNow(world.context);
+  await sealNow(environment.context);
   for (const table of ['events', 'entries', 'postings', 'seals']) {
     const columns = { events: 'status', entries: 'kind', postings: 'position', seals: 'entries' };
     const column = columns[table as keyof typeof columns];
-    const change = sql.raw(`UPDATE ${table} SET ${column} = ${column}`).execute(world.context.db);
+    const change = sql.raw(`UPDATE ${table} SET ${column} = ${column}`).execute(environment.context.db);
     await expect(change).rejects.toThrow(`${table} is append-only`);
-    const removal = sql.raw(`DELETE FROM ${table}`).execute(world.context.db);
+    const removal = sql.raw(`DELETE FROM ${table}`).execute(environment.context.db);
     await expect(removal).rejects.toThrow(`${table} is append-only`);
   }
 });
 
 test('a seal waits for a lower entry that is written but not committed, so that nothing appears below it later', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   await learn(['paid@1']);
   const slow = await db.startTransaction().execute();
   const lower = await addEntry(slow);
@@ -148,11 +148,11 @@ test('a seal waits for a lower entry that is written but not committed, so that 
   expect(lower).toBeLessThan(higher);
 
   let taken = false;
-  const sealed = sealNow(world.context).then((one) => {
+  const sealed = sealNow(environment.context).then((one) => {
     taken = true;
     return one;
   });
-  await waitForLockWaits(world.context);
+  await waitForLockWaits(environment.context);
   expect(taken).toBe(false);
   await slow.commit().execute();
   expect((await sealed).entrySeq).toBe(higher);
@@ -160,7 +160,7 @@ test('a seal waits for a lower entry that is written but not committed, so that 
 });
 
 test('an entry that comes late, below a sealed number, is sealed by a later position; the earlier one stays', async () => {
-  const { context } = world;
+  const { context } = environment;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
   await addEntry(context.db, low + 5);
@@ -177,7 +177,7 @@ test('an entry that comes late, below a sealed number, is sealed by a later posi
 });
 
 test('the next sealer seals an entry that arrived late while none was running, however long ago', async () => {
-  const { context } = world;
+  const { context } = environment;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
   await addEntry(context.db, low + 5);
@@ -189,7 +189,7 @@ test('the next sealer seals an entry that arrived late while none was running, h
 });
 
 test('two of the largest amounts are sealed and folded', async () => {
-  const { context } = world;
+  const { context } = environment;
   const rows = [1, 2].map((minute) =>
     makeShownTransaction([`paid@${minute}`], { amount: '10000000000000.00', platform: 'p' }),
   );
@@ -202,7 +202,7 @@ test('two of the largest amounts are sealed and folded', async () => {
 });
 
 test('an entry is sealed by the name of its account, or not at all', async () => {
-  const { context } = world;
+  const { context } = environment;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
   await addEntry(context.db, low + 5);
@@ -237,7 +237,7 @@ async function addMany(db: Kysely<Database>, after: number, count = MANY): Promi
 }
 
 test('a seal waits for a lower entry however many others were committed above it', async () => {
-  const { context } = world;
+  const { context } = environment;
   await learn(['paid@1']);
   const slow = await context.db.startTransaction().execute();
   const lower = await addEntry(slow);
@@ -248,7 +248,7 @@ test('a seal waits for a lower entry however many others were committed above it
     taken = true;
     return one;
   });
-  await waitForLockWaits(world.context);
+  await waitForLockWaits(environment.context);
   expect(taken).toBe(false);
   await slow.commit().execute();
   expect((await sealed).entrySeq).toBe(top);
@@ -257,7 +257,7 @@ test('a seal waits for a lower entry however many others were committed above it
 });
 
 test('an entry that comes late, far below, is sealed by the far search of the loop', async () => {
-  const { context } = world;
+  const { context } = environment;
   await learn(['paid@1']);
   const low = await addEntry(context.db);
   await addMany(context.db, low + 5);
@@ -277,18 +277,18 @@ test('an entry that comes late, far below, is sealed by the far search of the lo
 });
 
 test('a long backlog takes several positions, and each entry stands in one of them', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   await learn(['paid@1']);
   const top = await addEntry(db);
   const count = 4_500;
   await addMany(db, top, count);
-  const head = await sealNow(world.context);
+  const head = await sealNow(environment.context);
   expect(head).toMatchObject({ entrySeq: top + count, position: 3 });
   expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
 });
 
 test('while many write and many seal, there is one chain, and every entry stands in it once', async () => {
-  const replicas = [world.context, await world.replica(), await world.replica()];
+  const replicas = [environment.context, await environment.replica(), await environment.replica()];
   const timelines = fc.sample(anyTimeline, { numRuns: 40, seed: 7 });
   const observations = timelines.flatMap((timeline) =>
     timeline.history.map((_, index) => observeTimeline(timeline, index + 1)),
@@ -306,14 +306,14 @@ test('while many write and many seal, there is one chain, and every entry stands
     writing = false;
   });
   await Promise.all(sealers);
-  const head = await sealNow(world.context);
+  const head = await sealNow(environment.context);
   expect(head.position).toBeGreaterThan(1);
-  expect(await referenceChain(world.context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  expect(await referenceChain(environment.context.db)).toEqual({ wrong: [], sealed: await listEntries() });
   expect(await findWrongBalances(13, 'hour')).toEqual([]);
 });
 
 test('the loop seals by itself, and takes over from a sealer that died', async () => {
-  const { context, timers } = world;
+  const { context, timers } = environment;
   await learn(['paid@1']);
   const stop = new AbortController();
   const until = new Date(context.clock.now().getTime() + 14_000);
