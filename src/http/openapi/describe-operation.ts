@@ -12,12 +12,12 @@ export type Operation = {
   summary: string;
   /** The credential that a request needs: a role's token, the provider's, a merchant's pull token, or nothing. */
   access: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
-  query?: z.ZodObject;
-  body?: z.ZodType;
+  query?: z.ZodObject | undefined;
+  body?: z.ZodType | undefined;
   /** By status. */
   responses: Responses;
 };
-type Details = Omit<Operation, 'method' | 'path' | 'access' | 'responses'>;
+type Access = Operation['access'];
 
 const API = '/api/v1';
 
@@ -27,40 +27,32 @@ const paging = z.object({
   cursor: z.string().optional().describe('next_cursor of the page before'),
 });
 
-/** A list of the API, in pages. Its path ends in the name of its items. */
-export function listOperation(
-  path: string,
-  details: { tag: string; items: z.ZodType; query?: z.ZodObject; access?: Role },
-): Operation {
-  const plural = path.split('/').at(-1) ?? '';
-  const schema = z.object({ [plural]: z.array(details.items), next_cursor: z.string().nullable() });
+/** Describes the operations of one tag, by their paths below `/api/v1`. Reads are for viewers unless `access` is given. */
+export function describeTag(tag: string) {
   return {
-    method: 'get',
-    path: `${API}${path}`,
-    tag: details.tag,
-    summary: `List ${plural}, in pages`,
-    access: details.access ?? 'viewer',
-    query: details.query ? details.query.extend(paging.shape) : paging,
-    responses: okResponse('A page', schema),
+    /** A list, in pages. Its path ends in the name of its items. */
+    list(path: string, items: z.ZodType, query = z.object({}), access: Access = 'viewer'): Operation {
+      const plural = path.split('/').at(-1) ?? '';
+      const page = z.object({ [plural]: z.array(items), next_cursor: z.string().nullable() });
+      const about = { tag, summary: `List ${plural}, in pages`, query: query.extend(paging.shape) };
+      return { method: 'get', path: `${API}${path}`, access, ...about, responses: ok('A page', page) };
+    },
+    get(path: string, summary: string, item: z.ZodType | Responses, query?: z.ZodObject): Operation {
+      const responses = item instanceof z.ZodType ? ok('It', item) : item;
+      return { method: 'get', path: `${API}${path}`, tag, summary, access: 'viewer', query, responses };
+    },
+    post: (path: string, access: Access, summary: string, responses: Responses, body?: z.ZodType): Operation => ({
+      ...{ method: 'post', path: `${API}${path}`, tag, summary, access, body, responses },
+    }),
+    patch: (path: string, access: Access, summary: string, responses: Responses, body: z.ZodType): Operation => ({
+      ...{ method: 'patch', path: `${API}${path}`, tag, summary, access, body, responses },
+    }),
+    delete: (path: string, access: Access, summary: string, description: string): Operation => ({
+      ...{ method: 'delete', path: `${API}${path}`, tag, summary, access, responses: { 204: { description } } },
+    }),
   };
 }
 
-export function getOperation(path: string, { item, ...details }: Details & { item: z.ZodType }): Operation {
-  return { method: 'get', path: `${API}${path}`, access: 'viewer', responses: okResponse('It', item), ...details };
-}
-
-export function postOperation(
-  path: string,
-  access: Role | readonly Role[],
-  details: Details & { responses: Responses },
-): Operation {
-  return { method: 'post', path: `${API}${path}`, access, ...details };
-}
-
-export const okResponse = (description: string, schema: z.ZodType): Responses => ({ 200: { description, schema } });
-export const createdResponse = (description: string, schema: z.ZodType): Responses => ({
-  201: { description, schema },
-});
-export const acceptedResponse = (description: string, schema: z.ZodType): Responses => ({
-  202: { description, schema },
-});
+export const ok = (description: string, schema: z.ZodType): Responses => ({ 200: { description, schema } });
+export const created = (description: string, schema: z.ZodType): Responses => ({ 201: { description, schema } });
+export const accepted = (description: string, schema: z.ZodType): Responses => ({ 202: { description, schema } });

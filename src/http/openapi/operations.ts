@@ -1,7 +1,14 @@
+/**
+ * The API's operations: a line for each. Queries and bodies are the schemas that the routes parse with; responses are
+ * the schemas in `components/`.
+ */
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { auditQuerySchema } from '../api/audit.ts';
+import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
+import { feedQuerySchema } from '../api/events.ts';
+import { merchantChangeSchema, newMerchantSchema } from '../api/merchants.ts';
 import { acceptedSchema, mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
@@ -11,201 +18,203 @@ import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import { auditRow, newToken, token } from './components/access.ts';
+import { callback, callbackWithAttempts } from './components/callbacks.ts';
 import * as ledger from './components/ledger.ts';
+import { feedEvent, merchant, newMerchant, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
-import * as reconciliation from './components/reconciliation.ts';
+import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
 import { report } from './components/reports.ts';
-import * as webhooks from './components/webhooks.ts';
-import {
-  acceptedResponse,
-  createdResponse,
-  getOperation,
-  listOperation,
-  type Operation,
-  okResponse,
-  postOperation,
-} from './describe-operation.ts';
-import { callbackOperations, merchantOperations } from './merchant-operations.ts';
+import { webhook, webhookWithItems } from './components/webhooks.ts';
+import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
 
-const LEDGER = 'Ledger';
-const RUNS = 'Reconciliations';
-const MISMATCHES = 'Mismatches';
-const INBOX = 'Webhooks';
-const REPORTS = 'Reports';
-const ACCESS = 'Access';
-const SERVICE = 'Service';
+const Ledger = describeTag('Ledger');
+const Runs = describeTag('Reconciliations');
+const Mismatches = describeTag('Mismatches');
+const Inbox = describeTag('Webhooks');
+const Merchants = describeTag('Merchants');
+const Callbacks = describeTag('Callbacks');
+const Reports = describeTag('Reports');
+const Access = describeTag('Access');
+const Service = describeTag('Service');
 
 const received = z.object({ received: z.literal(true), id: z.string(), duplicate: z.boolean() });
 const receiving = {
   method: 'post',
-  tag: INBOX,
+  tag: 'Webhooks',
   summary: 'Receive a webhook of the provider: answered once it is durable',
   access: 'provider',
   body: z.unknown().describe('any JSON of the provider'),
-  responses: okResponse('Kept', received),
+  responses: ok('Kept', received),
 } as const;
+const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
+const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
+const beingMade = z.object({ day: z.iso.date(), state: z.literal('being_made') });
+const pullToken = z.object({ id: z.string(), token: z.string() });
+const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
 export const API_OPERATIONS: readonly Operation[] = [
   { ...receiving, path: '/webhooks/pix' },
   { ...receiving, path: '/webhooks/pix/{token}' },
+  { ...checked, path: '/healthz', summary: 'Alive', responses: ok('Alive', z.object({ alive: z.literal(true) })) },
   {
-    method: 'get',
-    path: '/healthz',
-    tag: SERVICE,
-    summary: 'Alive',
-    access: 'nothing',
-    responses: okResponse('Alive', z.object({ alive: z.literal(true) })),
-  },
-  {
-    method: 'get',
+    ...checked,
     path: '/readyz',
-    tag: SERVICE,
     summary: 'Able to take webhooks',
-    access: 'nothing',
     responses: {
-      ...okResponse('Ready', z.object({ ready: z.literal(true), degraded: z.literal(true).optional() })),
+      ...ok('Ready', z.object({ ready: z.literal(true), degraded: z.literal(true).optional() })),
       503: { description: 'Not ready', schema: problem, contentType: 'application/problem+json' },
     },
   },
   {
-    method: 'get',
+    ...checked,
     path: '/metrics',
-    tag: SERVICE,
     summary: 'What is counted, for Prometheus: from elsewhere than a private network, with a viewer’s token',
-    access: 'nothing',
     responses: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
   },
-  listOperation('/transactions', { tag: LEDGER, items: ledger.transaction, query: transactionQuerySchema }),
-  getOperation('/transactions/{id}', {
-    tag: LEDGER,
-    summary: 'One transaction and its story',
-    item: ledger.transactionTimeline,
-  }),
-  getOperation('/balances', {
-    tag: LEDGER,
-    summary: 'Every account: what happened before `at`, as known before `known`',
-    query: balanceQuerySchema,
-    item: ledger.balances,
-  }),
-  listOperation('/openings', { tag: LEDGER, items: ledger.opening }),
-  postOperation('/openings', 'admin', {
-    tag: LEDGER,
-    summary: "State a platform's balance at the start of a day, where its books begin, or take one back",
-    body: z.union([newOpeningSchema, openingReversalSchema]),
-    responses: createdResponse('Opened', ledger.opening),
-  }),
-  listOperation('/adjustments', { tag: LEDGER, items: ledger.adjustment }),
-  postOperation('/adjustments', 'accountant', {
-    tag: LEDGER,
-    summary: "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
-    body: z.union([adjustmentSchema, reversalSchema]),
-    responses: createdResponse('Entered', ledger.adjustment),
-  }),
-  listOperation('/statements', { tag: LEDGER, items: ledger.statement }),
-  postOperation('/statements', ['operator', 'accountant'], {
-    tag: LEDGER,
-    summary: "State the balance that the provider's panel shows at an instant",
-    body: statementSchema,
-    responses: createdResponse('Stated', ledger.statement),
-  }),
-  listOperation('/commissions', { tag: LEDGER, items: ledger.commissionContract }),
-  postOperation('/commissions', 'admin', {
-    tag: LEDGER,
-    summary: 'State what the provider may charge, or take such a contract back',
-    body: z.union([contractSchema, contractWithdrawalSchema]),
-    responses: createdResponse('Stated', ledger.commissionContract),
-  }),
-  listOperation('/reconciliations', { tag: RUNS, items: reconciliation.run }),
-  postOperation('/reconciliations', 'operator', {
-    tag: RUNS,
-    summary: 'Start a run for a range of days',
-    body: newRunSchema,
-    responses: acceptedResponse('Queued', reconciliation.run),
-  }),
-  getOperation('/reconciliations/{id}', { tag: RUNS, summary: 'One run', item: reconciliation.run }),
-  listOperation('/reconciliations/{id}/pages', { tag: RUNS, items: reconciliation.runPage }),
-  listOperation('/mismatches', { tag: MISMATCHES, items: reconciliation.mismatch, query: mismatchQuerySchema }),
-  getOperation('/mismatches/{id}', { tag: MISMATCHES, summary: 'One mismatch', item: reconciliation.mismatch }),
-  postOperation('/mismatches/{id}/acknowledge', 'operator', {
-    tag: MISMATCHES,
-    summary: 'Acknowledge a mismatch: somebody works on it',
-    body: notedSchema,
-    responses: okResponse('Acknowledged', reconciliation.mismatch),
-  }),
-  postOperation('/mismatches/{id}/resolve', 'operator', {
-    tag: MISMATCHES,
-    summary: 'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
-    body: notedSchema,
-    responses: okResponse('Resolved', reconciliation.mismatch),
-  }),
-  postOperation('/mismatches/{id}/accept', 'operator', {
-    tag: MISMATCHES,
-    summary:
-      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
-    body: acceptedSchema,
-    responses: okResponse('Accepted', reconciliation.mismatch),
-  }),
-  getOperation('/numbers', {
-    tag: MISMATCHES,
-    summary: 'How webhooks come, by day of the change; which days are proven; what is at stake',
-    query: numbersQuerySchema,
-    item: reconciliation.numbers,
-  }),
-  listOperation('/webhooks', { tag: INBOX, items: webhooks.webhook, query: webhookQuerySchema }),
-  getOperation('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', item: webhooks.webhookWithItems }),
-  postOperation('/webhooks/{id}/reprocess', 'operator', {
-    tag: INBOX,
-    summary: 'Process it again',
-    responses: acceptedResponse('Waiting', webhooks.webhookWithItems),
-  }),
-  ...merchantOperations(),
-  ...callbackOperations(),
-  ...reportOperations(),
-  listOperation('/tokens', { tag: ACCESS, items: token, access: 'admin' }),
-  postOperation('/tokens', 'admin', {
-    tag: ACCESS,
-    summary: 'Create a token',
-    body: newTokenSchema,
-    responses: createdResponse('Its text is shown this once', newToken),
-  }),
+  Ledger.list('/transactions', ledger.transaction, transactionQuerySchema),
+  Ledger.get('/transactions/{id}', 'One transaction and its story', ledger.transactionTimeline),
+  Ledger.get(
+    '/balances',
+    'Every account: what happened before `at`, as known before `known`',
+    ledger.balances,
+    balanceQuerySchema,
+  ),
+  Ledger.list('/openings', ledger.opening),
+  Ledger.post(
+    '/openings',
+    'admin',
+    "State a platform's balance at the start of a day, where its books begin, or take one back",
+    created('Opened', ledger.opening),
+    z.union([newOpeningSchema, openingReversalSchema]),
+  ),
+  Ledger.list('/adjustments', ledger.adjustment),
+  Ledger.post(
+    '/adjustments',
+    'accountant',
+    "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
+    created('Entered', ledger.adjustment),
+    z.union([adjustmentSchema, reversalSchema]),
+  ),
+  Ledger.list('/statements', ledger.statement),
+  Ledger.post(
+    '/statements',
+    ['operator', 'accountant'],
+    "State the balance that the provider's panel shows at an instant",
+    created('Stated', ledger.statement),
+    statementSchema,
+  ),
+  Ledger.list('/commissions', ledger.commissionContract),
+  Ledger.post(
+    '/commissions',
+    'admin',
+    'State what the provider may charge, or take such a contract back',
+    created('Stated', ledger.commissionContract),
+    z.union([contractSchema, contractWithdrawalSchema]),
+  ),
+  Runs.list('/reconciliations', run),
+  Runs.post('/reconciliations', 'operator', 'Start a run for a range of days', accepted('Queued', run), newRunSchema),
+  Runs.get('/reconciliations/{id}', 'One run', run),
+  Runs.list('/reconciliations/{id}/pages', runPage),
+  Mismatches.list('/mismatches', mismatch, mismatchQuerySchema),
+  Mismatches.get('/mismatches/{id}', 'One mismatch', mismatch),
+  Mismatches.post(
+    '/mismatches/{id}/acknowledge',
+    'operator',
+    'Acknowledge a mismatch: somebody works on it',
+    ok('Acknowledged', mismatch),
+    notedSchema,
+  ),
+  Mismatches.post(
+    '/mismatches/{id}/resolve',
+    'operator',
+    'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
+    ok('Resolved', mismatch),
+    notedSchema,
+  ),
+  Mismatches.post(
+    '/mismatches/{id}/accept',
+    'operator',
+    'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
+    ok('Accepted', mismatch),
+    acceptedSchema,
+  ),
+  Mismatches.get(
+    '/numbers',
+    'How webhooks come, by day of the change; which days are proven; what is at stake',
+    numbers,
+    numbersQuerySchema,
+  ),
+  Inbox.list('/webhooks', webhook, webhookQuerySchema),
+  Inbox.get('/webhooks/{id}', 'One webhook and its items', webhookWithItems),
+  Inbox.post('/webhooks/{id}/reprocess', 'operator', 'Process it again', accepted('Waiting', webhookWithItems)),
+  Merchants.list('/merchants', merchant),
+  Merchants.post(
+    '/merchants',
+    'admin',
+    'Add a merchant',
+    created('Its secret is shown this once', newMerchant),
+    newMerchantSchema,
+  ),
+  Merchants.get('/merchants/{id}', 'One merchant', merchant),
+  Merchants.patch('/merchants/{id}', 'admin', 'Change a merchant', ok('Changed', merchant), merchantChangeSchema),
+  Merchants.delete('/merchants/{id}', 'admin', 'Remove a merchant', 'Removed'),
+  Merchants.post(
+    '/merchants/{id}/rotate-secret',
+    'admin',
+    'Give it a new secret; the old one stays valid for a while',
+    ok('Rotated', rotatedMerchant),
+  ),
+  Merchants.post('/merchants/{id}/enable', 'admin', 'Enable it: what was held drains', ok('Enabled', merchant)),
+  Merchants.post('/merchants/{id}/pause', 'admin', 'Pause it: its callbacks are held', ok('Paused', merchant)),
+  Merchants.post('/merchants/{id}/test', 'admin', 'Send it a signed test', accepted('Queued', callback)),
+  Merchants.post(
+    '/merchants/{id}/pull-token',
+    'admin',
+    'Give it a token for /events',
+    ok('Shown this once', pullToken),
+  ),
+  Merchants.delete('/merchants/{id}/pull-token', 'admin', 'End its token for /events', 'Ended'),
   {
-    method: 'delete',
-    path: '/api/v1/tokens/{id}',
-    tag: ACCESS,
-    summary: 'Revoke a token',
-    access: 'admin',
-    responses: { 204: { description: 'Revoked' } },
+    ...Merchants.get('/events', 'List the events of the merchant that calls', ok('A page', feedPage), feedQuerySchema),
+    access: 'merchant',
   },
-  listOperation('/audit', { tag: ACCESS, items: auditRow, query: auditQuerySchema, access: 'admin' }),
-  getOperation('/openapi.json', {
-    tag: SERVICE,
-    summary: 'This document',
-    item: z.record(z.string(), z.unknown()),
-  }),
-];
-
-function reportOperations(): Operation[] {
-  return [
-    listOperation('/reports', { tag: REPORTS, items: report }),
-    postOperation('/reports', 'operator', {
-      tag: REPORTS,
-      summary: "Make a day's report",
-      body: newReportSchema,
-      responses: {
-        ...okResponse('Nothing has changed: the newest revision', report),
-        ...createdResponse('A new revision', report),
-        ...acceptedResponse('Being made', z.object({ day: z.iso.date(), state: z.literal('being_made') })),
-      },
-    }),
+  Callbacks.list('/callbacks', callback, callbackQuerySchema),
+  Callbacks.get('/callbacks/{id}', 'One callback, try by try', callbackWithAttempts),
+  Callbacks.post(
+    '/callbacks/{id}/redeliver',
+    'operator',
+    'Deliver it once more, under its webhook-id',
+    accepted('Queued', callback),
+  ),
+  Callbacks.post(
+    '/callbacks/replay',
+    'operator',
+    'Deliver a range once more, or count it',
+    { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
+    replaySchema,
+  ),
+  Reports.list('/reports', report),
+  Reports.post(
+    '/reports',
+    'operator',
+    "Make a day's report",
     {
-      method: 'get',
-      path: '/api/v1/reports/{file}',
-      tag: REPORTS,
-      summary: 'The newest revision: YYYY-MM-DD.xlsx, .csv or .journal',
-      access: 'viewer',
-      query: reportFileQuerySchema,
-      responses: { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+      ...ok('Nothing has changed: the newest revision', report),
+      ...created('A new revision', report),
+      ...accepted('Being made', beingMade),
     },
-  ];
-}
+    newReportSchema,
+  ),
+  Reports.get(
+    '/reports/{file}',
+    'The newest revision: YYYY-MM-DD.xlsx, .csv or .journal',
+    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+    reportFileQuerySchema,
+  ),
+  Access.list('/tokens', token, undefined, 'admin'),
+  Access.post('/tokens', 'admin', 'Create a token', created('Its text is shown this once', newToken), newTokenSchema),
+  Access.delete('/tokens/{id}', 'admin', 'Revoke a token', 'Revoked'),
+  Access.list('/audit', auditRow, auditQuerySchema, 'admin'),
+  Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
+];

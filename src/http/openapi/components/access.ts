@@ -1,36 +1,30 @@
 import { z } from 'zod';
 import { ROLES } from '../../../access/roles.ts';
-import { components, instant, nullableInstant } from '../fields.ts';
+import { component, instant, nullableInstant } from '../fields.ts';
 
 const tokenFields = { id: z.string(), role: z.enum(ROLES) };
 
-export const token = z
-  .object({
-    ...tokenFields,
-    name: z.string(),
-    state: z.enum(['live', 'expired', 'revoked']),
-    created_at: instant,
-    expires_at: nullableInstant,
-    last_used_at: nullableInstant.describe('to the minute'),
-    revoked_at: nullableInstant,
-  })
-  .register(components, { id: 'Token' });
+export const token = component('Token', {
+  ...tokenFields,
+  name: z.string(),
+  state: z.enum(['live', 'expired', 'revoked']),
+  created_at: instant,
+  expires_at: nullableInstant,
+  last_used_at: nullableInstant.describe('to the minute'),
+  revoked_at: nullableInstant,
+});
 
-export const newToken = z
-  .object({
-    ...tokenFields,
-    token: z.string().describe('shown this once'),
-    expires_at: instant.optional().describe('where it expires'),
-  })
-  .register(components, { id: 'NewToken' });
+export const newToken = component('NewToken', {
+  ...tokenFields,
+  token: z.string().describe('shown this once'),
+  expires_at: instant.optional().describe('where it expires'),
+});
 
-export const auditRow = z
-  .object({
-    id: z.string(),
-    at: instant,
-    actor: z.string().describe("a token's id; admin, command: without one"),
-    action: z.string(),
-    target: z.string(),
-    detail: z.string().nullable(),
-  })
-  .register(components, { id: 'AuditRow' });
+export const auditRow = component('AuditRow', {
+  id: z.string(),
+  at: instant,
+  actor: z.string().describe("a token's id; admin, command: without one"),
+  action: z.string(),
+  target: z.string(),
+  detail: z.string().nullable(),
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
-import { components, instant, nullableInstant, nullableText } from '../fields.ts';
+import { component, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const callbackFields = {
   id: z.string(),
@@ -18,20 +18,19 @@ const callbackFields = {
   delivered_at: nullableInstant,
 };
 
-export const callback = z.object(callbackFields).register(components, { id: 'Callback' });
+export const callback = component('Callback', callbackFields);
 
-const attempt = z
-  .object({
-    number: z.int(),
-    at: instant,
-    duration_ms: z.int(),
-    request_headers: z.record(z.string(), z.string()),
-    response_status: z.int().nullable(),
-    response_body: nullableText.describe('null for viewers'),
-    error_class: nullableText,
-  })
-  .register(components, { id: 'Attempt' });
+const attempt = component('Attempt', {
+  number: z.int(),
+  at: instant,
+  duration_ms: z.int(),
+  request_headers: z.record(z.string(), z.string()),
+  response_status: z.int().nullable(),
+  response_body: nullableText.describe('null for viewers'),
+  error_class: nullableText,
+});
 
-export const callbackWithAttempts = z
-  .object({ ...callbackFields, attempt_list: z.array(attempt) })
-  .register(components, { id: 'CallbackWithAttempts' });
+export const callbackWithAttempts = component('CallbackWithAttempts', {
+  ...callbackFields,
+  attempt_list: z.array(attempt),
+});

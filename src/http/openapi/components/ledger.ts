@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../../domain/statuses.ts';
-import { amount, components, day, instant, nullableText } from '../fields.ts';
+import { amount, component, day, instant, nullableText } from '../fields.ts';
 import { callback } from './callbacks.ts';
 import { mismatch } from './reconciliation.ts';
 
@@ -27,86 +27,88 @@ const transactionFields = {
   sequence: z.int().describe('1, 2, 3… in the order in which its events were learnt'),
 };
 
-export const transaction = z.object(transactionFields).register(components, { id: 'Transaction' });
+export const transaction = component('Transaction', transactionFields);
 
-const source = z
-  .object({
-    kind: z.string().describe('webhook, list or show; person if an opening caused the entry'),
-    webhook_id: z.string().optional(),
-    run_id: z.string().optional(),
-    page: z.int().optional(),
-    opening_id: z.string().optional().describe('the opening that a person stated or took back'),
-  })
-  .register(components, { id: 'Source' });
+const source = component('Source', {
+  kind: z.string().describe('webhook, list or show; person if an opening caused the entry'),
+  webhook_id: z.string().optional(),
+  run_id: z.string().optional(),
+  page: z.int().optional(),
+  opening_id: z.string().optional().describe('the opening that a person stated or took back'),
+});
 
-const event = z
-  .object({ status: z.string(), at: instant, seen_at: instant, sequence: z.int(), in_force: z.boolean(), source })
-  .register(components, { id: 'Event' });
+const event = component('Event', {
+  status: z.string(),
+  at: instant,
+  seen_at: instant,
+  sequence: z.int(),
+  in_force: z.boolean(),
+  source,
+});
 
-const entry = z
-  .object({
-    id: z.string(),
-    kind: z.string(),
-    at: instant,
-    recorded_at: instant,
-    sequence: z.int().nullable(),
-    reverses: nullableText,
-    postings: z.array(z.object({ account: z.string(), amount: amount.describe('debit positive') })),
-    source,
-  })
-  .register(components, { id: 'Entry' });
+const entry = component('Entry', {
+  id: z.string(),
+  kind: z.string(),
+  at: instant,
+  recorded_at: instant,
+  sequence: z.int().nullable(),
+  reverses: nullableText,
+  postings: z.array(z.object({ account: z.string(), amount: amount.describe('debit positive') })),
+  source,
+});
 
-export const transactionTimeline = z
-  .object({
-    ...transactionFields,
-    events: z.array(event).describe('newest first'),
-    entries: z.array(entry),
-    mismatches: z.array(mismatch),
-    callbacks: z.array(callback),
-  })
-  .register(components, { id: 'TransactionStory' });
+export const transactionTimeline = component('TransactionStory', {
+  ...transactionFields,
+  events: z.array(event).describe('newest first'),
+  entries: z.array(entry),
+  mismatches: z.array(mismatch),
+  callbacks: z.array(callback),
+});
 
-export const balances = z
-  .object({
-    at: instant,
-    known: z.string().describe('an instant, or a sealed position: `seal:123`'),
-    sealed: z
-      .object({ position: z.int(), hash: z.string().describe('SHA-256, hex: docs/ledger-chain.md') })
-      .nullable()
-      .describe('the newest position of the hash chain that was sealed by then'),
-    balances: z.array(z.object({ account: z.string(), amount })),
-  })
-  .register(components, { id: 'Balances' });
+export const balances = component('Balances', {
+  at: instant,
+  known: z.string().describe('an instant, or a sealed position: `seal:123`'),
+  sealed: z
+    .object({ position: z.int(), hash: z.string().describe('SHA-256, hex: docs/ledger-chain.md') })
+    .nullable()
+    .describe('the newest position of the hash chain that was sealed by then'),
+  balances: z.array(z.object({ account: z.string(), amount })),
+});
 
-export const opening = z
-  .object({ id: z.string(), platform: z.string(), day, balance: amount, reversed: z.boolean() })
-  .register(components, { id: 'Opening' });
+export const opening = component('Opening', {
+  id: z.string(),
+  platform: z.string(),
+  day,
+  balance: amount,
+  reversed: z.boolean(),
+});
 
-export const adjustment = z
-  .object({
-    id: z.string(),
-    platform: z.string(),
-    day,
-    kind: z.string(),
-    amount: amount.describe('positive adds to Available'),
-    note: nullableText,
-    reverses: nullableText.describe('the one that it takes back; an opening does so too, as its note says'),
-  })
-  .register(components, { id: 'Adjustment' });
+export const adjustment = component('Adjustment', {
+  id: z.string(),
+  platform: z.string(),
+  day,
+  kind: z.string(),
+  amount: amount.describe('positive adds to Available'),
+  note: nullableText,
+  reverses: nullableText.describe('the one that it takes back; an opening does so too, as its note says'),
+});
 
-export const statement = z
-  .object({ id: z.string(), platform: z.string(), at: instant, balance: amount, ledger: amount, difference: amount })
-  .register(components, { id: 'Statement' });
+export const statement = component('Statement', {
+  id: z.string(),
+  platform: z.string(),
+  at: instant,
+  balance: amount,
+  ledger: amount,
+  difference: amount,
+});
 
-export const commissionContract = z
-  .object({
-    id: z.string(),
-    platform: nullableText,
-    operation: z.enum(OPERATIONS),
-    fixed: amount,
-    basis_points: z.int(),
-    from: day,
-    to: day.nullable(),
-    withdrawn: z.boolean(),
-  })
-  .register(components, { id: 'CommissionContract' });
+export const commissionContract = component('CommissionContract', {
+  id: z.string(),
+  platform: nullableText,
+  operation: z.enum(OPERATIONS),
+  fixed: amount,
+  basis_points: z.int(),
+  from: day,
+  to: day.nullable(),
+  withdrawn: z.boolean(),
+});

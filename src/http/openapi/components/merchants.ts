@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
-import { components, instant, nullableInstant, nullableText } from '../fields.ts';
+import { component, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const merchantFields = {
   id: z.string(),
@@ -23,13 +23,14 @@ const merchantFields = {
   failing_since: nullableInstant,
   breaker: z.enum(['closed', 'open']),
 };
-export const merchant = z.object(merchantFields).register(components, { id: 'Merchant' });
+export const merchant = component('Merchant', merchantFields);
 const secret = z.string().describe('whsec_…: shown this once');
-export const newMerchant = z.object({ ...merchantFields, secret }).register(components, { id: 'NewMerchant' });
-export const rotatedMerchant = z
-  .object({ ...merchantFields, secret, old_secret_until: instant })
-  .register(components, { id: 'RotatedMerchant' });
+export const newMerchant = component('NewMerchant', { ...merchantFields, secret });
+export const rotatedMerchant = component('RotatedMerchant', { ...merchantFields, secret, old_secret_until: instant });
 
-export const feedEvent = z
-  .object({ id: z.string(), type: z.string(), timestamp: instant, data: z.record(z.string(), z.unknown()) })
-  .register(components, { id: 'FeedEvent' });
+export const feedEvent = component('FeedEvent', {
+  id: z.string(),
+  type: z.string(),
+  timestamp: instant,
+  data: z.record(z.string(), z.unknown()),
+});

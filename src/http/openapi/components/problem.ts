@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { components } from '../fields.ts';
+import { component } from '../fields.ts';
 
-export const problem = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().optional(),
-    errors: z.record(z.string(), z.array(z.string())).optional().describe('faults by field'),
-  })
-  .register(components, { id: 'Problem' });
+export const problem = component('Problem', {
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().optional(),
+  errors: z.record(z.string(), z.array(z.string())).optional().describe('faults by field'),
+});

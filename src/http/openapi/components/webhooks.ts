@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { components, instant, nullableInstant, nullableText } from '../fields.ts';
+import { component, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const webhookFields = {
   id: z.string(),
@@ -10,22 +10,18 @@ const webhookFields = {
   repeats: z.int(),
 };
 
-export const webhook = z.object(webhookFields).register(components, { id: 'Webhook' });
+export const webhook = component('Webhook', webhookFields);
 
-const webhookItem = z
-  .object({
-    transaction_id: nullableText,
-    reference: nullableText,
-    claimed_status: nullableText,
-    state: z.string(),
-    reason: nullableText,
-    looks: z.int(),
-    looked_at: nullableInstant,
-    next_look_at: nullableInstant,
-    contradicted: z.boolean(),
-  })
-  .register(components, { id: 'WebhookItem' });
+const webhookItem = component('WebhookItem', {
+  transaction_id: nullableText,
+  reference: nullableText,
+  claimed_status: nullableText,
+  state: z.string(),
+  reason: nullableText,
+  looks: z.int(),
+  looked_at: nullableInstant,
+  next_look_at: nullableInstant,
+  contradicted: z.boolean(),
+});
 
-export const webhookWithItems = z
-  .object({ ...webhookFields, items_detail: z.array(webhookItem) })
-  .register(components, { id: 'WebhookWithItems' });
+export const webhookWithItems = component('WebhookWithItems', { ...webhookFields, items_detail: z.array(webhookItem) });
