@@ -19,36 +19,9 @@ export type PresentedSource = {
 };
 
 /** A transaction with its events and entries, each with its time, its source and when it was recorded. */
-export type TransactionTimeline = {
-  seq: number;
-  transaction: LedgerTransaction;
-  /** Newest first. */
-  events: {
-    status: string;
-    at: string;
-    seen_at: string;
-    sequence: number;
-    /** False once a person accepted that the provider no longer shows it. */
-    in_force: boolean;
-    source: PresentedSource;
-  }[];
-  entries: {
-    id: string;
-    kind: string;
-    at: string;
-    recorded_at: string;
-    sequence: number | null;
-    reverses: string | null;
-    postings: { account: string; amount: string }[];
-    source: PresentedSource;
-  }[];
-};
+export type TransactionTimeline = NonNullable<Awaited<ReturnType<typeof describeTransaction>>>;
 
-export async function describeTransaction(
-  db: Reader,
-  calendar: Calendar,
-  id: string,
-): Promise<TransactionTimeline | undefined> {
+export async function describeTransaction(db: Reader, calendar: Calendar, id: string) {
   const row = await selectTransactions(db).where('transactions.id', '=', id).executeTakeFirst();
   if (!row) return undefined;
   const events = await readEvents(db, row.seq);
@@ -57,11 +30,13 @@ export async function describeTransaction(
   return {
     seq: row.seq,
     transaction: toLedgerTransaction(row),
+    // newest first
     events: events.filter(isOfHistory).map((event) => ({
       status: event.status,
       at: calendar.toIso(event.atWall),
       seen_at: event.seen_at.toISOString(),
       sequence: event.sequence,
+      // false once a person accepted that the provider no longer shows it
       in_force: Number(event.in_force) === 1,
       source: presentSource(event),
     })),

@@ -1,31 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
-import type { Day } from '../../domain/calendar.ts';
-
-/** The evidence of one page of a run, as our API shows it. */
-export type PresentedPage = {
-  /** The window of the page. */
-  from: Day;
-  to: Day;
-  /** From 1; 0 for a count. */
-  pass: number;
-  page: number;
-  /** The filter of a count: null for the day's own total. */
-  status: string | null;
-  total: number;
-  rows: number;
-  /** SHA-256, hex: of the raw body, and of the ids, each followed by a line feed. */
-  body_sha256: string;
-  ids_sha256: string;
-  asked_at: string;
-};
 
 /** The pages of a run in the order in which they were stored. @param after returns rows after this row number. */
-export async function listPages(
-  db: Reader,
-  runSeq: number,
-  limit: number,
-  after: number | undefined,
-): Promise<(PresentedPage & { seq: number })[]> {
+export async function listPages(db: Reader, runSeq: number, limit: number, after: number | undefined) {
   const rows = await db
     .selectFrom('run_pages')
     .innerJoin('run_windows', 'run_windows.seq', 'run_pages.window_seq')
@@ -42,6 +18,7 @@ export async function listPages(
     to: row.to_day,
     pass: row.pass,
     page: row.page,
+    // the filter of a count; null for the day's own total
     status: row.status,
     total: row.total,
     rows: row.row_count,

@@ -1,48 +1,23 @@
+import type { Selectable } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
 
 /** A run as the API shows it. `mismatches` and `by_kind` also count those that the watch raised later on its evidence. */
-export type PresentedRun = {
-  id: string;
-  state: string;
-  from: string;
-  to: string;
-  platform: string | null;
-  trigger: string;
-  /** See RunHow. */
-  how: string;
-  /** Requests sent to the provider, retries included. */
-  requests: number;
-  /** Days proven by counts alone. */
-  days_counted: number;
-  pages: number;
-  passes: number;
-  total: number | null;
-  seen: number;
-  applied: number;
-  mismatches: number;
-  by_kind: Record<string, number>;
-  started_at: string | null;
-  finished_at: string | null;
-  error: string | null;
-};
+export type PresentedRun = Omit<Awaited<ReturnType<typeof present>>[number], 'seq'>;
 
 /** Runs, newest first. @param after returns runs below this row number. */
-export async function listRuns(
-  db: Reader,
-  limit: number,
-  after: number | undefined,
-): Promise<(PresentedRun & { seq: number })[]> {
+export async function listRuns(db: Reader, limit: number, after: number | undefined) {
   let query = db.selectFrom('runs').selectAll().orderBy('seq', 'desc').limit(limit);
   if (after !== undefined) query = query.where('seq', '<', after);
   return await present(db, await query.execute());
 }
 
-export async function findRun(db: Reader, id: string): Promise<(PresentedRun & { seq: number }) | undefined> {
+export async function findRun(db: Reader, id: string) {
   const rows = await db.selectFrom('runs').selectAll().where('id', '=', id).execute();
   return (await present(db, rows))[0];
 }
 
-async function present(db: Reader, rows: RunRow[]): Promise<(PresentedRun & { seq: number })[]> {
+async function present(db: Reader, rows: Selectable<Database['runs']>[]) {
   if (rows.length === 0) return [];
   const counts = await db
     .selectFrom('mismatches')
@@ -80,11 +55,3 @@ async function present(db: Reader, rows: RunRow[]): Promise<(PresentedRun & { se
     };
   });
 }
-
-type RunRow = Omit<PresentedRun, 'from' | 'to' | 'mismatches' | 'by_kind' | 'started_at' | 'finished_at'> & {
-  seq: number;
-  from_day: string;
-  to_day: string;
-  started_at: Date | null;
-  finished_at: Date | null;
-};

@@ -10,26 +10,10 @@ import type { ReportFile } from './publish-drafts.ts';
 export type ReportRow = Selectable<Database['reports']>;
 
 /** A revision as our API and `confere export --json` show it. */
-export type Report = {
-  day: Day;
-  revision: number;
-  /** A list gives the present `state` and `proven` of a day's newest revision; the next one will hold them. */
-  state: ReportState;
-  made_at: string;
-  proven: boolean;
-  digest: string;
-  /** Of the workbook. */
-  sha256: string;
-  files: ReportFile[];
-  /** The position of its cut in the journal's hash chain, and the chain's hash there when it was made. */
-  position: number | null;
-  chain_hash: string | null;
-  /** A person in it was erased since: its files were rebuilt, with *removido* instead of the name. */
-  redacted: boolean;
-};
+export type Report = ReturnType<typeof presentReport>;
 
-/** @param now state and proof, if they may have changed since it was made. */
-export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }): Report {
+/** @param now state and proof, if they may have changed since it was made. The next revision will hold them. */
+export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }) {
   return {
     day: row.day,
     revision: row.revision,
@@ -37,10 +21,13 @@ export function presentReport(row: ReportRow, now?: { state: ReportState; proven
     made_at: row.made_at.toISOString(),
     proven: now?.proven ?? row.proven === 1,
     digest: row.digest.toString('hex'),
+    // of the workbook
     sha256: row.sha256.toString('hex'),
     files: JSON.parse(row.files) as ReportFile[],
+    // of its cut in the journal's hash chain, with the chain's hash there when it was made
     position: row.cut_seal_position,
     chain_hash: row.cut_seal_hash?.toString('hex') ?? null,
+    // a person in it was erased since: its files were rebuilt, with *removido* instead of the name
     redacted: row.redacted_at !== null,
   };
 }
