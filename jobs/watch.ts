@@ -1,7 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { type ReconcileDays, watchSilence } from '../src/inbox/silence/watch-silence.ts';
 import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
-import { correctStoredHistories } from '../src/ledger/correct/correct-stored-histories.ts';
 import { finishReposts } from '../src/ledger/stated/open-books.ts';
 import { compareStatements } from '../src/ledger/stated/state-balance.ts';
 import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
@@ -21,7 +20,6 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchStuck,
   watchZone,
   finishReposts,
-  correctStoredHistories,
   compareStatements,
   watchFutureOpenings,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),

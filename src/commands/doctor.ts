@@ -6,7 +6,6 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
-import { countCorrectedHistories } from '../ledger/correct/correct-stored-histories.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkBooks } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
@@ -114,13 +113,5 @@ async function examineBooks(context: Context): Promise<string> {
     const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
     throw new Error(`${broken} breaks. ${shown.join('; ')}`);
   }
-  const { left, corrected, waiting } = await countCorrectedHistories(context.db);
-  if (left > 0) {
-    throw new Error(
-      `${left} histories of an earlier version are not corrected yet: run confere migrate, or start serve`,
-    );
-  }
-  const summary = `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
-  if (corrected + waiting === 0) return summary;
-  return `${summary}; ${corrected} histories of an earlier version were corrected, ${waiting} wait for the provider's current history`;
+  return `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
-import { correctStoredHistories } from '../ledger/correct/correct-stored-histories.ts';
 import { listGrants } from '../proof/list-grants.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -22,15 +21,7 @@ export function migrateCommand(program: Command): void {
       await withContext({ migrates: true }, async (context) => {
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        const { corrected, asked } = await correctStoredHistories(context);
-        const lines = [`${names.length} migrations are in place, the last ${names.at(-1)}`];
-        if (corrected + asked > 0) {
-          lines.push(
-            `${corrected} histories of an earlier version were corrected; the audit log names them (history.mend). ` +
-              `${asked} are fetched from the provider again by serve, since a part of their history was not stored`,
-          );
-        }
-        print(options.json, { migrations: names, histories: { corrected, asked } }, lines.join('\n'));
+        print(options.json, { migrations: names }, `${names.length} migrations are in place, the last ${names.at(-1)}`);
       });
     });
 }

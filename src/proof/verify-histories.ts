@@ -22,15 +22,13 @@ const TRANSACTIONS_AT_ONCE = 500;
 export async function verifyHistories(context: Context, report: ReportBreak): Promise<number> {
   let [after, count] = [0, 0];
   while (!context.signal.aborted) {
-    const { loaded, policies, reposting, uncorrected } = await inSnapshot(context.db, async (snapshot) => ({
+    const { loaded, policies, reposting } = await inSnapshot(context.db, async (snapshot) => ({
       loaded: await loadStoredTransactionRange(snapshot, after, TRANSACTIONS_AT_ONCE),
       policies: await readPolicies(context, snapshot, 'none'),
       reposting: await readReposting(snapshot),
-      uncorrected: await readUncorrected(snapshot),
     }));
     if (loaded.length === 0) break;
     for (const one of loaded) {
-      if (uncorrected.has(one.seq)) continue;
       // while a platform is being reposted, its entries partly follow the old opening
       const entryPolicies = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
       for (const says of listFaults(one, entryPolicies)) {
@@ -47,16 +45,6 @@ export async function verifyHistories(context: Context, report: ReportBreak): Pr
 async function readReposting(snapshot: Transaction<Database>): Promise<Set<string>> {
   const rows = await snapshot.selectFrom('openings').select('platform').where('reposted_at', 'is', null).execute();
   return new Set(rows.map((row) => row.platform));
-}
-
-/** Returns histories of earlier versions that are not corrected yet: `doctor` counts them. */
-async function readUncorrected(snapshot: Transaction<Database>): Promise<Set<number>> {
-  const rows = await snapshot
-    .selectFrom('histories_to_mend')
-    .select('transaction_seq')
-    .where('mended_at', 'is', null)
-    .execute();
-  return new Set(rows.map((row) => row.transaction_seq));
 }
 
 /** @param policies undefined: its entries are not verified. */

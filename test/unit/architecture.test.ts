@@ -56,7 +56,7 @@ const INNER: Record<string, string[]> = {
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
-    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|histories_to_mend|doubted_events|doubted_statuses|commission_contracts',
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
 };
@@ -167,11 +167,10 @@ describe('the code', () => {
     // the personal data of a forgotten person is no event and no fact of the books: digests and extras that contain it
     expect(writers.sort()).toEqual(['src/ledger/apply/write-transactions.ts', 'src/privacy/erase-from-ledger.ts']);
     const callers = sources.filter((source) => source.imports.includes('src/ledger/apply/write-transactions.ts'));
-    // beside observations: a person's decision, and what an upgrade corrects once
+    // beside observations: a person's decision
     expect(callers.map((source) => source.file).sort()).toEqual([
       'src/ledger/apply/apply-observations.ts',
       'src/ledger/correct/accept-mismatch.ts',
-      'src/ledger/correct/correct-stored-histories.ts',
     ]);
   });
 
@@ -185,7 +184,6 @@ describe('the code', () => {
       // a type alone
       'src/ledger/apply/write-history-change.ts',
       'src/ledger/correct/accept-mismatch.ts',
-      'src/ledger/correct/correct-stored-histories.ts',
       'src/ledger/stated/adjust-books.ts',
       'src/ledger/stated/open-books.ts',
       'src/ledger/stated/repost-transactions.ts',

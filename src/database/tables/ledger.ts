@@ -95,12 +95,6 @@ export type LedgerTables = {
     source_run_seq: Optional<number>;
     source_page: Optional<number>;
   };
-  histories_to_mend: {
-    transaction_seq: number;
-    reason: string;
-    mended_at: Optional<Date>;
-    outcome: Optional<string>;
-  };
   accounts: {
     seq: Generated<number>;
     name: string;

@@ -70,21 +70,12 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
   };
 }
 
-/** Takes out of force each inferred event of a status that a real event has. */
-export function supersedeInferred<H extends History>(history: H): H {
-  const real = new Set([...history.events, ...history.outOfForce].flatMap((one) => (one.inferred ? [] : [one.status])));
-  const gone = history.events.filter((event) => event.inferred && real.has(event.status));
-  if (gone.length === 0) return history;
-  const events = history.events.filter((event) => !gone.includes(event));
-  return { ...history, events, outOfForce: [...history.outOfForce, ...gone] };
-}
-
 /**
  * Dates inferred events by the creation, or by the latest event before them. Events are immutable: another date means
  * that an event of the same status replaces the old one.
  * @param learnt how many sequence numbers were used before the observation.
  */
-export function dateInferred<H extends Extended>(history: H, createdWall: WallTime, learnt: number): H {
+function dateInferred(history: Extended, createdWall: WallTime, learnt: number): Extended {
   let latest = createdWall;
   let { outOfForce, added } = history;
   const all = [...history.events, ...outOfForce];

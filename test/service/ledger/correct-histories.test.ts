@@ -1,27 +1,16 @@
-/** Histories that come later, in another order, or that an earlier version kept otherwise. */
-import type { Kysely } from 'kysely';
+/** Histories that come later, or in another order. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderBodies } from '../../../src/callbacks/render/render-bodies.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import {
-  correctStoredHistories,
-  countCorrectedHistories,
-} from '../../../src/ledger/correct/correct-stored-histories.ts';
 import { describeTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { readBalances } from '../../../src/seal/read-balances.ts';
-import { listDatedEntries, listHistories } from '../../support/list-stored-histories.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import {
-  dropTriggers,
-  makeShownTransaction,
-  readLedgerState,
-  readMismatchRows,
-} from '../../support/read-ledger-state.ts';
+import { makeShownTransaction, readLedgerState, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const home = temporaryDirectory();
@@ -234,125 +223,6 @@ describe('skew', () => {
       .where('merchant_seq', '=', merchant.seq)
       .execute();
     expect(types.map((row) => row.type)).toContain('pix.cashin.corrected');
-    expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
-  });
-});
-
-describe('a history of an earlier version', () => {
-  /** As it kept such histories: ordered by time, and an inferred event in place of the real one. */
-  async function writeAsBefore(context: Context) {
-    const skewed = makeShownTransaction(['pending@0', 'paid@3', 'refund@2'], { platform: 'old' });
-    const inferred = comesLater({ platform: 'old' });
-    await applyRows(
-      context,
-      { ...makeShownTransaction(['pending@0', 'refund@2', 'paid@3'], { platform: 'old' }), id: skewed.id },
-      inferred.bare,
-    );
-    await dropTriggers(context.db);
-    const seqOf = async (id: string) =>
-      (await context.db.selectFrom('transactions').select('seq').where('id', '=', id).executeTakeFirstOrThrow()).seq;
-    const [one, other] = [await seqOf(skewed.id), await seqOf(inferred.id)];
-    await context.db.updateTable('transactions').set({ ordered_at: null }).where('seq', 'in', [one, other]).execute();
-    for (const [status, position] of [
-      ['paid', 1],
-      ['refund', 2],
-    ] as const) {
-      await context.db
-        .updateTable('events')
-        .set({ position })
-        .where('transaction_seq', '=', one)
-        .where('status', '=', status)
-        .execute();
-    }
-    const event = { occurrence: 0, sequence: 2, inferred: 0, seen_at: new Date(), source_kind: 'show' };
-    await context.db
-      .insertInto('events')
-      .values({ ...event, transaction_seq: other, status: 'pending', at_wall: '2026-11-20 23:00:00', position: 0 })
-      .execute();
-    await context.db.updateTable('transactions').set({ event_count: 2 }).where('seq', '=', other).execute();
-    // a second payment stood beside the inferred one, which had kept the first out
-    const twice = comesLater({ platform: 'old' });
-    await applyRows(context, twice.bare);
-    const third = await seqOf(twice.id);
-    await context.db
-      .insertInto('events')
-      .values({ ...event, transaction_seq: third, status: 'paid', at_wall: '2026-11-20 23:09:00', position: 2 })
-      .execute();
-    await context.db
-      .updateTable('transactions')
-      .set({ event_count: 2, sequence: 2 })
-      .where('seq', '=', third)
-      .execute();
-    // cast: the listing is that of a migration, which knows no table types
-    await listHistories(context.db as unknown as Kysely<unknown>);
-    return { skewed, inferred, twice };
-  }
-
-  test('an entry of an inferred event that was dated before the one it follows is dated anew', async () => {
-    await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-    const { context } = before;
-    const row = makeShownTransaction(['pending@0', 'paid@5']);
-    await applyRows(context, row, { ...row, status: 'refund', events: [] });
-    const now = await netOf(context, row.id);
-    expect(Object.keys(now)).toEqual([]);
-    await dropTriggers(context.db);
-    const entry = await context.db.selectFrom('entries').select('seq').orderBy('seq', 'desc').executeTakeFirstOrThrow();
-    await context.db.updateTable('entries').set({ at_wall: row.date_created }).where('seq', '=', entry.seq).execute();
-    await context.db
-      .updateTable('postings')
-      .set({ at_wall: row.date_created })
-      .where('entry_seq', '=', entry.seq)
-      .execute();
-    expect(Object.keys(await netOf(context, row.id))).toHaveLength(4);
-    // cast: as above
-    await listDatedEntries(context.db as unknown as Kysely<unknown>);
-    expect(await correctStoredHistories(context)).toEqual({ corrected: 1, asked: 0 });
-    expect(await netOf(context, row.id)).toEqual({});
-    expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
-    const audited = await context.db
-      .selectFrom('audit')
-      .select('target')
-      .where('action', '=', 'history.mend')
-      .execute();
-    expect(audited).toEqual([{ target: row.id }]);
-  });
-
-  test('is corrected once by new entries, and reported in the audit log, to merchants and by doctor', async () => {
-    await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-    const { context } = before;
-    const { skewed, inferred, twice } = await writeAsBefore(context);
-    expect(await countCorrectedHistories(context.db)).toEqual({ left: 3, corrected: 0, waiting: 0 });
-    expect(await correctStoredHistories(context)).toEqual({ corrected: 3, asked: 2 });
-    expect(await correctStoredHistories(context)).toEqual({ corrected: 0, asked: 0 });
-    expect(await countCorrectedHistories(context.db)).toEqual({ left: 0, corrected: 3, waiting: 2 });
-    expect(await netOf(context, skewed.id)).toEqual({
-      'Assets:Provider:Available:old @ 2026-11-20 23:02:00': -1000n,
-      'Assets:Provider:Available:old @ 2026-11-20 23:03:00': 1000n,
-      'Liabilities:Receipts:old @ 2026-11-20 23:02:00': 1000n,
-      'Liabilities:Receipts:old @ 2026-11-20 23:03:00': -1000n,
-    });
-    expect((await describeTransaction(context.db, context.calendar, skewed.id))?.transaction).toMatchObject({
-      status: 'refund',
-    });
-    const audited = await context.db
-      .selectFrom('audit')
-      .select(['actor', 'target', 'detail'])
-      .where('action', '=', 'history.mend')
-      .execute();
-    expect(audited).toMatchObject([
-      { actor: 'confere', target: skewed.id },
-      { actor: 'confere', target: inferred.id },
-      { actor: 'confere', target: twice.id },
-    ]);
-    expect(await historyOf(context, twice.id)).toEqual(['paid 2026-11-20T23:09:00']);
-    expect(Object.keys(await netOf(context, twice.id)).every((key) => key.endsWith('23:09:00'))).toBe(true);
-    expect(JSON.parse(audited[0]?.detail ?? '')).toMatchObject({ status: { before: 'paid', after: 'refund' } });
-    expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
-
-    // the next observation is taken whole, though it is the one that the earlier version saw last
-    await applyRows(context, inferred.whole);
-    expect(await historyOf(context, inferred.id)).toEqual(['paid 2026-11-20T23:05:00', 'pending 2026-11-20T23:00:00']);
-    expect(await countCorrectedHistories(context.db)).toMatchObject({ waiting: 1 });
     expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
   });
 });
