@@ -1,33 +1,17 @@
-import { CronTime } from 'cron';
 import type { Context } from '../src/context.ts';
-
-/** Almost three years of daily ticks. */
-const STEPS_MAX = 1_000;
+import { findDueTimes } from '../src/timetable/find-due-times.ts';
+import type { Job } from '../src/timetable/list-jobs.ts';
+import { findLastTick, readFirstStart } from '../src/timetable/read-job-states.ts';
 
 /**
- * The newest tick of a job that was due since its last one, while no replica was up; undefined if there is none, or the job
- * never ran. All replicas compute the same time, so the tick runs once.
+ * The newest due time of a job if it was missed: no replica was up, the process was too busy, or the job's tick before was
+ * still running. Older ones are not made up. Nothing was missed before the service first started. All replicas compute the
+ * same time, so the tick runs once.
  */
-export async function findMissedTick(
-  { config, db, clock }: Context,
-  job: { name: string; cron: string },
-): Promise<Date | undefined> {
-  const last = await db
-    .selectFrom('job_ticks')
-    .select('due_at')
-    .where('job', '=', job.name)
-    .orderBy('due_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (!last) return undefined;
-  const zone = config.PROVIDER_TIME_ZONE;
-  const cron = new CronTime(job.cron, zone);
-  const now = clock.now();
-  let missed: Date | undefined;
-  for (let step = 0; step < STEPS_MAX; step++) {
-    const next = cron.getNextDateFrom(missed ?? last.due_at, zone).toJSDate();
-    if (next > now) break;
-    missed = next;
-  }
-  return missed;
+export async function findMissedTick({ config, db, clock }: Context, job: Job): Promise<Date | undefined> {
+  const { newest } = findDueTimes(job.cron, config.PROVIDER_TIME_ZONE, clock.now());
+  const last = await findLastTick(db, job.name);
+  // a tick that runs still is waited for; an abandoned one is retried
+  if (newest === undefined || last?.finishedAt === null) return undefined;
+  return newest > (last?.dueAt ?? (await readFirstStart(db))) ? newest : undefined;
 }

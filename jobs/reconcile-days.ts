@@ -14,5 +14,6 @@ export async function reconcileDays(
 ): Promise<void> {
   if (await hasActiveRun(context, trigger)) return;
   const today = context.calendar.dayOf(context.clock.now());
+  context.signal.throwIfAborted();
   await startRun(context, { from: addDays(today, -daysBack), to: today, trigger, createdBy: 'confere', how });
 }

@@ -10,5 +10,6 @@ export async function reconcileOpenDays(context: Context, trigger: string, daysB
   const days = await listOpenDays(context, addDays(today, -daysBack - 1));
   const [from, to] = [days[0], days.at(-1)];
   if (from === undefined || to === undefined) return;
+  context.signal.throwIfAborted();
   await startRun(context, { from, to, trigger, createdBy: 'confere', how: 'open' });
 }

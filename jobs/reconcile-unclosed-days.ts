@@ -17,5 +17,6 @@ export async function reconcileUnclosedDays(context: Context, trigger: string): 
   const day = await findUnclosedDay(context.db, { from: addDays(yesterday, -UNCLOSED_DAYS_MAX), to: yesterday });
   if (day === undefined) return;
   const [from, to] = [addDays(day, -LATE_DAYS), addDays(yesterday, -LOOKBACK_DAYS)];
+  context.signal.throwIfAborted();
   await startRun(context, { from, to, trigger, createdBy: 'confere', how: 'count' });
 }

@@ -18,7 +18,7 @@ export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
  * @returns the file; undefined while nothing is sealed.
  */
 export async function writeManifest(context: Context): Promise<string | undefined> {
-  const { calendar, clock, config, db, log } = context;
+  const { calendar, clock, config, db, log, signal } = context;
   const now = clock.now();
   const head = await readNewestSeal(db);
   if (!head) return undefined;
@@ -32,6 +32,7 @@ export async function writeManifest(context: Context): Promise<string | undefine
     sealed,
     balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
   };
+  signal.throwIfAborted();
   const directory = manifestsDirectory(config);
   await mkdir(directory, { recursive: true });
   const file = path.join(directory, `${day}.json`);

@@ -23,6 +23,7 @@ const LAYERS: Record<string, number> = {
   'src/seal': 5,
   'src/privacy': 5,
   'src/mismatches': 6,
+  'src/timetable': 6,
   'src/ledger': 7,
   'src/proof': 8,
   'src/inbox': 8,

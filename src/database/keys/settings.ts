@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ConfereError } from '../../domain/errors.ts';
+import type { Reader } from '../reader.ts';
 import type { Database } from '../tables.ts';
 import { isDuplicateKey } from '../transact.ts';
 import type { Vault } from './vault.ts';
@@ -23,7 +24,7 @@ export async function readOrCreateSetting(db: Kysely<Database>, name: string, pr
   }
 }
 
-export async function readSetting(db: Kysely<Database>, name: string): Promise<Buffer | undefined> {
+export async function readSetting(db: Reader, name: string): Promise<Buffer | undefined> {
   const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value;
 }

@@ -42,5 +42,6 @@ export type AccessTables = {
     tries: Generated<number>;
     finished_at: Optional<Date>;
     error: Optional<string>;
+    started_at: Optional<Date>;
   };
 };

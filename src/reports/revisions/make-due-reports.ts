@@ -14,13 +14,13 @@ import { listChangedDays } from './resolve-changed-day.ts';
  * Makes every due report: yesterday's, missing ones since the first report (after downtime), and the next revision of days
  * whose newest one was partial, whose rows may have changed, or that were proven or closed since. Then enqueues mails of
  * revisions that people made. A day's failure does not stop the others.
- * @throws ConfereError `unavailable` at the end, if any day failed.
+ * @throws ConfereError `unavailable` at the end, if any day failed; the signal's reason if it was stopped between days.
  */
 export async function makeDueReports(context: Context): Promise<{ made: Day[]; failed: Day[] }> {
   const made: Day[] = [];
   const failed: Day[] = [];
   for (const day of await listDueDays(context)) {
-    if (context.signal.aborted) break;
+    context.signal.throwIfAborted();
     try {
       const { changed } = await makeReport(context, day, { isScheduled: true });
       if (changed) made.push(day);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { listReconciliations } from '../../../jobs/main.ts';
+import { WORK } from '../../../jobs/main.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
+import type { JobName } from '../../../src/timetable/list-jobs.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import {
   openReconciliationEnvironment,
@@ -11,14 +12,20 @@ import { numRuns } from '../../support/property.ts';
 
 const HOUR_MS = 3_600_000;
 /** The jobs of a night in the middle of the week; the quarter's runs on Sundays. */
-const NIGHT = ['reconcile_recent', 'reconcile_week', 'reconcile_month', 'reconcile_counts', 'reconcile_open'];
+const NIGHT: JobName[] = [
+  'reconcile_recent',
+  'reconcile_week',
+  'reconcile_month',
+  'reconcile_counts',
+  'reconcile_open',
+];
 
 /** Runs these jobs, and the runs that they queue. */
-async function tick(environment: ReconciliationEnvironment, names: string[]): Promise<void> {
-  for (const job of listReconciliations(environment.context.config).filter(({ name }) => names.includes(name))) {
-    await job.work(environment.context);
+async function tick(environment: ReconciliationEnvironment, names: JobName[]): Promise<void> {
+  for (const name of names) {
+    await WORK[name](environment.context);
     const queued = await environment.context.db.selectFrom('runs').select('id').where('state', '=', 'queued').execute();
-    for (const { id } of queued) expect((await environment.work(id)).state, job.name).toBe('complete');
+    for (const { id } of queued) expect((await environment.work(id)).state, name).toBe('complete');
   }
 }
 

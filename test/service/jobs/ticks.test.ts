@@ -106,11 +106,14 @@ test('an abandoned tick does not run while a later one of its job runs', async (
   expect(ran).toEqual(['new', 'old']);
 });
 
-test('a tick that kills its process is not tried a fourth time', async () => {
+test('a tick that kills its process has failed after three tries, and its next tick runs', async () => {
   await dieIn('poison', DUE);
   await environment.context.db.updateTable('job_ticks').set({ tries: 3 }).where('job', '=', 'poison').execute();
   await retryAbandonedTicks(replicas[0], () => () => Promise.reject(new Error('must not run')));
-  expect(await tickOf('poison')).toMatchObject([{ tries: 3, finished_at: null }]);
+  const error = expect.stringContaining('3 processes died or lost their lease');
+  expect(await tickOf('poison')).toMatchObject([{ tries: 3, finished_at: expect.any(Date), error }]);
+  const next = { job: 'poison', dueAt: new Date(DUE.getTime() + 60_000) };
+  expect(await runTick(replicas[0], next, async () => undefined)).toBe('done');
 });
 
 test('a failed job is recorded with the place of the error and without its message, and its next tick runs', async () => {

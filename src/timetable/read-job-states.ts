@@ -1,0 +1,135 @@
+import type { Selectable } from 'kysely';
+import type { Context } from '../context.ts';
+import { readSetting } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import { maskText } from '../domain/person/mask-person.ts';
+import { isFailing, isOverdue, type Tick } from './evaluate-job.ts';
+import { findDueTimes } from './find-due-times.ts';
+import { type Job, type JobName, listJobs } from './list-jobs.ts';
+
+/** The last tick and, while it runs, as many before it as the rule of failures asks for. */
+const RECENT_TICKS = 4;
+
+export type JobState = {
+  name: JobName;
+  /** A cron expression in the provider's time zone, or `off`. */
+  cron: string;
+  last: LastTick | null;
+  lastSuccessAt: Date | null;
+  /** Of the newest finished tick; null if none is stored. */
+  lastFailed: boolean | null;
+  lastDurationMs: number | null;
+  /** Null if the job is off. */
+  nextAt: Date | null;
+  overdue: boolean;
+  /** Whether `job_failed` fires: see `isFailing`. */
+  failing: boolean;
+};
+
+type LastTick = {
+  dueAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  outcome: 'running' | 'done' | 'failed';
+  durationMs: number | null;
+  tries: number;
+  /** The process that runs it; null once it has ended. */
+  holder: string | null;
+  /** Class or code, and our own message without personal data. */
+  error: string | null;
+};
+
+type Row = Selectable<Database['job_ticks']>;
+
+/** Reads the state of each job. It depends on the database and the configuration only, so all replicas agree. */
+export async function readJobStates(context: Context): Promise<JobState[]> {
+  const now = context.clock.now();
+  const since = await readFirstStart(context.db);
+  const states: JobState[] = [];
+  for (const job of listJobs(context.config)) {
+    const rows = await listTicks(context.db, job.name).limit(RECENT_TICKS).execute();
+    const success = await listTicks(context.db, job.name)
+      .where('finished_at', 'is not', null)
+      .where('error', 'is', null)
+      .limit(1)
+      .executeTakeFirst();
+    states.push(describeJob({ ...job, zone: context.config.PROVIDER_TIME_ZONE }, { rows, success, since }, now));
+  }
+  return states;
+}
+
+/** @returns the newest tick of a job. */
+export async function findLastTick(db: Reader, job: string): Promise<Tick | undefined> {
+  const row = await listTicks(db, job).limit(1).executeTakeFirst();
+  return row && toTick(row);
+}
+
+/** @returns when the service first started on this database: nothing was due before. */
+export async function readFirstStart(db: Reader): Promise<Date> {
+  return new Date((await readSetting(db, 'webhooks_since'))?.toString() ?? 0);
+}
+
+function listTicks(db: Reader, job: string) {
+  return db.selectFrom('job_ticks').selectAll().where('job', '=', job).orderBy('due_at', 'desc');
+}
+
+function describeJob(
+  job: Job & { zone: string },
+  { rows, success, since }: { rows: Row[]; success: Row | undefined; since: Date },
+  now: Date,
+): JobState {
+  const [last] = rows;
+  const finished = rows.filter((row) => row.finished_at !== null);
+  const newest = finished[0] ?? success;
+  return {
+    name: job.name,
+    cron: job.cron,
+    last: last ? describeTick(last) : null,
+    lastSuccessAt: success?.finished_at ?? null,
+    lastFailed: newest ? newest.error !== null : null,
+    lastDurationMs: newest ? measure(newest) : null,
+    nextAt: job.cron === 'off' ? null : findDueTimes(job.cron, job.zone, now).next,
+    overdue: isOverdue(job, { last: last && toTick(last), since }, now),
+    failing: isFailing(
+      job,
+      finished.map((row) => row.error !== null),
+      now,
+    ),
+  };
+}
+
+function describeTick(row: Row): LastTick {
+  return {
+    dueAt: row.due_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: row.finished_at === null ? 'running' : row.error === null ? 'done' : 'failed',
+    durationMs: measure(row),
+    tries: row.tries,
+    holder: row.finished_at === null ? row.holder : null,
+    error: row.error === null ? null : describeStoredError(row.error),
+  };
+}
+
+const toTick = (row: Row): Tick => ({
+  dueAt: row.due_at,
+  startedAt: row.started_at,
+  leaseUntil: row.lease_until,
+  finishedAt: row.finished_at,
+});
+
+function measure({ started_at, finished_at }: Row): number | null {
+  return started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null;
+}
+
+/** @param stored the JSON of `describeError`. */
+function describeStoredError(stored: string): string {
+  try {
+    const { name, code, message, at } = JSON.parse(stored) as Record<string, string> & { at?: string[] };
+    return [code ?? name, message ? maskText(message) : at?.[0]].filter(Boolean).join(': ');
+  } catch {
+    // cut off at the column's limit
+    return maskText(stored);
+  }
+}
