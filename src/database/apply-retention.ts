@@ -72,10 +72,21 @@ async function dropAttempts(db: Kysely<Database>, before: Date, signal: AbortSig
   return dropped;
 }
 
+/** Each job's newest successful and newest failed tick stay: its state is read from them. */
 async function dropTicks(db: Kysely<Database>, before: Date): Promise<number> {
+  const ended = db
+    .selectFrom('job_ticks')
+    .select((eb) => ['job', eb.fn.max('due_at').as('due_at')])
+    .where('finished_at', 'is not', null)
+    .groupBy('job');
+  const kept = [
+    ...(await ended.where('error', 'is', null).execute()),
+    ...(await ended.where('error', 'is not', null).execute()),
+  ];
   const { numDeletedRows } = await db
     .deleteFrom('job_ticks')
     .where('due_at', '<', before)
+    .where((eb) => eb.and(kept.map(({ job, due_at }) => eb.or([eb('job', '!=', job), eb('due_at', '!=', due_at)]))))
     .limit(BATCH_ROWS)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);

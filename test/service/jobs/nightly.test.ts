@@ -90,6 +90,22 @@ test('rows past their retention are deleted, in any number, and no row that is s
   expect(Object.values(await applyRetention(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
 });
 
+test('the newest successful and the newest failed tick of each job are kept', async () => {
+  const { db, clock } = environment.context;
+  const tick = (days: number, error: string | null) => {
+    const due = ago(RETENTION_DAYS.ticks + days);
+    return { job: 'reconcile_quarter', due_at: due, holder: 'x', lease_until: due, finished_at: due, error };
+  };
+  const kept = [tick(1, null), tick(8, '{}')];
+  await db
+    .insertInto('job_ticks')
+    .values([...kept, tick(15, null), tick(22, '{}')])
+    .execute();
+  expect((await applyRetention(db, clock.now(), signal)).job_ticks).toBe(2);
+  const ofJob = db.selectFrom('job_ticks').select('due_at').where('job', '=', 'reconcile_quarter');
+  expect(await ofJob.orderBy('due_at', 'desc').execute()).toEqual(kept.map(({ due_at }) => ({ due_at })));
+});
+
 test('pages of a failed run are kept while the run can be resumed', async () => {
   const { db, clock } = environment.context;
   const days = { from_day: '2026-01-01', to_day: '2026-01-01' };
