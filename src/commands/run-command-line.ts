@@ -18,6 +18,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
+  jobs: async () => (await import('./jobs.ts')).jobsCommand,
   forget: async () => (await import('./forget/forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

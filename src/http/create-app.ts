@@ -10,6 +10,7 @@ import { auditRoutes } from './api/audit.ts';
 import { callbackRoutes } from './api/callbacks.ts';
 import { commissionRoutes } from './api/commissions.ts';
 import { eventRoutes } from './api/events.ts';
+import { jobRoutes } from './api/jobs.ts';
 import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
@@ -60,6 +61,7 @@ export function createApp(
     reconciliationRoutes(context),
     mismatchRoutes(context),
     numberRoutes(context),
+    jobRoutes(context),
     inboxRoutes(context),
     merchantRoutes(context),
     callbackRoutes(context),

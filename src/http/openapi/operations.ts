@@ -19,6 +19,7 @@ import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import { auditRow, newToken, token } from './components/access.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
+import { jobs } from './components/jobs.ts';
 import * as ledger from './components/ledger.ts';
 import { feedEvent, merchant, newMerchant, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
@@ -216,5 +217,6 @@ export const API_OPERATIONS: readonly Operation[] = [
   Access.post('/tokens', 'admin', 'Create a token', created('Its text is shown this once', newToken), newTokenSchema),
   Access.delete('/tokens/{id}', 'admin', 'Revoke a token', 'Revoked'),
   Access.list('/audit', auditRow, auditQuerySchema, 'admin'),
+  Service.get('/jobs', 'The jobs of the timetable: their last and next ticks', jobs),
   Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
 ];

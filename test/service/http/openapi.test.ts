@@ -135,6 +135,7 @@ async function askRest(): Promise<void> {
   await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });
   await ask('get', '/api/v1/audit?action=tokens.revoke');
   await ask('get', '/api/v1/audit?actors=x', { status: 422 });
+  await ask('get', '/api/v1/jobs');
   await ask('get', '/api/v1/openapi.json');
   await ask('get', '/healthz');
   await ask('get', '/readyz');
