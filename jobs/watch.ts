@@ -1,4 +1,5 @@
 import type { Context } from '../src/context.ts';
+import { ConfereError } from '../src/domain/errors.ts';
 import { type ReconcileDays, watchSilence } from '../src/inbox/silence/watch-silence.ts';
 import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
 import { finishReposts } from '../src/ledger/stated/open-books.ts';
@@ -13,6 +14,7 @@ import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
 import { watchZone } from '../src/reconciliation/watches/watch-zone.ts';
+import { alertJobs } from '../src/timetable/alert-jobs.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   checkExpectedWebhooks,
@@ -24,6 +26,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchFutureOpenings,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   alertBaseline,
+  alertJobs,
   updateMismatchGauges,
   updateUnsealedGauge,
   updateGauges,
@@ -31,8 +34,8 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
 
 /**
  * Runs the checks that must notice within a minute: missing webhooks, quarantined ones whose transaction is known now, stuck
- * transactions, a wrong time zone, silence.
- * @throws Error if any step failed, after all steps have run. Each failure is logged with the step's name.
+ * transactions, a wrong time zone, silence, jobs that fail or do not run.
+ * @throws ConfereError `unavailable` if any step failed, after all steps have run. Each failure is logged with the step's name.
  */
 export async function watch(context: Context): Promise<void> {
   const failed = new Map<string, unknown>();
@@ -47,7 +50,7 @@ export async function watch(context: Context): Promise<void> {
   }
   if (failed.size === 0) return;
   const [cause] = failed.values();
-  throw new Error(`steps of the watch failed: ${[...failed.keys()].join(', ')}`, { cause });
+  throw new ConfereError('unavailable', `steps of the watch failed: ${[...failed.keys()].join(', ')}`, { cause });
 }
 
 /** Queues a run of the days in which webhooks may be missing, unless such a run is active. */

@@ -5,6 +5,8 @@ export const ALERT_KINDS = [
   ...(Object.keys(MISMATCH_SEVERITY) as MismatchKind[]),
   'baseline_mismatches',
   'inbound_silence',
+  'job_failed',
+  'job_overdue',
   'merchant_disabled',
   'merchant_failing',
   'opening_to_come',
