@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isWallTime, type WallTime } from '../domain/calendar.ts';
+import { centsOf } from '../domain/cents-of.ts';
 import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField, truncateText } from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import type { ObservedEvent, ObservedTransaction, UnreadableFields } from '../domain/observation.ts';
@@ -25,10 +26,7 @@ const id = z
 const required = z.object({
   id,
   operation: z.enum(OPERATIONS),
-  amount: z
-    .union([z.string(), z.number()])
-    .transform((value) => parseAmount(String(value)))
-    .refine((cents) => cents !== undefined, NO_AMOUNT),
+  amount: z.union([z.string(), z.number()]).transform(centsOf(parseAmount, NO_AMOUNT)),
   date_created: wall,
 });
 
@@ -80,10 +78,8 @@ export function parseBySchema(row: unknown): ParsedRow {
     name,
     side(name, 'no text', (value) => readText(value, bytesMax)),
   ]);
-  const { amount, ...facts } = parsed.data;
   const shown: Shown = {
-    ...facts,
-    amount: amount ?? 0n,
+    ...parsed.data,
     commission: side('commission', NO_AMOUNT, readCommission),
     status: side('status', 'no status', (value) => readText(value, STATUS_BYTES_MAX) ?? undefined),
     events: side('events', 'no history of statuses and dates', readEvents) ?? [],

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import { readLiveKeys } from '../../merchants/secrets.ts';
 import { createBatcher } from '../../runtime/batch.ts';
@@ -142,7 +143,7 @@ async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor
 
 type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
 
-/** @returns the messages in the order of the callbacks; undefined if the database fails. */
+/** @returns the messages in the order of the callbacks; undefined if one can't be prepared or the database fails. */
 async function prepare(
   { context, merchants }: Dispatcher,
   callbacks: ClaimedCallback[],
@@ -153,7 +154,7 @@ async function prepare(
     const texts = new Map([...bodies].map((body) => [body, JSON.stringify(body)]));
     return callbacks.map((callback, index) => ({
       callback,
-      url: merchants.get(callback.merchantSeq)?.url ?? '',
+      url: urlOf(merchants, callback),
       body: texts.get(prepared[index]?.body ?? {}),
       keys: prepared[index]?.keys ?? [],
     }));
@@ -176,7 +177,7 @@ async function prepareMessage(
     const { body, keys } = await dispatcher.prepareSuccessor(callback);
     // rendering may have taken long
     if (!maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
-    const url = dispatcher.merchants.get(callback.merchantSeq)?.url ?? '';
+    const url = urlOf(dispatcher.merchants, callback);
     return { callback, url, body: body && JSON.stringify(body), keys };
   } catch (error) {
     dispatcher.context.log.error(
@@ -185,6 +186,16 @@ async function prepareMessage(
     );
     return undefined;
   }
+}
+
+/** @throws ConfereError `not_found` if the pass did not read the callback's merchant: a bug. */
+function urlOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): string {
+  const merchant = merchants.get(callback.merchantSeq);
+  if (!merchant) {
+    const missing = `callback ${callback.seq} has no merchant ${callback.merchantSeq} to be sent to`;
+    throw new ConfereError('not_found', missing);
+  }
+  return merchant.url;
 }
 
 /** @returns whether the successor has the slot now. */

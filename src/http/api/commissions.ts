@@ -2,7 +2,8 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
+import { centsOf } from '../../domain/cents-of.ts';
+import { parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
@@ -10,7 +11,7 @@ import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, presentWritten, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
-import { day } from './fields.ts';
+import { day, NO_AMOUNT } from './fields.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 
@@ -24,13 +25,7 @@ export const contractSchema = z
       .default(null)
       .describe('null: every platform without one of its own'),
     operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
-    fixed: z
-      .string('must be a decimal text: "0.10"')
-      .refine(
-        (text) => parseAmount(text) !== undefined,
-        `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
-      )
-      .transform((text) => parseAmount(text) ?? 0n),
+    fixed: z.string('must be a decimal text: "0.10"').transform(centsOf(parseAmount, NO_AMOUNT)),
     basis_points: z.int('must be a whole number of hundredths of a percent').min(0).max(BASIS_POINTS_MAX),
     from: day,
     to: day.nullable().default(null),

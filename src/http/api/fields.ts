@@ -1,6 +1,7 @@
 /** Fields that several requests have. Their messages name the rule, never the value. */
 import { z } from 'zod';
 import { isDay } from '../../domain/calendar.ts';
+import { centsOf } from '../../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 
 export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
@@ -14,11 +15,9 @@ export const newPlatform = z
   .default(false)
   .describe('whether a platform that no transaction shows yet is meant');
 
+export const NO_AMOUNT = `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
+
 /** A decimal text with a sign, parsed to cents. */
 export const signedAmount = z
   .string('must be a decimal text: "1234.56"')
-  .refine(
-    (text) => parseSignedAmount(text) !== undefined,
-    `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
-  )
-  .transform((text) => parseSignedAmount(text) ?? 0n);
+  .transform(centsOf(parseSignedAmount, NO_AMOUNT));

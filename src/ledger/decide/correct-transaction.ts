@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Calendar } from '../../domain/calendar.ts';
+import { centsOf } from '../../domain/cents-of.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -20,10 +21,7 @@ export function isAcceptableKind(kind: string): kind is AcceptableKind {
   return (ACCEPTABLE_KINDS as readonly string[]).includes(kind);
 }
 
-const cents = z
-  .string()
-  .refine((text) => parseAmount(text) !== undefined)
-  .transform((text) => parseAmount(text) ?? 0n);
+const cents = z.string().transform(centsOf(parseAmount, 'is no amount'));
 const sequences = z.array(z.object({ sequence: z.int() })).default([]);
 const EVIDENCE = {
   amount_differs: z.object({ amount: cents, operation: z.enum(OPERATIONS) }),
@@ -119,13 +117,14 @@ function setInForce(stored: StoredTransaction, lacks: Set<number>, again: Set<nu
   return { events, outOfForce: all.filter(isOutOfForce) };
 }
 
-/** Returns the facts that a correction's callback reports, before or after it. */
+/** Returns the facts that a correction's callback reports, before or after it. @throws Error without an event: a bug. */
 export function describeFacts(calendar: Calendar, stored: StoredTransaction): CorrectedFacts {
   const last = stored.events.at(-1);
+  if (!last) throw new Error(`transaction ${stored.id} has no event in force, so a correction has no status to report`);
   return {
     operation: stored.operation,
-    status: last?.status ?? '',
-    status_at: calendar.toIso(last?.atWall ?? stored.createdWall),
+    status: last.status,
+    status_at: calendar.toIso(last.atWall),
     amount: formatAmount(stored.amountCents),
     commission: stored.commissionCents === null ? null : formatAmount(stored.commissionCents),
     reference: stored.reference,

@@ -21,6 +21,7 @@ export function diffEntries<E extends { seq: number | undefined }>(
   inForce: EntryInForce[],
   commission: (platform: string) => Posting[],
 ): EntryDiff<E> {
+  // 0 is no row number: it stands for the entries that no event caused
   const byEvent = Map.groupBy(inForce, (entry) => entry.eventSeq ?? 0);
   const diff: EntryDiff<E> = { reverse: [], post: [] };
   for (const entry of desired) {

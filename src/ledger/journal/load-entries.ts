@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/group-values.ts';
 import type { EntryInForce } from './diff-entries.ts';
@@ -38,7 +39,7 @@ export async function loadEntriesInForce(
       atWall: row.at_wall,
       platform: row.platform,
       postings: [],
-      transactionSeq: row.transaction_seq ?? 0,
+      transactionSeq: requireRowNumber(row.transaction_seq, 'the transaction of an entry'),
     };
     entry.postings.push({ account: row.account, cents: row.amount_cents });
     entries.set(row.seq, entry);

@@ -5,7 +5,7 @@ import { countBits, type EventWindow } from '../plan/read-event-window.ts';
 import type { ReportPlan } from '../plan/report-plan.ts';
 import { isProven } from '../render/write-summary.ts';
 import { enqueueReportMail } from './mail-reports.ts';
-import type { ReportFile } from './publish-drafts.ts';
+import { hashOfWorkbook, type ReportFile } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
 
 type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[] };
@@ -34,7 +34,6 @@ export async function insertRevision(
 }
 
 function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
-  const workbook = files.find((file) => file.format === 'xlsx');
   return {
     day: plan.day,
     revision: plan.revision,
@@ -44,7 +43,7 @@ function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
     proven_run_seq: plan.proof?.runSeq ?? null,
     proven_asked_at: plan.proof?.askedAt ?? null,
     digest,
-    sha256: Buffer.from(workbook?.sha256 ?? '', 'hex'),
+    sha256: hashOfWorkbook(files),
     files: JSON.stringify(files),
     cut_entry_seq: plan.cut.entrySeq,
     cut_event_seq: plan.cut.eventSeq,

@@ -7,6 +7,13 @@ import { readFileChunks } from '../xlsx/read-file-chunks.ts';
 /** A file as the revision's row describes it. */
 export type ReportFile = { format: Format; name: string; bytes: number; sha256: string };
 
+/** The hash of a revision's workbook, as its row stores it. @throws Error without a workbook: a bug. */
+export function hashOfWorkbook(files: readonly ReportFile[]): Buffer {
+  const workbook = files.find((file) => file.format === 'xlsx');
+  if (!workbook) throw new Error('a revision without a workbook has no hash to store');
+  return Buffer.from(workbook.sha256, 'hex');
+}
+
 const DRAFT = '.draft-';
 
 /** Whether a name in the directory of reports is a directory of drafts. */

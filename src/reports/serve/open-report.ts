@@ -22,6 +22,7 @@ import { nameReportFile } from '../revisions/name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from '../revisions/present-report.ts';
 import {
   finalizeDrafts,
+  hashOfWorkbook,
   measureFile,
   orMissing,
   publishDrafts,
@@ -98,10 +99,9 @@ function remarkOf(wanted: Wanted): string | undefined {
 
 /** Stores the facts of files that were rebuilt after an erasure: they are the revision's own from now on. */
 async function writeFacts(context: Context, row: ReportRow, files: ReportFile[]): Promise<void> {
-  const workbook = files.find((one) => one.format === 'xlsx');
   await context.db
     .updateTable('reports')
-    .set({ files: JSON.stringify(files), sha256: Buffer.from(workbook?.sha256 ?? '', 'hex') })
+    .set({ files: JSON.stringify(files), sha256: hashOfWorkbook(files) })
     .where('seq', '=', row.seq)
     .execute();
 }

@@ -226,6 +226,23 @@ test('a successor that is released while its predecessor is recorded is claimed 
   expect(sequences(await claim(env))).toEqual([[2]]);
 });
 
+test('a callback whose merchant the pass did not read is released and logged, and nothing is sent', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['paid']);
+  const claimed = await claim(env);
+  const logged: string[] = [];
+  const log = { ...env.context.log, error: (fields: object) => logged.push(JSON.stringify(fields)) };
+  const context = { ...env.context, log: log as unknown as Context['log'] };
+  const sent: string[] = [];
+  const desk = { ...(await openDesk(context, claimed, (body) => sent.push(body))), merchants: new Map() };
+  await dispatch({ ...desk, prepareSuccessor: () => Promise.reject(new Error('there is none')) }, claimed);
+  await desk.recorder.flushed();
+  expect(sent).toEqual([]);
+  expect(logged).toEqual([expect.stringMatching(/callback 1 has no merchant 1/)]);
+  expect(sequences(await claim(env))).toEqual([[1]]);
+});
+
 /** What dispatches these without a network: each is answered 200 at once. */
 async function openDesk(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
   const recorder = createRecorder(context, () => undefined, new AbortController().signal);

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { createCalendar } from '../../../src/domain/calendar.ts';
+import { describeFacts } from '../../../src/ledger/decide/correct-transaction.ts';
 import { decide } from '../../../src/ledger/decide/decide-observation.ts';
 import type { StoredTransaction } from '../../../src/ledger/decide/stored-transaction.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
@@ -302,4 +304,11 @@ describe("a row's own status outside the eight", () => {
   test('is not reported for an observation older than one with a known status', () => {
     expect(decideAll([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
   });
+});
+
+test('a correction of a transaction without an event in force is refused, not reported with an empty status', () => {
+  const { after } = decideAll([row(['paid@1']), 1]);
+  const calendar = createCalendar('America/Sao_Paulo');
+  expect(describeFacts(calendar, after)).toMatchObject({ status: 'paid', amount: '10.00' });
+  expect(() => describeFacts(calendar, { ...after, events: [] })).toThrow(/tx has no event in force/);
 });
