@@ -29,27 +29,52 @@ describe('a BR Code', () => {
 
 describe('a QR code', () => {
   it('is drawn as a PNG with the modules of the qrcode library, four pixels each, in a white border', () => {
+    const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 300 });
     fc.assert(
-      fc.property(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 300 }), (text) => {
-        const png = drawQrCode(text);
-        const data = Buffer.from(text);
-        const { modules } = QRCode.create([{ data, mode: 'byte' }], { errorCorrectionLevel: 'M', maskPattern: 0 });
-        const sidePx = (modules.size + 8) * 4;
-        expect([png.readUInt32BE(16), png.readUInt32BE(20), png[24], png[25]]).toEqual([sidePx, sidePx, 1, 0]);
-        const pixels = inflateSync(png.subarray(41, 41 + png.readUInt32BE(33)));
-        const stride = 1 + Math.ceil(sidePx / 8);
-        expect(pixels).toHaveLength(sidePx * stride);
-        for (let y = 0; y < sidePx; y += 3) {
-          for (let x = 0; x < sidePx; x += 3) {
-            const dark = ((pixels[y * stride + 1 + (x >> 3)] ?? 0) & (0x80 >> (x & 7))) === 0;
-            expect(dark).toBe(moduleAt(modules, Math.floor(x / 4) - 4, Math.floor(y / 4) - 4));
-          }
-        }
-      }),
+      fc.property(text, (drawn) => expectModulesOf(drawn)),
+      propertyOptions(6, 25),
+    );
+  });
+
+  it('has the modules of the library also if codes of other texts of its length were drawn before', () => {
+    const texts = fc
+      .integer({ min: 1, max: 200 })
+      .chain((length) => fc.array(textOf(length), { minLength: 2, maxLength: 4 }));
+    fc.assert(
+      fc.property(texts, (drawn) => drawn.forEach(expectModulesOf)),
       propertyOptions(6, 25),
     );
   });
 });
+
+const textOf = (length: number) => fc.string({ unit: 'binary-ascii', minLength: length, maxLength: length });
+
+function expectModulesOf(text: string): void {
+  const png = drawQrCode(text);
+  const data = Buffer.from(text);
+  const { modules } = QRCode.create([{ data, mode: 'byte' }], { errorCorrectionLevel: 'M', maskPattern: 0 });
+  const sidePx = (modules.size + 8) * 4;
+  expect([png.readUInt32BE(16), png.readUInt32BE(20), png[24], png[25]]).toEqual([sidePx, sidePx, 1, 0]);
+  const stride = 1 + Math.ceil(sidePx / 8);
+  const pixels = withoutFilters(inflateSync(png.subarray(41, 41 + png.readUInt32BE(33))), stride);
+  expect(pixels).toHaveLength(sidePx * stride);
+  for (let y = 0; y < sidePx; y += 3) {
+    for (let x = 0; x < sidePx; x += 3) {
+      const dark = ((pixels[y * stride + 1 + (x >> 3)] ?? 0) & (0x80 >> (x & 7))) === 0;
+      expect(dark).toBe(moduleAt(modules, Math.floor(x / 4) - 4, Math.floor(y / 4) - 4));
+    }
+  }
+}
+
+/** Undoes PNG's filters 0 (none) and 2 (adds the row above). */
+function withoutFilters(rows: Buffer, stride: number): Buffer {
+  for (let start = 0; start < rows.length; start += stride) {
+    expect([0, 2]).toContain(rows[start]);
+    if (rows[start] !== 2) continue;
+    for (let at = start + 1; at < start + stride; at++) rows[at] = (rows[at] ?? 0) + (rows[at - stride] ?? 0);
+  }
+  return rows;
+}
 
 function moduleAt({ size, data }: { size: number; data: Uint8Array }, x: number, y: number): boolean {
   return x >= 0 && y >= 0 && x < size && y < size && data[y * size + x] === 1;
