@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 import type { Severity } from '../domain/mismatch.ts';
 import type { AlertKind } from './alert-kinds.ts';
 
@@ -59,6 +61,43 @@ export async function updateAlertSummary(
     .set({ summary: alert.summary })
     .where('firing_scope', '=', firingScope(alert))
     .execute();
+}
+
+/**
+ * Makes the alerts of a name be exactly these: raises new ones, updates the summaries of those that fire, ends all others.
+ * Any number of replicas may call it with the same alerts.
+ */
+export async function syncAlerts(
+  context: Context,
+  name: AlertKind,
+  current: Pick<NewAlert, 'scope' | 'severity' | 'summary'>[],
+): Promise<void> {
+  const firing = await context.db
+    .selectFrom('alerts')
+    .select(['scope', 'summary'])
+    .where('firing_scope', '>=', `${name} `)
+    .where('firing_scope', '<', `${name}!`)
+    .execute();
+  const summaries = new Map(firing.map((row) => [row.scope, row.summary]));
+  const scopes = new Set(current.map(({ scope }) => scope));
+  const ended = firing.filter(({ scope }) => !scopes.has(scope)).map(({ scope }) => ({ name, scope }));
+  const changed = current.filter(({ scope, summary }) => summaries.get(scope) !== summary);
+  if (ended.length === 0 && changed.length === 0) return;
+  await transact(
+    context.db,
+    async (trx) => {
+      const now = context.clock.now();
+      await endAlerts(trx, ended, now);
+      await raiseAlerts(
+        trx,
+        changed.map((alert) => ({ name, ...alert })),
+        now,
+      );
+      for (const alert of changed) if (summaries.has(alert.scope)) await updateAlertSummary(trx, { name, ...alert });
+    },
+    { retryDuplicates: true },
+  );
+  context.wakeUps.alerts.notify();
 }
 
 /** Ends alerts with these names and scopes: their end becomes due on each channel. */

@@ -1,6 +1,5 @@
-import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
+import { syncAlerts } from '../alerts/raise-alerts.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/transact.ts';
 import { formatAmount } from '../domain/money.ts';
 import { readOpenMismatches } from './read-open-mismatches.ts';
 
@@ -16,19 +15,5 @@ export async function alertBaseline(context: Context): Promise<void> {
   const cents = kinds.reduce((total, kind) => total + kind.stakeCents, 0n);
   const list = kinds.map((kind) => `${kind.count} ${kind.kind}`).join(', ');
   const summary = `${ALERT.name}: ${count} from ${ALERT.scope}, R$ ${formatAmount(cents)}: ${list}`;
-  const fresh = await transact(
-    context.db,
-    async (trx) => {
-      const now = context.clock.now();
-      if (count === 0) {
-        await endAlerts(trx, [ALERT], now);
-        return 0;
-      }
-      const raised = await raiseAlerts(trx, [{ ...ALERT, summary }], now);
-      if (raised === 0) await updateAlertSummary(trx, { ...ALERT, summary });
-      return raised;
-    },
-    { retryDuplicates: true },
-  );
-  if (fresh > 0) context.wakeUps.alerts.notify();
+  await syncAlerts(context, ALERT.name, count === 0 ? [] : [{ ...ALERT, summary }]);
 }

@@ -3,50 +3,23 @@
  * nothing of its platform is booked until that day. Only a person knows which day was meant, so nothing is changed; the
  * opening is alerted until its day.
  */
-import { endAlerts, type NewAlert, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { syncAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
-import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 
-const ALERT = 'opening_to_come';
 const SHOWN_MAX = 5;
 
 type FutureOpening = { id: string; platform: string; day: Day };
 
 /** Raises an alert for each opening in force that is dated in the future, and ends alerts that no longer apply. */
 export async function watchFutureOpenings(context: Context): Promise<void> {
-  const openings = await listFutureOpenings(context);
-  const firing = await context.db
-    .selectFrom('alerts')
-    .select('scope')
-    .where('firing_scope', 'like', `${ALERT} %`)
-    .execute();
-  const ended = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
-  if (openings.length === 0 && ended.length === 0) return;
-  const alerts = openings.map((one): NewAlert => {
-    return {
-      name: ALERT,
-      severity: 'critical',
-      scope: one.id,
-      summary: describeOpening({ ...one, platform: maskPlatform(one.platform) }),
-    };
+  const alerts = (await listFutureOpenings(context)).map((one) => {
+    const summary = describeOpening({ ...one, platform: maskPlatform(one.platform) });
+    return { severity: 'critical' as const, scope: one.id, summary };
   });
-  const raised = await transact(
-    context.db,
-    async (trx) => {
-      const now = context.clock.now();
-      await endAlerts(
-        trx,
-        ended.map(({ scope }) => ({ name: ALERT, scope })),
-        now,
-      );
-      return await raiseAlerts(trx, alerts, now);
-    },
-    { retryDuplicates: true },
-  );
-  if (raised > 0 || ended.length > 0) context.wakeUps.alerts.notify();
+  await syncAlerts(context, 'opening_to_come', alerts);
 }
 
 /**
