@@ -17,6 +17,7 @@ import { reconcileDays } from './reconcile-days.ts';
 import { reconcileOpenDays } from './reconcile-open-days.ts';
 import { reconcileUnclosedDays } from './reconcile-unclosed-days.ts';
 import { retryAbandonedTicks, runTick, type Work } from './run-tick.ts';
+import { sendHeartbeat } from './send-heartbeat.ts';
 import { watch } from './watch.ts';
 
 /** A tick that is late by less, after a busy moment or a sleeping machine, still runs. */
@@ -35,7 +36,10 @@ export const WORK: Record<JobName, Work> = {
   },
   reconcile_quarter: (c) => reconcileDays(c, 'reconcile_quarter', LOOKBACK_DAYS, 'read'),
   reconcile_open: (c) => reconcileOpenDays(c, 'reconcile_open', LOOKBACK_DAYS),
-  watch,
+  watch: async (c) => {
+    await watch(c);
+    await sendHeartbeat(c);
+  },
   daily_report: makeDueReports,
   check_books: (c) => checkBooks(c),
   manifest: writeManifest,

@@ -72,6 +72,8 @@ export const environment = z.object({
   REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),
   ...channelFields,
   ALERT_EMAIL_TO: emailList.optional(),
+  HEARTBEAT_URL: httpUrl.optional(),
+  DISK_FREE_MIN: sizeText.default(2 * 1024 ** 3),
   JOBS: z.enum(['on', 'off']).default('on'),
   JOB_RECONCILE_RECENT: cronText.default('*/5 * * * *'),
   JOB_RECONCILE_WEEK: cronText.default('7 * * * *'),

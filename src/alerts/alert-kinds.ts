@@ -4,16 +4,23 @@ import { MISMATCH_SEVERITY, type MismatchKind } from '../domain/mismatch.ts';
 export const ALERT_KINDS = [
   ...(Object.keys(MISMATCH_SEVERITY) as MismatchKind[]),
   'baseline_mismatches',
+  'callback_failed',
+  'callbacks_behind',
+  'disk_full',
   'inbound_silence',
+  'inbox_behind',
   'job_failed',
   'job_overdue',
   'merchant_disabled',
   'merchant_failing',
+  'no_complete_run',
   'opening_to_come',
   'provider_unauthorized',
   'quarantine_full',
+  'report_missing',
   'run_failed',
   'time_zone_differs',
+  'worker_dead',
 ] as const;
 
 export type AlertKind = (typeof ALERT_KINDS)[number];

@@ -7,6 +7,7 @@
 import type { Context } from '../context.ts';
 import { describeError } from '../log.ts';
 import { alertSends } from '../metrics/metrics.ts';
+import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../runtime/wake-signal.ts';
 import { type AlertToSend, type Channel, ChannelError } from './channel.ts';
 import { claimSends } from './claim-sends.ts';
@@ -18,12 +19,19 @@ const PAUSE_MS = 2_000;
 /** Below the five minutes after which Alertmanager forgets an alert that is not sent again. */
 const PAUSE_MS_MAX = 60_000;
 
-export async function sendAlerts(context: Context, channels: Channel[]): Promise<void> {
+/**
+ * Sends alerts until the signal.
+ * @param isNeeded set for a web process: it sends while this returns true, that is, while no worker does. A web process may
+ *   lack the settings of a channel, and what it fans out does not reach that channel before a worker is back.
+ */
+export async function sendAlerts(context: Context, channels: Channel[], isNeeded?: () => boolean): Promise<void> {
   const workers = channels.map((channel) => ({ channel, wakeUp: createWakeSignal(context.timers) }));
   let caughtUp = false;
   const fanOut = runWorkerLoop({
     ...{ name: 'alerts', wakeUp: context.wakeUps.alerts, idleMs: IDLE_MS, context },
+    ...(isNeeded ? {} : { heartbeat: createHeartbeat(context, 'alerts') }),
     async work() {
+      if (isNeeded?.() === false) return false;
       if (!caughtUp) await fanOutFiringAlerts(context, channels);
       caughtUp = true;
       const more = await fanOutAlerts(context, channels);
@@ -31,17 +39,22 @@ export async function sendAlerts(context: Context, channels: Channel[]): Promise
       return more;
     },
   });
-  const senders = workers.map(({ channel, wakeUp }) => sendToChannel(context, channel, wakeUp));
+  const senders = workers.map(({ channel, wakeUp }) => sendToChannel(context, channel, wakeUp, isNeeded));
   await Promise.all([fanOut, ...senders]);
 }
 
-async function sendToChannel(context: Context, channel: Channel, wakeUp: WakeSignal): Promise<void> {
+async function sendToChannel(
+  context: Context,
+  channel: Channel,
+  wakeUp: WakeSignal,
+  isNeeded?: () => boolean,
+): Promise<void> {
   let failures = 0;
   let pausedUntilMs = 0;
   await runWorkerLoop({
     ...{ name: `alerts to ${channel.name}`, wakeUp, idleMs: IDLE_MS, context },
     async work() {
-      if (context.timers.monotonicMs() < pausedUntilMs) return false;
+      if (isNeeded?.() === false || context.timers.monotonicMs() < pausedUntilMs) return false;
       const alerts = await claimSends(context, channel);
       if (alerts.length === 0) return false;
       const pauseMs = await sendBatch(context, channel, alerts, failures);

@@ -15,6 +15,8 @@ export const RETENTION_DAYS = {
   access: 7,
   /** Hourly costs of senders of webhooks, and their last hit. */
   senders: 1,
+  /** What processes did that have ended since. */
+  heartbeats: 1,
   /** Page rows of failed runs: such a run can be resumed for this long. */
   pages: 7,
 } as const;
@@ -45,6 +47,7 @@ export async function applyRetention(
     merchant_secrets: await inBatches(() => dropExpired(db, 'merchant_secrets', before(RETENTION_DAYS.access))),
     sessions: await inBatches(() => dropExpired(db, 'sessions', before(RETENTION_DAYS.access))),
     senders: await inBatches(() => dropSenders(db, before(RETENTION_DAYS.senders))),
+    heartbeats: await inBatches(() => dropHeartbeats(db, before(RETENTION_DAYS.heartbeats))),
     run_page_rows: await inBatches(() => dropPages(db, before(RETENTION_DAYS.pages))),
   };
 }
@@ -123,6 +126,15 @@ async function dropSenders(db: Kysely<Database>, before: Date): Promise<number> 
     .deleteFrom('senders')
     .where('hour_at', '<', before)
     .where((eb) => eb.or([eb('hit_at', 'is', null), eb('hit_at', '<', before)]))
+    .limit(BATCH_ROWS)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+async function dropHeartbeats(db: Kysely<Database>, before: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('heartbeats')
+    .where('seen_at', '<', before)
     .limit(BATCH_ROWS)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);

@@ -47,6 +47,8 @@ export async function runWorkerLoop(options: {
   work: () => Promise<boolean>;
   wakeUp: WakeSignal;
   idleMs: number;
+  /** Called after each pass that did not fail, also one without work. */
+  heartbeat?: () => Promise<void>;
   context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {
   const { log, timers, signal } = options.context;
@@ -54,6 +56,7 @@ export async function runWorkerLoop(options: {
   while (!signal.aborted) {
     try {
       const more = await options.work();
+      await options.heartbeat?.();
       failures = 0;
       if (!more) await options.wakeUp.wait(options.idleMs, signal);
     } catch (error) {

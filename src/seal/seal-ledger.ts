@@ -16,6 +16,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
 import { deriveBalances } from './derive-balances.ts';
@@ -62,6 +63,7 @@ export async function sealLedger(context: Context): Promise<void> {
     },
     wakeUp: createWakeSignal(context.timers),
     idleMs: SEAL_EVERY_MS,
+    heartbeat: createHeartbeat(context, 'sealer'),
     context,
   });
 }

@@ -18,7 +18,7 @@ export async function openHttpSink(): Promise<HttpSink> {
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const text = Buffer.concat(parts).toString();
-      const one = { path: request.url ?? '/', json: JSON.parse(text) as unknown, text };
+      const one = { path: request.url ?? '/', json: text === '' ? undefined : (JSON.parse(text) as unknown), text };
       void Promise.resolve(sink.answer(one)).then((status) => {
         if (status < 300) posted.push(one);
         response.writeHead(status, { 'content-type': 'text/plain' }).end('ok');

@@ -1,4 +1,6 @@
 import { startJobScheduler } from '../../../jobs/main.ts';
+import { watchDisks } from '../../../jobs/watch-disks.ts';
+import { createWorkerWatch } from '../../../jobs/watch-workers.ts';
 import { openChannels } from '../../alerts/open-channels.ts';
 import { openMailer } from '../../alerts/open-mailer.ts';
 import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
@@ -47,6 +49,7 @@ export async function startService(context: Context, options: ServiceOptions, st
     await applyRefundRule(context);
     await correctReferenceScopes(context);
     if (options.sides.worker) startWorker(context, stack);
+    watchService(context, options.sides, stack);
     const port = options.sides.web ? await startWeb(context, options, stack) : undefined;
     const owned = stack.move();
     return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -76,6 +79,20 @@ async function startWeb(
   const server = listening ?? stack.use(await serveHttp(context, app, httpLimits));
   log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
   return server.port;
+}
+
+/** Starts what each process checks. Web processes also check that a worker is alive, and send alerts while none does. */
+function watchService(context: Context, sides: ServiceOptions['sides'], stack: AsyncDisposableStack): void {
+  const loops = [watchDisks(context)];
+  if (sides.web) {
+    const workers = createWorkerWatch(context);
+    loops.push(workers.run());
+    if (!sides.worker)
+      loops.push(sendAlerts(context, openChannels(context, openMailer(context.config)), workers.isSenderDead));
+  }
+  stack.defer(async () => {
+    await Promise.all(loops);
+  });
 }
 
 /** Starts the worker's loops. Disposing waits until each has ended after the signal. */

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Optional } from './optional.ts';
 
-/** Settings, access to the API and the console, and jobs. */
+/** Settings, access to the API and the console, jobs, and what each process last did. */
 export type AccessTables = {
   settings: {
     name: string;
@@ -43,5 +43,12 @@ export type AccessTables = {
     finished_at: Optional<Date>;
     error: Optional<string>;
     started_at: Optional<Date>;
+  };
+  heartbeats: {
+    part: string;
+    holder: string;
+    host: string;
+    seen_at: Date;
+    short_bytes: Optional<number>;
   };
 };

@@ -11,6 +11,7 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
+import { createHeartbeat } from '../../runtime/heartbeat.ts';
 import { failureBackoffMs, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { claimItems, countDueItems, LEASE_MS, renewLeases } from '../items/claim-items.ts';
 import { createDeferredWebhooks } from '../split/defer-webhooks.ts';
@@ -63,6 +64,7 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     name: 'inbox',
     wakeUp: context.wakeUps.inbox,
     idleMs: IDLE_MS,
+    heartbeat: createHeartbeat(context, 'inbox'),
     context,
     work: async () => await startDue(await splitWaiting(isSaturated)),
   });

@@ -1,0 +1,102 @@
+/**
+ * The alert `worker_dead`. Each worker loop records a heartbeat, and the watch is a tick in `job_ticks`. Web processes compare
+ * both with the clock, because a dead worker can't report itself. While no worker sends alerts, they send them too.
+ */
+import { CronTime } from 'cron';
+import { syncAlerts } from '../src/alerts/raise-alerts.ts';
+import type { Context } from '../src/context.ts';
+import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
+import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
+
+/** Eight heartbeats. With the intervals of the check and of the sending, the alert is out three minutes after the last one. */
+export const DEAD_AFTER_MS = 150_000;
+/** After the time at which the next tick of the watch was due. */
+const TICK_LATE_MS = 120_000;
+const CHECK_EVERY_MS = 10_000;
+/** After a longer gap between two checks (the database was away, the machine slept), workers may still be starting again. */
+const CHECK_GAP_MS_MAX = 60_000;
+
+/** A part of the worker; `silentFor(since)`: how long it is overdue, if nothing before `since` counts. */
+type Silence = { part: string; seenAt: Date | undefined; deadlineFrom: (since: Date) => number };
+
+export type WorkerWatch = {
+  /** Whether no worker sends alerts. */
+  isSenderDead: () => boolean;
+  /** Checks until the signal. */
+  run: () => Promise<void>;
+};
+
+/** Creates the check of a web process. A process that has just started, or could not check for a minute, starts anew. */
+export function createWorkerWatch(context: Context): WorkerWatch {
+  let since: Date | undefined;
+  let checkedAt: Date | undefined;
+  let dead: string[] = [];
+  return {
+    isSenderDead: () => dead.includes('alerts'),
+    run: () =>
+      runWorkerLoop({
+        ...{ name: 'watch of the workers', wakeUp: createWakeSignal(context.timers), idleMs: CHECK_EVERY_MS, context },
+        work: async () => {
+          const parts = await readParts(context);
+          const now = context.clock.now();
+          if (!since || !checkedAt || now.getTime() - checkedAt.getTime() > CHECK_GAP_MS_MAX) since = now;
+          checkedAt = now;
+          dead = listOverdue(parts, since, now);
+          // between the two, after a start of this process, an alert of another one is left as it is
+          if (dead.length > 0) await syncAlerts(context, 'worker_dead', [describe(parts, dead)]);
+          else if (listOverdue(parts, new Date(0), now).length === 0) await syncAlerts(context, 'worker_dead', []);
+          return false;
+        },
+      }),
+  };
+}
+
+/** Lists the parts of the worker that show no life, as far as the database knows. */
+export async function listDeadParts(context: Context): Promise<string[]> {
+  return listOverdue(await readParts(context), new Date(0), context.clock.now());
+}
+
+function listOverdue(parts: Silence[], since: Date, now: Date): string[] {
+  return parts.filter((one) => one.deadlineFrom(since) < now.getTime()).map(({ part }) => part);
+}
+
+async function readParts(context: Context): Promise<Silence[]> {
+  const rows = await context.db
+    .selectFrom('heartbeats')
+    .select(['part', (eb) => eb.fn.max('seen_at').as('seen_at')])
+    .where('part', 'in', WORKER_LOOPS)
+    .groupBy('part')
+    .execute();
+  const loops = WORKER_LOOPS.map((part): Silence => {
+    const seenAt = rows.find((row) => row.part === part)?.seen_at ?? undefined;
+    const deadlineFrom = (since: Date) => Math.max(seenAt?.getTime() ?? 0, since.getTime()) + DEAD_AFTER_MS;
+    return { part, seenAt, deadlineFrom };
+  });
+  return [...loops, ...(await readWatch(context))];
+}
+
+/** The watch, if this process is configured to run it and it has run before: a tick that runs now is alive. */
+async function readWatch({ config, db, clock }: Context): Promise<Silence[]> {
+  if (config.JOBS === 'off' || config.JOB_WATCH === 'off') return [];
+  const last = await db
+    .selectFrom('job_ticks')
+    .select(['due_at', 'finished_at', 'lease_until'])
+    .where('job', '=', 'watch')
+    .orderBy('due_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!last || (last.finished_at === null && last.lease_until > clock.now())) return [];
+  const zone = config.PROVIDER_TIME_ZONE;
+  const nextAt = new CronTime(config.JOB_WATCH, zone).getNextDateFrom(last.due_at, zone).toMillis();
+  const deadlineFrom = (since: Date) => Math.max(nextAt, since.getTime()) + TICK_LATE_MS;
+  return [{ part: 'watch', seenAt: last.due_at, deadlineFrom }];
+}
+
+function describe(parts: Silence[], dead: string[]) {
+  const silent = parts.filter(({ part }) => dead.includes(part));
+  const list = silent
+    .map(({ part, seenAt }) => `${part} ${seenAt ? `since ${seenAt.toISOString()}` : 'never'}`)
+    .join(', ');
+  const summary = `worker_dead: no worker shows life (${list}): start serve --worker, or see its log`;
+  return { scope: 'worker', severity: 'critical' as const, summary };
+}

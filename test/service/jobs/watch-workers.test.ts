@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { startService } from '../../../src/commands/serve/start-service.ts';
+import type { Context } from '../../../src/context.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
+import { API_KEY, NO_RUNS } from '../../support/start-serve.ts';
+
+type Event = {
+  event_action: string;
+  dedup_key: string;
+  payload?: { severity: string; class: string; summary: string };
+};
+
+/** Two minutes and a half in steps: a longer gap between two checks starts the check anew. */
+const STEPS = Array.from({ length: 17 }, () => 10_000);
+
+async function open(sink: HttpSink, env: Record<string, string> = {}): Promise<TestEnvironment> {
+  return await openEnvironment({
+    ...NO_RUNS,
+    ...{ PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: API_KEY },
+    ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
+    ...env,
+  });
+}
+
+/** Starts one side as another process would. `stop` ends it alone. */
+async function start(environment: TestEnvironment, side: 'web' | 'worker', env: Record<string, string> = {}) {
+  const stopping = new AbortController();
+  const replica = await environment.replica(env);
+  const context: Context = { ...replica, signal: stopping.signal };
+  const sides = { web: side === 'web', worker: side === 'worker' };
+  const service = await startService(context, { sides, httpLimits: TEST_HTTP_LIMITS }, () => stopping.abort());
+  const stop = async () => {
+    stopping.abort();
+    await service[Symbol.asyncDispose]();
+  };
+  environment.use({ [Symbol.asyncDispose]: stop });
+  return { stop };
+}
+
+const readAlerts = ({ context }: TestEnvironment) =>
+  context.db
+    .selectFrom('alerts')
+    .select(['name', 'scope', 'severity', 'summary', 'ended_at'])
+    .where('name', '=', 'worker_dead')
+    .orderBy('seq')
+    .execute();
+
+/** Advances by steps. Before each, the loops have had time to check and to beat. */
+async function advance({ timers, context }: TestEnvironment, steps: number[]): Promise<void> {
+  for (const ms of steps) {
+    await timers.advance(ms);
+    for (let turn = 0; turn < 5; turn++) await context.db.selectFrom('settings').select('name').limit(1).execute();
+  }
+}
+
+test('without a worker, one of the web processes raises worker_dead and sends it, once; it ends with the next worker', async () => {
+  await using sink = await openHttpSink();
+  await using environment = await open(sink);
+  await start(environment, 'web');
+  await start(environment, 'web');
+  await advance(environment, STEPS.slice(0, 12));
+  expect(await readAlerts(environment), 'not before workers had time to start').toEqual([]);
+  await eventually('the page', async () => {
+    await advance(environment, [10_000]);
+    return sink.posted.length > 0;
+  });
+  expect(await readAlerts(environment)).toMatchObject([
+    { severity: 'critical', scope: 'worker', summary: expect.stringContaining('inbox never'), ended_at: null },
+  ]);
+  await start(environment, 'web');
+  await advance(environment, STEPS);
+  expect(await readAlerts(environment), 'a web process that has just started ends nothing').toMatchObject([
+    { ended_at: null },
+  ]);
+  expect(sink.posted.map(({ json }) => (json as Event).event_action)).toEqual(['trigger']);
+
+  const worker = await start(environment, 'worker');
+  await eventually('the end', async () => {
+    await advance(environment, [5_000]);
+    return sink.posted.length > 1;
+  });
+  const keys = sink.posted.map(({ json }) => json as Event);
+  expect(keys.map((one) => one.event_action)).toEqual(['trigger', 'resolve']);
+  expect(keys[1]?.dedup_key).toBe(keys[0]?.dedup_key);
+
+  await worker.stop();
+  await eventually('the next page', async () => {
+    await advance(environment, [10_000]);
+    return sink.posted.length > 2;
+  });
+  expect(await readAlerts(environment)).toMatchObject([
+    { ended_at: expect.any(Date) },
+    { ended_at: null, summary: expect.stringMatching(/inbox since .*, sealer since .*, alerts since /) },
+  ]);
+});
+
+test('a worker with nothing to do is alive, also without jobs, and after the machine has slept', async () => {
+  await using sink = await openHttpSink();
+  await using environment = await open(sink);
+  await start(environment, 'web');
+  await start(environment, 'worker', { JOBS: 'off' });
+  await advance(environment, [...STEPS, ...STEPS]);
+  await advance(environment, [600_000, ...STEPS]);
+  expect(await readAlerts(environment)).toEqual([]);
+});
+
+test('a watch that ticks no more is a dead part of a worker', async () => {
+  await using sink = await openHttpSink();
+  await using environment = await open(sink);
+  const { db, clock } = environment.context;
+  const at = new Date(clock.now().getTime() - 60_000);
+  await db
+    .insertInto('job_ticks')
+    .values({ job: 'watch', due_at: at, holder: 'gone', lease_until: at, finished_at: at })
+    .execute();
+  await start(environment, 'web');
+  await start(environment, 'worker', { JOBS: 'off' });
+  await eventually('the page', async () => {
+    await advance(environment, [10_000]);
+    return sink.posted.length > 0;
+  });
+  const [alert, ...others] = await readAlerts(environment);
+  expect(others).toEqual([]);
+  expect(alert?.summary).toContain(`(watch since ${at.toISOString()})`);
+});
