@@ -15,6 +15,7 @@ import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts'
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
 import { watchZone } from '../src/reconciliation/watches/watch-zone.ts';
 import { alertJobs } from '../src/timetable/alert-jobs.ts';
+import { CONDITION_STEPS } from './watch-conditions.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   checkExpectedWebhooks,
@@ -27,6 +28,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   alertBaseline,
   alertJobs,
+  ...CONDITION_STEPS,
   updateMismatchGauges,
   updateUnsealedGauge,
   updateGauges,
@@ -34,7 +36,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
 
 /**
  * Runs the checks that must notice within a minute: missing webhooks, quarantined ones whose transaction is known now, stuck
- * transactions, a wrong time zone, silence, jobs that fail or do not run.
+ * transactions, a wrong time zone, silence, jobs that fail or do not run, and work of Confere's own that is late.
  * @throws ConfereError `unavailable` if any step failed, after all steps have run. Each failure is logged with the step's name.
  */
 export async function watch(context: Context): Promise<void> {

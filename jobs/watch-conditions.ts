@@ -1,0 +1,166 @@
+/** Alerts about Confere's own work. The watch checks each condition every minute: it raises the alert, and ends it. */
+
+import type { AlertKind } from '../src/alerts/alert-kinds.ts';
+import { type NewAlert, syncAlerts } from '../src/alerts/raise-alerts.ts';
+import type { Context } from '../src/context.ts';
+import { addDays, listDays } from '../src/domain/calendar.ts';
+
+const MINUTE_MS = 60_000;
+/** How long a due webhook item may wait for its fetch. */
+const INBOX_BEHIND_MS = 10 * MINUTE_MS;
+/** How long a due callback may wait for its attempt. */
+const CALLBACKS_BEHIND_MS = 10 * MINUTE_MS;
+/** How long runs of today may end without a complete reading of today: a dozen runs. */
+const NO_COMPLETE_RUN_MS = 60 * MINUTE_MS;
+/** How long after its tick a report may be missing. */
+const REPORT_LATE_MS = 60 * MINUTE_MS;
+/** How long a failed callback is alerted, unless it is sent again. */
+const FAILED_MS = 24 * 60 * MINUTE_MS;
+/** Older callbacks are not searched: the retry schedule ends within days. */
+const FAILED_CREATED_MS_MAX = 30 * 24 * 60 * MINUTE_MS;
+/** The newest complete windows of yesterday and today among which the last one of a running day is searched. */
+const WINDOWS_MAX = 50;
+/** A missing report is alerted for this many days. */
+const REPORT_DAYS_MAX = 7;
+
+type Alert = Pick<NewAlert, 'scope' | 'severity' | 'summary'>;
+type Condition = (context: Context, now: Date) => Promise<Alert[]>;
+
+const CONDITIONS = {
+  inbox_behind: findInboxBehind,
+  callbacks_behind: findCallbacksBehind,
+  callback_failed: findFailedCallbacks,
+  no_complete_run: findNoCompleteRun,
+  report_missing: findMissingReports,
+} satisfies Partial<Record<AlertKind, Condition>>;
+
+/** The steps of the watch: one for each alert. */
+export const CONDITION_STEPS = Object.fromEntries(
+  Object.entries(CONDITIONS).map(([name, find]: [string, Condition]) => [
+    name,
+    async (context: Context) => syncAlerts(context, name as AlertKind, await find(context, context.clock.now())),
+  ]),
+);
+
+function before(now: Date, ms: number): Date {
+  return new Date(now.getTime() - ms);
+}
+
+/** An item is due when it arrives, and again when its next fetch is; one that waits for that is not behind. */
+async function findInboxBehind({ db }: Context, now: Date): Promise<Alert[]> {
+  const webhook = await db
+    .selectFrom('webhooks')
+    .select('received_at as at')
+    .where('state', '=', 'received')
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  const item = await db
+    .selectFrom('webhook_items')
+    .select('next_look_at as at')
+    .where('state', '=', 'pending')
+    .where('next_look_at', 'is not', null)
+    .orderBy('next_look_at')
+    .limit(1)
+    .executeTakeFirst();
+  const [oldest] = [webhook?.at, item?.at].flatMap((at) => at ?? []).toSorted((a, b) => a.getTime() - b.getTime());
+  if (!oldest || oldest >= before(now, INBOX_BEHIND_MS)) return [];
+  const summary = `inbox_behind: a webhook waits for its verification since ${oldest.toISOString()}`;
+  return [{ scope: 'inbox', severity: 'critical', summary }];
+}
+
+/** Without merchants that fail, which have an alert of their own, and those whose `rate` makes callbacks wait. */
+async function findCallbacksBehind({ db }: Context, now: Date): Promise<Alert[]> {
+  const row = await db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .select((eb) => [eb.fn.min('next_attempt_at').as('at'), eb.fn.countAll<number>().as('count')])
+    .where('callbacks.state', '=', 'pending')
+    .where('next_attempt_at', '<', before(now, CALLBACKS_BEHIND_MS))
+    .where('merchants.state', '=', 'enabled')
+    .where('merchants.deleted_at', 'is', null)
+    .where('merchants.failing_since', 'is', null)
+    .where('merchants.rate', 'is', null)
+    .executeTakeFirst();
+  if (!row?.at) return [];
+  const at = new Date(row.at).toISOString();
+  const summary = `callbacks_behind: ${Number(row.count)} callbacks are due and not sent, the oldest since ${at}`;
+  return [{ scope: 'callbacks', severity: 'critical', summary }];
+}
+
+async function findFailedCallbacks({ db }: Context, now: Date): Promise<Alert[]> {
+  const rows = await db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .innerJoin('callback_attempts', (join) =>
+      join
+        .onRef('callback_attempts.callback_seq', '=', 'callbacks.seq')
+        .onRef('callback_attempts.number', '=', 'callbacks.attempts'),
+    )
+    .select(['merchants.id', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('callbacks.state', '=', 'failed')
+    // a test fails at its first attempt, before the eyes of the person who sent it
+    .where('callbacks.transaction_seq', 'is not', null)
+    .where('callbacks.created_at', '>', before(now, FAILED_CREATED_MS_MAX))
+    .where('callback_attempts.started_at', '>', before(now, FAILED_MS))
+    .where('merchants.deleted_at', 'is', null)
+    .groupBy('merchants.id')
+    .execute();
+  return rows.map(({ id, count }) => ({
+    scope: id,
+    severity: 'high',
+    summary: `callback_failed: merchant ${id} accepted ${Number(count)} callbacks on no attempt in the last 24 h`,
+  }));
+}
+
+/** Only while runs are made: without them a job is overdue, or the worker is dead. */
+async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<Alert[]> {
+  const today = calendar.dayOf(now);
+  const windows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', 'asked_at'])
+    .where('state', '=', 'complete')
+    .where('platform', 'is', null)
+    .where('to_day', '>=', addDays(today, -1))
+    .orderBy('seq', 'desc')
+    .limit(WINDOWS_MAX)
+    .execute();
+  const last = windows.find(({ from_day, to_day, asked_at }) => {
+    const day = asked_at && calendar.dayOf(asked_at);
+    return day !== null && from_day <= day && day <= to_day;
+  });
+  const since = last?.asked_at ?? new Date(0);
+  const run = await db
+    .selectFrom('runs')
+    .select((eb) => eb.fn.min('created_at').as('at'))
+    .where('trigger', '=', 'reconcile_recent')
+    .where('created_at', '>', since)
+    .executeTakeFirst();
+  if (!run?.at || new Date(run.at) >= before(now, NO_COMPLETE_RUN_MS)) return [];
+  const summary = `no_complete_run: no run since ${new Date(run.at).toISOString()} has read today completely`;
+  return [{ scope: 'today', severity: 'critical', summary }];
+}
+
+/** Days that a tick of the daily report should have reported. */
+async function findMissingReports({ db, calendar }: Context, now: Date): Promise<Alert[]> {
+  const ticks = await db
+    .selectFrom('job_ticks')
+    .select((eb) => [eb.fn.min('due_at').as('first'), eb.fn.max('due_at').as('last')])
+    .where('job', '=', 'daily_report')
+    .where('due_at', '<=', before(now, REPORT_LATE_MS))
+    .executeTakeFirst();
+  if (!ticks?.first || !ticks.last) return [];
+  const dayBefore = (at: Date | string) => addDays(calendar.dayOf(new Date(at)), -1);
+  const days = listDays(dayBefore(ticks.first), dayBefore(ticks.last)).slice(-REPORT_DAYS_MAX);
+  const made = await db
+    .selectFrom('reports')
+    .select('day')
+    .distinct()
+    .where('day', 'in', days)
+    .where('state', '!=', 'partial')
+    .execute();
+  const missing = days.filter((day) => made.every((report) => report.day !== day));
+  if (missing.length === 0) return [];
+  const summary = `report_missing: no report of ${missing.join(', ')} was made`;
+  return [{ scope: 'reports', severity: 'high', summary }];
+}
