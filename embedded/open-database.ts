@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+import { countConnections, type PoolCounts } from './count-connections.ts';
 import { detectUnresponsiveHost, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
 import { prepareEnd } from './end-pool.ts';
 import { type ConnectionPool, createFailOverPool, type HostPool } from './fail-over.ts';
@@ -28,7 +29,11 @@ export type ConnectionTarget = {
 /** Another server of the same database, used when the first is unavailable. */
 export type DatabaseHost = { host: string; port: number };
 
-export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promise<void> };
+export type OpenDatabase<DB> = {
+  db: Kysely<DB>;
+  countConnections(): PoolCounts;
+  [Symbol.asyncDispose](): Promise<void>;
+};
 
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
@@ -37,23 +42,30 @@ export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promis
  */
 export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;
-  const open = (one: ConnectionTarget): Pool =>
-    mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit });
+  const pools: Pool[] = [];
+  const open = (one: ConnectionTarget): Pool => {
+    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit });
+    pools.push(pool);
+    return pool;
+  };
   const pool = openEach(target, open);
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
-  return { db, [Symbol.asyncDispose]: () => db.destroy() };
+  return { db, countConnections: () => countConnections(pools), [Symbol.asyncDispose]: () => db.destroy() };
 }
 
 /** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */
-export function openConnectionPool(target: ConnectionTarget): ConnectionPool {
-  return openEach(target, (one) => {
+export function openConnectionPool(target: ConnectionTarget): ConnectionPool & { countConnections(): PoolCounts } {
+  const pools: Pool[] = [];
+  const together = openEach(target, (one) => {
     const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
+    pools.push(pool);
     pool.on('connection', (connection) => {
       // later statements queue behind these; a connection that can't be prepared is not used
       for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
     });
     return pool;
   });
+  return { ...together, countConnections: () => countConnections(pools) };
 }
 
 /** A pool for each host, behind one. */

@@ -7,6 +7,7 @@ import { CronJob } from 'cron';
 import type { Context } from '../src/context.ts';
 import { LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
+import { jobTicks } from '../src/metrics/metrics.ts';
 import { checkBooks } from '../src/proof/check-books.ts';
 import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
@@ -49,6 +50,8 @@ export const WORK: Record<JobName, Work> = {
 /** Starts the jobs. Disposal stops the timetable and waits for running ticks. */
 export function startJobScheduler(context: Context): AsyncDisposable {
   const jobs = listJobs(context.config).filter((job) => job.cron !== 'off');
+  for (const { name: job } of jobs)
+    for (const outcome of ['done', 'failed', 'skipped']) jobTicks.inc({ job, outcome }, 0);
   const running = new Set<Promise<void>>();
   const guard = (name: string, work: () => Promise<unknown>): void => {
     const tick = work()

@@ -7,9 +7,6 @@ import { compareStatements } from '../src/ledger/stated/state-balance.ts';
 import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
 import { describeError } from '../src/log.ts';
 import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
-import { updateMismatchGauges } from '../src/mismatches/update-mismatch-gauges.ts';
-import { updateUnsealedGauge } from '../src/proof/verify-sealed.ts';
-import { updateGauges } from '../src/reconciliation/numbers/update-gauges.ts';
 import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected-webhooks.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
@@ -29,9 +26,6 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   alertBaseline,
   alertJobs,
   ...CONDITION_STEPS,
-  updateMismatchGauges,
-  updateUnsealedGauge,
-  updateGauges,
 };
 
 /**

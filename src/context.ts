@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
+import type { PoolCounts } from '../embedded/count-connections.ts';
 import { joinServer } from '../embedded/join-server.ts';
 import { migrate } from '../embedded/migrate.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/open-database.ts';
@@ -32,6 +33,8 @@ export type Context = {
   supportsReturning: boolean;
   /** For the few statements that run thousands of times a second. */
   preparedStatements: PreparedStatements;
+  /** Of the pool behind `db`. */
+  countConnections(): PoolCounts;
   log: Log;
   clock: Clock;
   /** Timers of loops, leases and back-off. */
@@ -60,7 +63,8 @@ export async function openContext(
 ): Promise<Context> {
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
-  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
+  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
+  const { db } = opened;
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
@@ -81,6 +85,7 @@ export async function openContext(
     db,
     supportsReturning: hasReturning,
     preparedStatements,
+    countConnections: () => opened.countConnections(),
     log: options.log,
     clock,
     timers,

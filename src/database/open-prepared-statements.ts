@@ -1,4 +1,5 @@
 import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
+import type { PoolCounts } from '../../embedded/count-connections.ts';
 import { type ConnectionTarget, openConnectionPool } from '../../embedded/open-database.ts';
 import { isDuplicateKey } from './transact.ts';
 
@@ -11,6 +12,7 @@ export type PreparedStatements = {
    * @param msMax time limit: then the connection is closed and the promise rejects; the statement may have been committed.
    */
   execute(text: string, values: ParameterValue[], msMax: number): Promise<void>;
+  countConnections(): PoolCounts;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -57,6 +59,7 @@ export function openPreparedStatements(target: ConnectionTarget, connectionLimit
         });
       });
     },
+    countConnections: () => pool.countConnections(),
     [Symbol.asyncDispose]: () => new Promise((resolve) => pool.end(() => resolve())),
   };
 }

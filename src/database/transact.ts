@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
+import { transactionRetries } from '../metrics/metrics.ts';
 import type { Database } from './tables.ts';
 
 const ATTEMPTS_MAX = 8;
@@ -8,11 +9,15 @@ const BACKOFF_MAX_MS = 400;
 
 /** Galera: a node lost its cluster while it committed. */
 const COMMIT_FAILED_ERRNO = 1180;
+/** Deadlock, MariaDB's changed row. */
+const DEADLOCK_ERRNOS = new Set([1213, 1020]);
+/** Lock wait time-out. */
+const LOCK_WAIT_ERRNOS = new Set([1205]);
 /**
- * Deadlock, lock wait time-out, MariaDB's changed row; a Galera node that is not ready, a server that became read-only:
- * the connection of these two was closed, and the next one may go to another host.
+ * Also a Galera node that is not ready, a server that became read-only: the connection of these two was closed, and the
+ * next one may go to another host.
  */
-const RETRIED_ERRNOS = new Set([1213, 1205, 1020, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
+const RETRIED_ERRNOS = new Set([...DEADLOCK_ERRNOS, ...LOCK_WAIT_ERRNOS, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
 const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
 /** Interrupted, statement time-out (MariaDB, MySQL), disk full, table full, no memory for locks. */
 const SERVER_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
@@ -43,10 +48,18 @@ export async function transact<T>(
       mayBeDone ||= isOutcomeUnknown(error);
       const again = isTransient(error) || (options.retryDuplicates === true && isDuplicateKey(error));
       if (!again || attempt >= ATTEMPTS_MAX) throw error;
+      transactionRetries.inc({ reason: nameReason(error) });
       const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
       await sleep(ceiling / 2 + (Math.random() * ceiling) / 2);
     }
   }
+}
+
+function nameReason(error: unknown): 'deadlock' | 'lock_wait' | 'duplicate' | 'lost' | 'unavailable' {
+  if (hasErrno(error, DEADLOCK_ERRNOS)) return 'deadlock';
+  if (hasErrno(error, LOCK_WAIT_ERRNOS)) return 'lock_wait';
+  if (isDuplicateKey(error)) return 'duplicate';
+  return isOutcomeUnknown(error) ? 'lost' : 'unavailable';
 }
 
 export function isTransient(error: unknown): boolean {

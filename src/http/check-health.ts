@@ -18,24 +18,29 @@ const PROBE_SETTING = 'ready_probe';
 const PRIVATE_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
 /** `/healthz`, `/readyz` and `/metrics`. */
-export function healthRoutes(context: Context, guard: AuthGuard, spool: Spool | undefined): Router {
+export function healthRoutes(
+  context: Context,
+  guard: AuthGuard,
+  { spool, metrics }: { spool?: Spool | undefined; metrics: () => Promise<string> },
+): Router {
   return createHealthRoutes({
-    signal: context.signal,
-    spool,
-    isWritable: createProbe(context),
+    ...{ signal: context.signal, spool, metrics },
+    isWritable: createProbe(() => probeSettings(context)),
     findCaller: (request) => findBearer(context, guard, request),
   });
 }
 
 export function createHealthRoutes(options: {
   signal: AbortSignal;
-  spool: Spool | undefined;
+  spool?: Spool | undefined;
   /** Whether the database commits a write in time. */
   isWritable: () => Promise<boolean>;
+  /** Renders `/metrics`. Without a database: those of this process alone. */
+  metrics?: () => Promise<string>;
   /** Finds the caller of `/metrics` from a public address. Omitted without a database: then nobody is known. */
   findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
-  const { signal, spool } = options;
+  const { signal, spool, metrics = () => registry.metrics() } = options;
   const router = createRouter();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
@@ -47,13 +52,17 @@ export function createHealthRoutes(options: {
     }
     if (await options.isWritable()) response.json({ ready: true });
     else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
-    else sendProblem(response, { status: 503, detail: 'the database is not writable, and no spool has room' });
+    else
+      sendProblem(response, {
+        status: 503,
+        detail: `the database is not writable${spool ? ', and the spool is full' : ''}`,
+      });
   });
   router.get('/metrics', async (request, response) => {
     if (!isFromPrivateNetwork(request) && !(await options.findCaller?.(request))) {
       throw new ConfereError('unauthorized', 'from this address, send Authorization: Bearer with a token of a viewer');
     }
-    response.type(registry.contentType).send(await registry.metrics());
+    response.type(registry.contentType).send(await metrics());
   });
   return router;
 }
@@ -72,31 +81,35 @@ function isFromPrivateNetwork(request: Request): boolean {
 }
 
 /**
- * Creates a probe that commits a small write: a database that only reads would refuse each webhook. It probes at most
- * once a second, and concurrent callers share the result.
+ * Creates a probe that commits a small write, because a database that only reads would answer too. It probes at most once
+ * a second, and concurrent callers share the result.
  */
-function createProbe(context: Context): () => Promise<boolean> {
+function createProbe(write: () => Promise<unknown>): () => Promise<boolean> {
   let probedAtMs = Number.NEGATIVE_INFINITY;
   let isWritable = Promise.resolve(false);
   return () => {
     const nowMs = performance.now();
     if (nowMs - probedAtMs >= PROBE_EVERY_MS) {
       probedAtMs = nowMs;
-      isWritable = commitsInTime(context);
+      isWritable = commitsInTime(write());
     }
     return isWritable;
   };
 }
 
-async function commitsInTime({ db, clock, holder }: Context): Promise<boolean> {
-  // a new value each time: a write that changes nothing commits nothing
-  const value = Buffer.from(`${clock.now().getTime()} ${holder}`);
-  // all replicas write this row: on Galera one of two concurrent writes fails with a deadlock, so it is retried
-  const committed = transact(db, (trx) =>
-    trx.insertInto('settings').values({ name: PROBE_SETTING, value }).onDuplicateKeyUpdate({ value }).execute(),
-  ).then(
+async function commitsInTime(write: Promise<unknown>): Promise<boolean> {
+  const committed = write.then(
     () => true,
     () => false,
   );
   return await Promise.race([committed, sleep(DATABASE_MS_MAX, false, { ref: false })]);
+}
+
+async function probeSettings({ db, clock, holder }: Context): Promise<void> {
+  // a new value each time: a write that changes nothing commits nothing
+  const value = Buffer.from(`${clock.now().getTime()} ${holder}`);
+  // all replicas write this row: on Galera one of two concurrent writes fails with a deadlock, so it is retried
+  await transact(db, (trx) =>
+    trx.insertInto('settings').values({ name: PROBE_SETTING, value }).onDuplicateKeyUpdate({ value }).execute(),
+  );
 }

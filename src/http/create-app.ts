@@ -23,6 +23,8 @@ import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { consoleRoutes } from './console/routes.ts';
+import { createBareApp } from './create-bare-app.ts';
+import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
 import { API_OPERATIONS } from './openapi/operations.ts';
 import { openapiRoutes } from './openapi/serve-document.ts';
 import { expectsContinue } from './receiver/read-body.ts';
@@ -36,13 +38,9 @@ export function createApp(
   context: Context,
   spool?: Spool,
   receive: Receiver = createReceiver(context, spool),
+  readers: MetricReaders = {},
 ): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('etag', false);
-  app.set('query parser', 'simple');
-  app.set('case sensitive routing', true);
-  if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
+  const app = createBareApp(context.config);
   const guard = createAuthGuard(context);
   // webhooks first: no later middleware slows them down
   app.use(webhookRoutes(context, receive));
@@ -52,7 +50,8 @@ export function createApp(
     response.setHeader('cache-control', 'no-store');
     next();
   });
-  app.use(healthRoutes(context, guard, spool));
+  const metrics = createMetricsPage(context, readers);
+  app.use(healthRoutes(context, guard, { spool, metrics }));
   // before `authenticate`: merchants send a pull token
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));

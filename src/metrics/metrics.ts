@@ -1,24 +1,35 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../domain/version.ts';
 
-/** Metrics of this process, for `GET /metrics`. No label ever holds an id or personal data. */
+/**
+ * Metrics of this process: what it did itself. What the database holds is read at a scrape instead (reading.ts), so that
+ * each process shows the same. docs/metrics.md explains all of them. No label ever holds an id or personal data.
+ */
 export const registry = new Registry();
 collectDefaultMetrics({ register: registry });
+// gauges with the suffix of a counter, which promtool refuses; without the suffix, each is there by type
+for (const what of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 
 const registers = [registry];
 
-export const webhooksReceived = new Counter({
-  name: 'confere_webhooks_received_total',
-  help: 'Webhooks by outcome: accepted, duplicate, refused, garbage (over its quota), unauthorized, unavailable.',
-  labelNames: ['outcome'],
+new Gauge({
+  name: 'confere_build_info',
+  help: 'Always 1, with the version of Confere and of Node.js.',
+  labelNames: ['version', 'node'],
   registers,
-});
+}).set({ version: VERSION, node: process.version }, 1);
 
-export const authFailures = new Counter({
-  name: 'confere_auth_failures_total',
-  help: 'Rejected credentials, by kind: bearer (API and /metrics), pull (a merchant), login (console).',
-  labelNames: ['kind'],
-  registers,
-});
+export const webhooksReceived = openCounter(
+  'confere_webhooks_received_total',
+  'Webhooks by outcome: accepted, duplicate, refused, garbage (over its quota), unauthorized, unavailable.',
+  { outcome: ['accepted', 'duplicate', 'refused', 'garbage', 'unauthorized', 'unavailable'] },
+);
+
+export const authFailures = openCounter(
+  'confere_auth_failures_total',
+  'Rejected credentials, by kind: bearer (API and /metrics), pull (a merchant), login and session (console).',
+  { kind: ['bearer', 'pull', 'login', 'session'] },
+);
 
 export const webhookCommitSeconds = new Histogram({
   name: 'confere_webhook_commit_seconds',
@@ -27,105 +38,91 @@ export const webhookCommitSeconds = new Histogram({
   registers,
 });
 
-export const itemsVerified = new Counter({
-  name: 'confere_webhook_items_verified_total',
-  help: 'Verified items of webhooks, by outcome: applied, waiting, contradicted, quarantined, failed.',
-  labelNames: ['outcome'],
+export const itemsVerified = openCounter(
+  'confere_webhook_items_verified_total',
+  'Verified items of webhooks, by outcome: applied, waiting, contradicted, quarantined, failed.',
+  { outcome: ['applied', 'waiting', 'contradicted', 'quarantined', 'failed'] },
+);
+
+export const verificationSeconds = new Histogram({
+  name: 'confere_webhook_verification_seconds',
+  help: 'Time from the arrival of a webhook to the outcome of the first fetch of each of its items.',
+  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 900],
   registers,
 });
 
-export const transactionsApplied = new Counter({
-  name: 'confere_transactions_applied_total',
-  help: 'Transactions that were new or changed, by source: webhook, list, show.',
-  labelNames: ['source'],
+export const webhooksLost = openCounter(
+  'confere_webhooks_lost_total',
+  'Changes whose expected webhook did not arrive within WEBHOOK_GRACE.',
+);
+
+export const transactionsApplied = openCounter(
+  'confere_transactions_applied_total',
+  'Transactions that were new or changed, by source: webhook, list, show.',
+  { source: ['webhook', 'list', 'show'] },
+);
+
+const PROVIDER_OPERATIONS = ['show', 'list', 'create'];
+
+export const providerRequests = openCounter(
+  'confere_provider_requests_total',
+  'Requests to the provider, repeats included, by outcome: ok, not_found, unauthorized (401, 403), rejected (other 3xx, 4xx), rate_limited (429), unavailable (408, 425, 5xx), no_answer.',
+  {
+    operation: PROVIDER_OPERATIONS,
+    outcome: ['ok', 'not_found', 'unauthorized', 'rejected', 'rate_limited', 'unavailable', 'no_answer'],
+  },
+);
+
+export const providerRequestSeconds = new Histogram({
+  name: 'confere_provider_request_seconds',
+  help: 'Time from a request to the provider being sent to the end of its answer, without waits for a slot or a token.',
+  labelNames: ['operation'],
+  buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   registers,
 });
+for (const operation of PROVIDER_OPERATIONS) providerRequestSeconds.zero({ operation });
 
-export const runsFinished = new Counter({
-  name: 'confere_runs_finished_total',
-  help: 'Reconciliation runs by final state.',
-  labelNames: ['state'],
-  registers,
+export const runsFinished = openCounter('confere_runs_finished_total', 'Reconciliation runs by final state.', {
+  state: ['complete', 'incomplete', 'failed'],
 });
 
 export const jobTicks = new Counter({
   name: 'confere_job_ticks_total',
-  help: 'Ticks of the timetable that this process ran, by job and outcome.',
+  help: 'Ticks of the timetable that this process ran, by job and outcome: done, failed, skipped.',
   labelNames: ['job', 'outcome'],
   registers,
 });
 
-export const callbackAttempts = new Counter({
-  name: 'confere_callback_attempts_total',
-  help: 'Attempts at delivering callbacks, by outcome.',
-  labelNames: ['outcome'],
-  registers,
-});
+export const callbackAttempts = openCounter(
+  'confere_callback_attempts_total',
+  'Attempts at delivering callbacks, by outcome: delivered, or the class of the error.',
+  {
+    outcome: [
+      ...['delivered', 'http_status', 'redirect', 'gone', 'timeout', 'dns', 'connect', 'tls', 'forbidden_address'],
+      ...['connection_lost', 'bad_response', 'headers_too_large', 'not_renderable'],
+    ],
+  },
+);
 
-export const alertSends = new Counter({
-  name: 'confere_alert_sends_total',
-  help: 'Alerts sent to channels, by channel and outcome: sent, failed.',
-  labelNames: ['channel', 'outcome'],
-  registers,
-});
+export const alertSends = openCounter(
+  'confere_alert_sends_total',
+  'Alerts sent to channels, by channel and outcome: sent, failed.',
+  {
+    channel: ['log', 'alertmanager', 'slack', 'pagerduty', 'email', 'merchant_email'],
+    outcome: ['sent', 'failed'],
+  },
+);
 
-export const openMismatches = new Gauge({
-  name: 'confere_mismatches_open',
-  help: 'Open mismatches by kind, as of the last watch.',
-  labelNames: ['kind'],
-  registers,
-});
+export const transactionRetries = openCounter(
+  'confere_database_retries_total',
+  'Database transactions that ran again, by reason: deadlock, lock_wait (time-out), duplicate (another writer was faster), lost (connection), unavailable (read-only or not ready).',
+  { reason: ['deadlock', 'lock_wait', 'duplicate', 'lost', 'unavailable'] },
+);
 
-export const mismatchStakeCents = new Gauge({
-  name: 'confere_mismatches_stake_cents',
-  help: 'Sum of the amounts of transactions with open mismatches, in cents, by kind, as of the last watch.',
-  labelNames: ['kind'],
-  registers,
-});
-
-export const unsealedSeconds = new Gauge({
-  name: 'confere_ledger_unsealed_seconds',
-  help: 'Age of the oldest entry that is not in the hash chain yet, as of the last watch.',
-  registers,
-});
-
-export const daysUnproven = new Gauge({
-  name: 'confere_days_unproven',
-  help: 'How many of the last 95 ended days are not proven, read completely or counted, as of the last watch.',
-  registers,
-});
-
-export const oldestUnprovenDays = new Gauge({
-  name: 'confere_oldest_unproven_age_days',
-  help: 'Age in days of the oldest unproven day; 0 when all are proven.',
-  registers,
-});
-
-export const webhookLossRatio = new Gauge({
-  name: 'confere_webhook_loss_ratio',
-  help: "Share of the day's changes with an expected webhook, past their grace, that no webhook announced.",
-  labelNames: ['day'],
-  registers,
-});
-
-export const webhookLatenessSeconds = new Gauge({
-  name: 'confere_webhook_lateness_seconds',
-  help: "Time from a change to the webhook that announced it, for the day's changes.",
-  labelNames: ['day', 'quantile'],
-  registers,
-});
-
-export const lastWebhookSeconds = new Gauge({
-  name: 'confere_last_webhook_timestamp_seconds',
-  help: 'Arrival of the newest webhook.',
-  registers,
-});
-
-export const webhooksSpooled = new Counter({
-  name: 'confere_webhooks_spooled_total',
-  help: 'Webhooks spooled to disk while the database was unavailable.',
-  registers,
-});
+export const webhooksSpooled = openCounter(
+  'confere_webhooks_spooled_total',
+  'Webhooks spooled to disk while the database was unavailable.',
+);
 
 export const spoolBytes = new Gauge({
   name: 'confere_spool_bytes',
@@ -139,40 +136,35 @@ export const spoolKeptFiles = new Gauge({
   labelNames: ['kind'],
   registers,
 });
+for (const kind of ['torn', 'refused']) spoolKeptFiles.set({ kind }, 0);
 
-export const spoolCutOff = new Counter({
-  name: 'confere_spool_cut_off_total',
-  help: 'Segments that end in an incomplete record of a crash, which was never answered.',
-  registers,
-});
+export const spoolCutOff = openCounter(
+  'confere_spool_cut_off_total',
+  'Segments that end in an incomplete record of a crash, which was never answered.',
+);
 
-export const inboundSilenceSeconds = new Gauge({
-  name: 'confere_inbound_silence_seconds',
-  help: 'Time since the newest webhook, as of the last watch.',
-  registers,
-});
+export const connectionsCut = openCounter(
+  'confere_connections_cut_total',
+  'Connections that the server closed: idle (an unauthenticated one for too long), unread (answers not read), shed (for a new one), refused (limit reached), pipelined (too many requests at once).',
+  { why: ['idle', 'unread', 'shed', 'refused', 'pipelined'] },
+);
 
-export const inboundSilenceLimitSeconds = new Gauge({
-  name: 'confere_inbound_silence_limit_seconds',
-  help: 'Usual limit of that time; beyond it an alert fires. 0 while too little is known.',
-  registers,
-});
+export const quarantineDropped = openCounter(
+  'confere_quarantine_dropped_total',
+  'Webhooks whose bodies were dropped, because the quarantine was full or a person purged it.',
+);
 
-export const connectionsCut = new Counter({
-  name: 'confere_connections_cut_total',
-  help: 'Connections that the server closed: idle (an unauthenticated one for too long), unread (answers not read), shed (for a new one), refused (limit reached), pipelined (too many requests at once).',
-  labelNames: ['why'],
-  registers,
-});
-
-export const quarantineDropped = new Counter({
-  name: 'confere_quarantine_dropped_total',
-  help: 'Webhooks whose bodies were dropped, because the quarantine was full or a person purged it.',
-  registers,
-});
-
-export const quarantineBytes = new Gauge({
-  name: 'confere_quarantine_bytes',
-  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES, webhooks that name no transaction are refused.',
-  registers,
-});
+/** Opens a counter that is 0 for each combination of its labels from the first scrape: an absent series cannot alert. */
+function openCounter<Label extends string = never>(
+  name: string,
+  help: string,
+  labels = {} as Record<Label, string[]>,
+): Counter<Label> {
+  const labelNames = Object.keys(labels) as Label[];
+  const counter = new Counter({ name, help, labelNames, registers });
+  let combinations: Partial<Record<Label, string>>[] = [{}];
+  for (const label of labelNames)
+    combinations = combinations.flatMap((one) => labels[label].map((value) => ({ ...one, [label]: value })));
+  for (const combination of combinations) counter.inc(combination, 0);
+  return counter;
+}

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { unsealedSeconds } from '../metrics/metrics.ts';
+import { type Reading, secondsSince } from '../metrics/reading.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
@@ -26,8 +26,8 @@ export async function verifySealed(context: Context, end: number, report: Report
   report({ scope: UNSEALED_SCOPE, says });
 }
 
-/** Sets the gauge of the oldest unsealed entry's age: one or two seconds while the sealer works. */
-export async function updateUnsealedGauge({ db, clock }: Context): Promise<void> {
+/** The age of the oldest unsealed entry: one or two seconds while the sealer works. */
+export async function readSealMetrics({ db, clock }: Context): Promise<Reading[]> {
   const head = await readNewestSeal(db);
   const oldest = await db
     .selectFrom('entries')
@@ -36,5 +36,11 @@ export async function updateUnsealedGauge({ db, clock }: Context): Promise<void>
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
-  unsealedSeconds.set(oldest ? Math.max(0, clock.now().getTime() - oldest.recorded_at.getTime()) / 1000 : 0);
+  return [
+    {
+      name: 'confere_ledger_unsealed_seconds',
+      help: 'Age of the oldest entry that is not in the hash chain yet.',
+      values: secondsSince(oldest?.recorded_at, clock.now()),
+    },
+  ];
 }

@@ -9,6 +9,7 @@ import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { type Reading, secondsSince } from '../metrics/reading.ts';
 import { type Priority, TOKEN_TTL_MS, type TokenBucket, type TokenGrant } from './schedule-requests.ts';
 
 const NAME = 'provider';
@@ -38,6 +39,22 @@ export function openTokenBucket({ db, clock }: Pick<Context, 'db' | 'clock'>, pe
   return {
     take: (priority) => transact(db, (trx) => take(trx, bucket, priority, clock.now()), { retryDuplicates: true }),
   };
+}
+
+/** How full the bucket is. */
+export async function readBudgetMetrics({ config, db, clock }: Context): Promise<Reading[]> {
+  const name = 'confere_provider_budget_ratio';
+  const help =
+    'Share of the bucket of PROVIDER_RATE that all processes may still send at once; 1 without PROVIDER_RATE.';
+  if (config.PROVIDER_RATE === 'off') return [{ name, help, values: 1 }];
+  const row = await db
+    .selectFrom('provider_budget')
+    .select(['tokens', 'filled_at'])
+    .where('name', '=', NAME)
+    .executeTakeFirst();
+  const { capacity, perSecond } = planBucket(config.PROVIDER_RATE);
+  const tokens = row ? row.tokens + secondsSince(row.filled_at, clock.now()) * perSecond : capacity;
+  return [{ name, help, values: Math.min(1, tokens / capacity) }];
 }
 
 async function take(

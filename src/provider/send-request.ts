@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { parseRetryAfter } from '../domain/retry-after.ts';
+import { providerRequestSeconds, providerRequests } from '../metrics/metrics.ts';
 import type { Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './schedule-requests.ts';
@@ -99,9 +100,13 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
   transport.onRequest();
   // taken after the wait for a slot: the answer shows what happened meanwhile
   const askedAt = transport.now();
+  const operation = nameOperation(method, path);
+  const end = providerRequestSeconds.startTimer({ operation });
+  let result = 'no_answer';
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
     const answer = await send(transport, method, path, body);
+    result = nameResult(answer.status);
     outcome = answer.status < 300 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
     if (answer.status >= 300) throw describeFailure(answer);
     return { ...answer, askedAt };
@@ -116,8 +121,23 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
       cause: error,
     });
   } finally {
+    end();
+    providerRequests.inc({ operation, outcome: result });
     transport.scheduler.release(ticket, outcome);
   }
+}
+
+function nameOperation(method: 'GET' | 'POST', path: string): 'create' | 'list' | 'show' {
+  if (method === 'POST') return 'create';
+  return path.startsWith('/api/v1/transactions?') ? 'list' : 'show';
+}
+
+function nameResult(status: number): string {
+  if (status < 300) return 'ok';
+  if (status === 404) return 'not_found';
+  if (status === 429) return 'rate_limited';
+  if (isOverload(status)) return 'unavailable';
+  return status === 401 || status === 403 ? 'unauthorized' : 'rejected';
 }
 
 type Answer = { status: number; text: string; retryAfter: string | undefined };

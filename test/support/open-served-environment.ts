@@ -24,6 +24,7 @@ export async function openServedEnvironment(options: {
   on?: { socketPath: string; database: string };
   logTo?: NodeJS.WritableStream;
   httpLimits?: Partial<HttpLimits>;
+  sides?: { web: boolean; worker: boolean };
 }): Promise<ServedEnvironment> {
   const env = { PROVIDER_URL: options.providerUrl, PROVIDER_API_KEY: API_KEY, ...NO_RUNS, ...options.env };
   const environment = await openEnvironment(env, options.on, options.logTo);
@@ -32,7 +33,11 @@ export async function openServedEnvironment(options: {
   const spool = SPOOL_DIR === undefined ? undefined : environment.use(openSpool(SPOOL_DIR));
   const service = await startService(
     context,
-    { sides: { web: true, worker: true }, spool, httpLimits: { ...TEST_HTTP_LIMITS, ...options.httpLimits } },
+    {
+      sides: options.sides ?? { web: true, worker: true },
+      spool,
+      httpLimits: { ...TEST_HTTP_LIMITS, ...options.httpLimits },
+    },
     () => undefined,
   );
   environment.use(service);

@@ -6,11 +6,13 @@ import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { createWaitingApp } from '../../http/create-worker-app.ts';
+import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
 import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
 import { createLog, type Log } from '../../log.ts';
 import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
-import { type OpenedService, waitForDatabase } from './wait-for-database.ts';
+import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
 const STOP_MS = 18_000;
@@ -46,11 +48,22 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   }
   {
     await using spool = sides.web ? openOwnSpool(config) : undefined;
-    const opened = await waitForDatabase(config, { log, signal: stop.signal, spool });
+    const early = createEarlyApp(config, { log, signal: stop.signal, spool, web: sides.web });
+    const opened = await waitForDatabase(config, { log, signal: stop.signal, early });
     if (opened) await run(opened, spool, sides, stop, stopped);
   }
   unlock?.();
   log.info('stopped');
+}
+
+/** A receiver without a spool has none: it can't do its work without the database, and ends. */
+function createEarlyApp(
+  config: Config,
+  options: { log: Log; signal: AbortSignal; spool: Spool | undefined; web: boolean },
+): EarlyApp | undefined {
+  const { log, signal, spool, web } = options;
+  if (spool) return { app: createSpoolApp(config, log, spool, signal), does: 'webhooks go to the spool' };
+  return web ? undefined : { app: createWaitingApp(config, log, signal), does: 'the worker waits for it' };
 }
 
 /** Exits. Another process, or the next start, takes over work under way once its lease has expired. */

@@ -7,8 +7,9 @@ import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchan
 import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import type { Context } from '../../context.ts';
-import { type HttpLimits, type ListeningServer, serveHttp } from '../../http/connections/serve-http.ts';
+import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '../../http/connections/serve-http.ts';
 import { createApp } from '../../http/create-app.ts';
+import { createWorkerApp } from '../../http/create-worker-app.ts';
 import { drainSpool } from '../../inbox/receive/drain-spool.ts';
 import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
@@ -22,22 +23,23 @@ import { fetchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
 import { fetchOpen } from '../../reconciliation/watches/fetch-open.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
+import { METRIC_READERS } from './metric-readers.ts';
 
 export type ServiceOptions = {
   sides: { web: boolean; worker: boolean };
   /** Stores webhooks while the database is unreachable. */
   spool?: Spool | undefined;
-  /** A server that already listens, because webhooks went to the spool while the database opened. */
+  /** A server that already listens, because the database took time to open. */
   server?: ListeningServer | undefined;
   httpLimits?: HttpLimits;
 };
 
-/** The running service; `port` is undefined without the web side. Abort the context's signal before disposing. */
-export type Service = AsyncDisposable & { port: number | undefined };
+/** The running service. Abort the context's signal before disposing. */
+export type Service = AsyncDisposable & { port: number };
 
 /**
  * Starts the service in this process: the web side (receiver, API, console), the worker's loops and the timetable, or
- * one of them. Each loop ends by the context's signal. Disposing waits for all of them, each before the parts it uses. The
+ * one of them. A worker alone serves its health and metrics. Each loop ends by the context's signal. Disposing waits for all of them, each before the parts it uses. The
  * caller disposes the context afterwards. When a part cannot start, `stop` is called first: the loops that already run
  * end only by the signal.
  */
@@ -48,9 +50,12 @@ export async function startService(context: Context, options: ServiceOptions, st
   try {
     await applyRefundRule(context);
     await correctReferenceScopes(context);
-    if (options.sides.worker) startWorker(context, stack);
+    const { web, worker } = options.sides;
+    // a port that is in use fails before any work begins
+    const ownPort = web ? undefined : await serveWorker(context, options, stack);
+    if (worker) startWorker(context, stack);
     watchService(context, options.sides, stack);
-    const port = options.sides.web ? await startWeb(context, options, stack) : undefined;
+    const port = ownPort ?? (await startWeb(context, options, stack));
     const owned = stack.move();
     return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
@@ -70,7 +75,7 @@ async function startWeb(
     const drained = drainSpool(context, spool);
     stack.defer(() => drained);
   }
-  const app = createApp(context, spool);
+  const app = createApp(context, spool, undefined, METRIC_READERS);
   if (listening) {
     listening.replaceApp(app);
     stack.use(startHeartbeats(context));
@@ -93,6 +98,19 @@ function watchService(context: Context, sides: ServiceOptions['sides'], stack: A
   stack.defer(async () => {
     await Promise.all(loops);
   });
+}
+
+/** Serves the health and the metrics of a worker. @returns its port. */
+async function serveWorker(
+  context: Context,
+  { server: listening, httpLimits }: ServiceOptions,
+  stack: AsyncDisposableStack,
+): Promise<number> {
+  const app = createWorkerApp(context, METRIC_READERS);
+  listening?.replaceApp(app);
+  const server = listening ?? stack.use(await listenHttp(context.config, app, httpLimits));
+  context.log.info({ port: server.port }, 'listening for health checks and scrapes alone');
+  return server.port;
 }
 
 /** Starts the worker's loops. Disposing waits until each has ended after the signal. */

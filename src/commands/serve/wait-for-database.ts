@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Express } from 'express';
 import { MIGRATION_LOCKED } from '../../../embedded/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Context, openContext } from '../../context.ts';
 import { type ListeningServer, listenHttp } from '../../http/connections/serve-http.ts';
-import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
-import type { Spool } from '../../inbox/spool/spool.ts';
 import { describeError, type Log } from '../../log.ts';
 
 const RETRY_MS = 2_000;
-/** When the database takes longer to open (it hangs, recovers or migrates), webhooks go to the spool. */
+/** When the database takes longer to open (it hangs, recovers or migrates), the early app serves meanwhile. */
 const OPEN_MS = 2_000;
 /** Codes of a database that is unreachable or not ready. Any other error fails the start. */
 const UNREACHABLE = new Set([
@@ -20,27 +19,30 @@ const UNREACHABLE = new Set([
 
 export type OpenedService = { context: Context; server: ListeningServer | undefined };
 
+/** An app that needs no database, and what it does, for the log. */
+export type EarlyApp = { app: Express; does: string };
+
 /**
- * Opens the context. While the database is unreachable or slow to open, webhooks go to the spool, if there is one. They
- * arrive at the port that later serves the whole app.
+ * Opens the context. While the database is unreachable or slow to open, the early app serves, on the port that later
+ * serves the whole app. Without one an unreachable database is an error.
  * @returns undefined when the signal came first.
  */
 export async function waitForDatabase(
   config: Config,
-  options: { log: Log; signal: AbortSignal; spool: Spool | undefined },
+  options: { log: Log; signal: AbortSignal; early: EarlyApp | undefined },
 ): Promise<OpenedService | undefined> {
-  const { log, signal, spool } = options;
+  const { log, signal, early } = options;
   let listening: ListeningServer | undefined;
-  const listen = async (to: Spool): Promise<void> => {
-    listening ??= await listenHttp(config, createSpoolApp(config, log, to, signal));
+  const listen = async ({ app }: EarlyApp): Promise<void> => {
+    listening ??= await listenHttp(config, app);
   };
   try {
     for (;;) {
       const opening = openContext(config, { log, signal, migrates: true });
       try {
-        if (spool && !listening && (await takesLonger(opening, OPEN_MS))) {
-          log.warn('database not open yet: webhooks go to the spool');
-          await listen(spool).catch(async (error: unknown) => {
+        if (early && !listening && (await takesLonger(opening, OPEN_MS))) {
+          log.warn(`database not open yet: ${early.does}`);
+          await listen(early).catch(async (error: unknown) => {
             await opening.then(
               (context) => context[Symbol.asyncDispose](),
               () => undefined,
@@ -50,9 +52,9 @@ export async function waitForDatabase(
         }
         return { context: await opening, server: listening };
       } catch (error) {
-        if (!spool || !UNREACHABLE.has(String((error as { code?: unknown }).code))) throw error;
-        log.error({ error: describeError(error) }, 'database unreachable: webhooks go to the spool');
-        await listen(spool);
+        if (!early || !UNREACHABLE.has(String((error as { code?: unknown }).code))) throw error;
+        log.error({ error: describeError(error) }, `database unreachable: ${early.does}`);
+        await listen(early);
       }
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       if (!signal.aborted) continue;

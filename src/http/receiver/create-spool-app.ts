@@ -1,9 +1,10 @@
-import express, { type Express } from 'express';
+import type { Express } from 'express';
 import type { Config } from '../../config.ts';
 import { createSpoolReceiver } from '../../inbox/receive/receive.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import type { Log } from '../../log.ts';
 import { createHealthRoutes } from '../check-health.ts';
+import { createBareApp } from '../create-bare-app.ts';
 import { handleErrors } from '../send-problem.ts';
 import { respondWithoutReading } from './read-body.ts';
 import { webhookRoutes } from './receive-webhook.ts';
@@ -12,11 +13,7 @@ const RETRY_AFTER_S = 5;
 
 /** The app before the database was reached for the first time: webhooks go to the spool, other requests get 503. */
 export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('etag', false);
-  app.set('case sensitive routing', true);
-  if (config.TRUST_PROXY !== undefined) app.set('trust proxy', config.TRUST_PROXY);
+  const app = createBareApp(config);
   const clock = { now: () => new Date() };
   app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES)));
   app.use(createHealthRoutes({ signal, spool, isWritable: async () => false }));

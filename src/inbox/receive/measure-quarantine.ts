@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
-import { quarantineBytes } from '../../metrics/metrics.ts';
+import type { Reading } from '../../metrics/reading.ts';
 import { DROPPABLE, type Droppable, dropBodies } from './drop-bodies.ts';
 
 const MEASURE_EVERY_MS = 1_000;
@@ -50,7 +50,6 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
       if (quarantined >= maxBytes)
         measuredBytes -= await dropTo(context, ['garbage', 'denied', 'unasked', 'too_many_items'], quarantined);
       if (pending >= maxBytes) await dropTo(context, ['unproven'], pending);
-      quarantineBytes.set(measuredBytes);
     } catch (error) {
       context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured; retrying');
     }
@@ -95,6 +94,22 @@ export function selectSizes(db: Reader) {
     .where('state', 'in', ['quarantined', 'pending'])
     .where('dropped_at', 'is', null)
     .groupBy('state');
+}
+
+/** Bytes in the quarantine, and their limit. */
+export async function readQuarantineMetrics(context: Context): Promise<Reading[]> {
+  return [
+    {
+      name: 'confere_quarantine_bytes',
+      help: 'Bytes of quarantined webhooks; at the limit, webhooks that name no transaction are refused.',
+      values: (await measureBodies(context)).quarantined,
+    },
+    {
+      name: 'confere_quarantine_limit_bytes',
+      help: 'QUARANTINE_MAX_BYTES of this process.',
+      values: context.config.QUARANTINE_MAX_BYTES,
+    },
+  ];
 }
 
 async function measureBodies({ db }: Context): Promise<{ quarantined: number; pending: number }> {

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
-import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
+import { spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
@@ -100,7 +100,6 @@ export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): R
     if (isGarbage) await admitGarbage(quota, !isHalfFull(spool), request.address, request.body.length);
     const arrival = toArrival(request, defect, new Date());
     const [outcome] = await spoolBatch(spool, [arrival]);
-    lastWebhookSeconds.setToCurrentTime();
     return { id: webhookIdOf(arrival.hash), duplicate: outcome?.duplicate ?? false, defect };
   };
 }
@@ -133,7 +132,6 @@ function isHalfFull(spool: Spool): boolean {
 
 async function storeBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
   const outcomes = spool ? await commitOrSpool(context, spool, batch) : await commit(context, batch);
-  lastWebhookSeconds.setToCurrentTime();
   context.wakeUps.inbox.notify();
   return outcomes;
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { inboundSilenceLimitSeconds, inboundSilenceSeconds } from '../../metrics/metrics.ts';
+import { type Reading, secondsSince } from '../../metrics/reading.ts';
 import { detectSilence, findDownGaps, type Heartbeat, type Silence } from './detect-silence.ts';
 import { findLastArrival } from './record-heartbeat.ts';
 
@@ -25,8 +25,6 @@ export async function watchSilence(context: Context, sweep: ReconcileDays): Prom
   const now = context.clock.now();
   const heartbeats = await readHeartbeats(context);
   const silence = detectSilence(heartbeats, await findLastArrival(context), now);
-  inboundSilenceSeconds.set(silence.since ? (now.getTime() - silence.since.getTime()) / 1000 : 0);
-  inboundSilenceLimitSeconds.set((silence.limitMs ?? 0) / 1000);
   const alertedAt = await readAlertedAt(context);
   const swept = await readSwept(context);
   const missed = [
@@ -40,6 +38,29 @@ export async function watchSilence(context: Context, sweep: ReconcileDays): Prom
   await updateAlert(context, silence, alertedAt !== undefined, now);
   if (pendingSince && (await sweep(daysOf(context, pendingSince, now))))
     await writeSwept(context, { until: now, pendingSince: undefined });
+}
+
+/** How long no webhook has arrived, and how long is usual. */
+export async function readSilenceMetrics(context: Context): Promise<Reading[]> {
+  const now = context.clock.now();
+  const { since, limitMs } = detectSilence(await readHeartbeats(context), await findLastArrival(context), now);
+  return [
+    {
+      name: 'confere_last_webhook_timestamp_seconds',
+      help: 'Arrival of the newest webhook; 0 before the first.',
+      values: (since?.getTime() ?? 0) / 1000,
+    },
+    {
+      name: 'confere_inbound_silence_seconds',
+      help: 'Time since the newest webhook; 0 before the first.',
+      values: secondsSince(since, now),
+    },
+    {
+      name: 'confere_inbound_silence_limit_seconds',
+      help: 'Usual limit of that time; beyond it an alert fires. 0 while too little is known.',
+      values: (limitMs ?? 0) / 1000,
+    },
+  ];
 }
 
 /** Start of the sweep: at the start of a silence its last arrival; at its end the last arrival before the alert. */

@@ -4,7 +4,8 @@ import { inForce } from '../../database/in-force.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { describeStatus } from '../../domain/statuses.ts';
-import { itemsVerified } from '../../metrics/metrics.ts';
+import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
+import { secondsSince } from '../../metrics/reading.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import type { FetchResult } from '../items/fetch-transaction.ts';
@@ -63,9 +64,11 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
     },
     { retryDuplicates: true },
   );
-  for (const { outcome } of outcomes) {
+  for (const { item, outcome } of outcomes) {
     const contradicted = outcome.kind === 'applied' && outcome.contradiction !== undefined;
     itemsVerified.inc({ outcome: contradicted ? 'contradicted' : outcome.kind });
+    // later fetches are repeats, or wait for the provider to know the transaction
+    if (item.fetches === 0) verificationSeconds.observe(secondsSince(item.receivedAt, now));
   }
 }
 

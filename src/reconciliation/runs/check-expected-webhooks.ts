@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { webhooksLost } from '../../metrics/metrics.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { findWebhooksCompleteUntil } from './find-webhooks-complete-until.ts';
@@ -24,6 +25,7 @@ export async function checkExpectedWebhooks(context: Context, run?: SettlingRun)
   for (;;) {
     const settled = await transact(context.db, (trx) => settleBatch(context, trx, run), { retryDuplicates: true });
     lost += settled.lost;
+    webhooksLost.inc(settled.lost);
     if (settled.rows < BATCH_ROWS) break;
   }
   if (lost > 0) context.wakeUps.alerts.notify();

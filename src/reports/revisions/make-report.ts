@@ -9,7 +9,6 @@
  * files is rebuilt from its row. A file without a row is never served.
  */
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
@@ -17,6 +16,7 @@ import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { VERSION } from '../../domain/version.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
@@ -44,8 +44,6 @@ export type MadeReport = { report: Report; changed: boolean };
 /** `isScheduled`: mails the revision, unless only the day's label or proof changed since the last mail. */
 type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
-/** The version in package.json, read once. */
-export const VERSION = (createRequire(import.meta.url)('../../../package.json') as { version: string }).version;
 const RACES_MAX = 5;
 
 /**

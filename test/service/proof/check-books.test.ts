@@ -5,12 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
-import { unsealedSeconds } from '../../../src/metrics/metrics.ts';
 import { type BooksCheck, checkBooks } from '../../../src/proof/check-books.ts';
 import { collectBreaks } from '../../../src/proof/collect-breaks.ts';
 import { verifyBalances } from '../../../src/proof/verify-balances.ts';
 import { verifyChain } from '../../../src/proof/verify-chain.ts';
-import { updateUnsealedGauge } from '../../../src/proof/verify-sealed.ts';
+import { readSealMetrics } from '../../../src/proof/verify-sealed.ts';
 import { verifyStated } from '../../../src/proof/verify-stated.ts';
 import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { readSeal, type Seal } from '../../../src/seal/read-seals.ts';
@@ -503,6 +502,6 @@ describe('books of its own', () => {
 });
 
 async function measure(context: TestEnvironment['context']): Promise<number> {
-  await updateUnsealedGauge(context);
-  return (await unsealedSeconds.get()).values[0]?.value ?? -1;
+  const [unsealed] = await readSealMetrics(context);
+  return Number(unsealed?.values);
 }

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { registry } from '../../../src/metrics/metrics.ts';
 import { readCoverage } from '../../../src/reconciliation/numbers/read-coverage.ts';
+import {
+  readAnnouncementMetrics,
+  readCoverageMetrics,
+} from '../../../src/reconciliation/numbers/read-proof-metrics.ts';
 import { lossRate, readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
-import { updateGauges } from '../../../src/reconciliation/numbers/update-gauges.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import {
@@ -81,13 +83,16 @@ test('coverage counts days read whole after their end, empty days too, and finds
   });
 });
 
-test('the numbers stand in /metrics', async () => {
+test('the numbers are metrics', async () => {
   await using environment = await openReconciliationEnvironment(SINCE);
   await announce(environment, D1, 4);
-  await updateGauges(environment.context);
-  const text = await registry.metrics();
-  expect(text).toContain('confere_days_unproven 1\n');
-  expect(text).toContain('confere_oldest_unproven_age_days 1\n');
-  expect(text).toContain('confere_webhook_loss_ratio{day="yesterday"} 0\n');
-  expect(text).toContain('confere_webhook_lateness_seconds{day="yesterday",quantile="0.95"} 4\n');
+  const [unproven, age] = await readCoverageMetrics(environment.context);
+  expect(unproven?.values).toBe(1);
+  const { calendar, clock } = environment.context;
+  const sinceMidnightS = (clock.now().getTime() - calendar.startOfDay(dayAgo(0)).getTime()) / 1000;
+  expect(age?.values).toBeGreaterThan(sinceMidnightS - 60);
+  expect(age?.values).toBeLessThanOrEqual(sinceMidnightS);
+  const [ratio, lateness] = await readAnnouncementMetrics(environment.context);
+  expect(ratio?.values).toContainEqual({ labels: { day: 'yesterday' }, value: 0 });
+  expect(lateness?.values).toContainEqual({ labels: { day: 'yesterday', percentile: '95' }, value: 4 });
 });

@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+
+/** Delivered ones are not counted: they are nearly all rows of the table. */
+const STATES = ['pending', 'held', 'failed'];
+
+/** The backlog of callbacks. */
+export async function readCallbackMetrics({ db, clock }: Context): Promise<Reading[]> {
+  const now = clock.now();
+  const counts = await db
+    .selectFrom('callbacks')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('state', 'in', STATES)
+    .groupBy('state')
+    .execute();
+  const oldest = await db
+    .selectFrom('callbacks')
+    .select('created_at')
+    .where('state', '=', 'pending')
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  // one entry of the index for each merchant
+  const due = await db
+    .selectFrom('callbacks')
+    .select(sql<Date | null>`MIN(next_attempt_at)`.as('at'))
+    .where('state', '=', 'pending')
+    .groupBy('merchant_seq')
+    .execute();
+  const oldestDue = due.reduce<Date | null>((first, { at }) => (at && (!first || at < first) ? at : first), null);
+  return [
+    {
+      name: 'confere_callbacks',
+      help: 'Callbacks by state: pending (the backlog), held (their merchant is paused or failing), failed (for good).',
+      values: byLabel('state', STATES, new Map(counts.map((row) => [row.state, Number(row.count)]))),
+    },
+    {
+      name: 'confere_callbacks_oldest_pending_age_seconds',
+      help: 'Time since the oldest pending callback was made, also where it is being repeated or replayed; 0 without one.',
+      values: secondsSince(oldest?.created_at, now),
+    },
+    {
+      name: 'confere_callbacks_overdue_seconds',
+      help: 'Time for which the attempt that is due longest has been waiting for a worker; 0 without one.',
+      values: secondsSince(oldestDue, now),
+    },
+  ];
+}

@@ -1,0 +1,36 @@
+import { readAlertMetrics } from '../../alerts/read-alert-metrics.ts';
+import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
+import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
+import type { MetricReaders } from '../../http/expose-metrics.ts';
+import { readInboxMetrics } from '../../inbox/manage/read-inbox-metrics.ts';
+import { readQuarantineMetrics } from '../../inbox/receive/measure-quarantine.ts';
+import { readSilenceMetrics } from '../../inbox/silence/watch-silence.ts';
+import { readMismatchMetrics } from '../../mismatches/read-mismatch-metrics.ts';
+import { readSealMetrics } from '../../proof/verify-sealed.ts';
+import { readBudgetMetrics } from '../../provider/open-token-bucket.ts';
+import {
+  readAnnouncementMetrics,
+  readCoverageMetrics,
+  readRunMetrics,
+} from '../../reconciliation/numbers/read-proof-metrics.ts';
+import { readReportMetrics } from '../../reports/revisions/read-report-metrics.ts';
+import { readJobMetrics } from '../../timetable/read-job-metrics.ts';
+
+/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool` read the database. */
+export const METRIC_READERS: MetricReaders = {
+  pool: readPoolMetrics,
+  locks: readLockMetrics,
+  silence: readSilenceMetrics,
+  inbox: readInboxMetrics,
+  quarantine: readQuarantineMetrics,
+  budget: readBudgetMetrics,
+  runs: readRunMetrics,
+  coverage: readCoverageMetrics,
+  announcements: readAnnouncementMetrics,
+  mismatches: readMismatchMetrics,
+  seals: readSealMetrics,
+  callbacks: readCallbackMetrics,
+  alerts: readAlertMetrics,
+  reports: readReportMetrics,
+  jobs: readJobMetrics,
+};

@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts';
+import { addDays } from '../../domain/calendar.ts';
+import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+import { readCoverage } from './read-coverage.ts';
+import { lossRate, readWebhookDays } from './read-webhook-days.ts';
+
+const RUN_STATES = ['queued', 'running', 'complete', 'incomplete', 'failed'];
+/** Complete runs that are searched for one that read the running day: more than a day of the timetable makes. */
+const RUNS_SEARCHED_MAX = 1_000;
+
+/** Proven days. */
+export async function readCoverageMetrics(context: Context): Promise<Reading[]> {
+  const { days, proven, oldestUnproven } = await readCoverage(context);
+  const { calendar, clock } = context;
+  const endedAt = oldestUnproven === null ? undefined : calendar.startOfDay(addDays(oldestUnproven, 1));
+  return [
+    {
+      name: 'confere_coverage_unproven',
+      help: 'How many of the last 95 ended days are not proven, read completely or counted.',
+      values: days - proven,
+    },
+    {
+      name: 'confere_coverage_oldest_unproven_age_seconds',
+      help: 'Time since the oldest unproven day ended; 0 when all are proven.',
+      values: secondsSince(endedAt, clock.now()),
+    },
+  ];
+}
+
+/** How the provider announced the changes of today and yesterday. */
+export async function readAnnouncementMetrics(context: Context): Promise<Reading[]> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const days = await readWebhookDays(context, { from: addDays(today, -1), to: today });
+  const named = days.map((day, index) => ({ day, labels: { day: index === 0 ? 'yesterday' : 'today' } }));
+  return [
+    {
+      name: 'confere_webhook_loss_ratio',
+      help: "Share of the day's changes with an expected webhook, past their grace, that no webhook announced.",
+      values: named.map(({ day, labels }) => ({ labels, value: Number(lossRate(day) ?? 0) })),
+    },
+    {
+      name: 'confere_webhook_lateness_seconds',
+      help: "Time from a change to the webhook that announced it, for the day's changes.",
+      values: named.flatMap(({ day, labels }) => [
+        { labels: { ...labels, percentile: '50' }, value: day.lateS?.p50 ?? 0 },
+        { labels: { ...labels, percentile: '95' }, value: day.lateS?.p95 ?? 0 },
+      ]),
+    },
+  ];
+}
+
+/** Runs by state, and the newest one that read the running day. */
+export async function readRunMetrics({ db, calendar }: Context): Promise<Reading[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy('state')
+    .execute();
+  const complete = await db
+    .selectFrom('runs')
+    .select(['started_at', 'to_day'])
+    .where('state', '=', 'complete')
+    .where('platform', 'is', null)
+    // such a run reads single days
+    .where('how', '<>', 'open')
+    .orderBy('seq', 'desc')
+    .limit(RUNS_SEARCHED_MAX)
+    .execute();
+  const newest = complete.find((run) => run.started_at !== null && run.to_day >= calendar.dayOf(run.started_at));
+  return [
+    {
+      name: 'confere_runs',
+      help: 'Reconciliation runs by state.',
+      values: byLabel('state', RUN_STATES, new Map(rows.map((row) => [row.state, Number(row.count)]))),
+    },
+    {
+      name: 'confere_runs_today_complete_timestamp_seconds',
+      help: 'Start of the newest complete run that read the day on which it started; 0 before the first.',
+      values: (newest?.started_at?.getTime() ?? 0) / 1000,
+    },
+  ];
+}
