@@ -5,6 +5,7 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { probeInbox } from '../inbox/receive/probe-inbox.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { findBearer } from './access/authorize.ts';
@@ -17,15 +18,18 @@ const PROBE_EVERY_MS = 1_000;
 const PROBE_SETTING = 'ready_probe';
 const PRIVATE_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** `/healthz`, `/readyz` and `/metrics`. */
+/**
+ * `/healthz`, `/readyz` and `/metrics`.
+ * @param web whether this process receives webhooks: it is ready if one would be stored; else if a commit lands.
+ */
 export function healthRoutes(
   context: Context,
   guard: AuthGuard,
-  { spool, metrics }: { spool?: Spool | undefined; metrics: () => Promise<string> },
+  { web, spool, metrics }: { web?: boolean; spool?: Spool | undefined; metrics: () => Promise<string> },
 ): Router {
   return createHealthRoutes({
     ...{ signal: context.signal, spool, metrics },
-    isWritable: createProbe(() => probeSettings(context)),
+    isWritable: createProbe(() => (web ? probeInbox(context) : probeSettings(context))),
     findCaller: (request) => findBearer(context, guard, request),
   });
 }

@@ -51,7 +51,7 @@ export function createApp(
     next();
   });
   const metrics = createMetricsPage(context, readers);
-  app.use(healthRoutes(context, guard, { spool, metrics }));
+  app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
   // before `authenticate`: merchants send a pull token
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));

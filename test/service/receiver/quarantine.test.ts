@@ -404,9 +404,9 @@ test('/readyz goes on after a deadlock with another replica', async () => {
   // not rolled back with what it ends
   await sql`CREATE TABLE deadlocks_left (n INT) ENGINE = MyISAM`.execute(db);
   await sql`INSERT INTO deadlocks_left VALUES (2)`.execute(db);
-  await sql`CREATE TRIGGER deadlock BEFORE INSERT ON settings FOR EACH ROW
+  await sql`CREATE TRIGGER deadlock BEFORE INSERT ON webhooks FOR EACH ROW
     BEGIN
-      IF NEW.name = 'ready_probe' THEN
+      IF NEW.state = 'probe' THEN
         UPDATE deadlocks_left SET n = n - 1;
         IF (SELECT n FROM deadlocks_left) >= 0 THEN
           SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found when trying to get lock';
@@ -419,14 +419,15 @@ test('/readyz goes on after a deadlock with another replica', async () => {
   expect(rows).toEqual([{ n: -1 }]);
 });
 
-test('/readyz says whether a commit lands, not only whether the database answers', async () => {
+test('/readyz says whether a webhook would be committed, not only whether the database answers, and leaves no row', async () => {
   await using context = await openTestContext();
   const server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
   const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${server.port}/readyz`)).status;
   expect(await ready()).toBe(200);
-  await context.db.schema.alterTable('settings').renameTo('settings_away').execute();
+  expect(await context.db.selectFrom('webhooks').select('seq').execute()).toEqual([]);
+  await context.db.schema.alterTable('webhooks').renameTo('webhooks_away').execute();
   await eventually('not ready', async () => (await ready()) === 503);
-  await context.db.schema.alterTable('settings_away').renameTo('settings').execute();
+  await context.db.schema.alterTable('webhooks_away').renameTo('webhooks').execute();
   await eventually('ready again', async () => (await ready()) === 200);
   await server[Symbol.asyncDispose]();
 });
