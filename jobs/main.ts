@@ -51,7 +51,7 @@ export const WORK: Record<JobName, Work> = {
 export function startJobScheduler(context: Context): AsyncDisposable {
   const jobs = listJobs(context.config).filter((job) => job.cron !== 'off');
   for (const { name: job } of jobs)
-    for (const outcome of ['done', 'failed', 'skipped']) jobTicks.inc({ job, outcome }, 0);
+    for (const outcome of ['done', 'failed', 'lost', 'skipped']) jobTicks.inc({ job, outcome }, 0);
   const running = new Set<Promise<void>>();
   const guard = (name: string, work: () => Promise<unknown>): void => {
     const tick = work()
