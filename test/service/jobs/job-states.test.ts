@@ -115,11 +115,11 @@ test('a failed report, books check or manifest alerts at once, and the alert end
 });
 
 test('a job of every few minutes alerts after three failures in a row', async () => {
-  await tick('reconcile_recent', 15, new Error('x'));
-  await tick('reconcile_recent', 10, new Error('x'));
+  await tick('reconcile_recent', 3, new Error('x'));
+  await tick('reconcile_recent', 2, new Error('x'));
   await watch(environment.context);
   expect(await firing()).toEqual([]);
-  await tick('reconcile_recent', 5, new Error('x'));
+  await tick('reconcile_recent', 1, new Error('x'));
   await watch(environment.context);
   expect(await firing()).toEqual(['job_failed reconcile_recent medium']);
   await tick('reconcile_recent', 0);
