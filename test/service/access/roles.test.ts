@@ -30,6 +30,7 @@ const API: Record<string, string> = {
   'get /api/v1/transactions/:id': READERS,
   'get /api/v1/balances': READERS,
   'get /api/v1/numbers': READERS,
+  'get /api/v1/jobs': READERS,
   'get /api/v1/openings': READERS,
   'post /api/v1/openings': ADMINS,
   'get /api/v1/adjustments': READERS,

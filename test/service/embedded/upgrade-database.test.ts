@@ -44,7 +44,8 @@ test('a database of the version before the baseline gets the schema of a new one
   await using fresh = openDatabase<unknown>(await createTestDatabase('empty'));
   const created = await run(fresh.db);
   expect(created.filter((name) => name.includes('-baseline-'))).toHaveLength(13);
-  const { histories_to_mend: dropped, ...rows } = await describeRows(old.db);
+  const columns = await readColumns(old.db);
+  const { histories_to_mend: dropped, ...rows } = await describeRows(old.db, columns);
   expect(dropped?.count).toBeGreaterThan(0);
   const empty = Object.keys(rows).filter((name) => rows[name]?.count === 0);
   expect(empty).toEqual(['seal_stragglers']);
@@ -57,7 +58,8 @@ test('a database of the version before the baseline gets the schema of a new one
   expect(await run(old.db)).toEqual([]);
 
   expect(await describeSchema(old.db)).toEqual(await describeSchema(fresh.db));
-  expect(await describeRows(old.db)).toEqual(rows);
+  columns.delete('histories_to_mend');
+  expect(await describeRows(old.db, columns)).toEqual(rows);
 });
 
 test('a database with only some of the replaced migrations is refused, and not changed', async () => {
@@ -77,7 +79,7 @@ test('a database with a history that its version has not corrected is refused, a
   await expect(run(old.db)).rejects.toThrow(
     /^1 histories .* are not corrected: run confere migrate of version 0\.1\.0/,
   );
-  const { histories_to_mend: kept } = await describeRows(old.db);
+  const { histories_to_mend: kept } = await describeRows(old.db, await readColumns(old.db));
   expect(kept?.count).toBeGreaterThan(0);
   await sql`UPDATE histories_to_mend SET mended_at = NOW() WHERE mended_at IS NULL`.execute(old.db);
   expect(await run(old.db)).toContain('0075-drop-histories-to-mend.ts');
@@ -122,14 +124,24 @@ async function readNames(db: Kysely<unknown>): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Number and checksum of the rows of each table but those that `migrate` itself writes. */
-async function describeRows(db: Kysely<unknown>): Promise<Record<string, { count: number; checksum: unknown }>> {
-  const { rows } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+/** The columns of each table but those that `migrate` itself writes. */
+async function readColumns(db: Kysely<unknown>): Promise<Map<string, string[]>> {
+  const { rows } = await sql<{ name: string; column: string }>`
+    SELECT table_name AS name, column_name AS \`column\` FROM information_schema.columns
     WHERE table_schema = DATABASE() AND table_name NOT IN ('migrations', 'migration_lock')`.execute(db);
-  const described = rows.map(async ({ name }) => {
-    const counted = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM ${sql.table(name)}`.execute(db);
-    const summed = await sql<{ Checksum: unknown }>`CHECKSUM TABLE ${sql.table(name)}`.execute(db);
-    return [name, { count: Number(counted.rows[0]?.count), checksum: summed.rows[0]?.Checksum }] as const;
+  const byTable = Map.groupBy(rows, ({ name }) => name);
+  return new Map([...byTable].map(([name, columns]) => [name, columns.map(({ column }) => column)]));
+}
+
+type Rows = { count: number; checksum: unknown };
+
+/** Number and checksum of the rows of each table, over these columns. */
+async function describeRows(db: Kysely<unknown>, columns: Map<string, string[]>): Promise<Record<string, Rows>> {
+  const described = [...columns].map(async ([name, ofTable]) => {
+    const values = sql.join(ofTable.map((column) => sql`IFNULL(HEX(${sql.ref(column)}), '-')`));
+    const { rows } = await sql<Rows>`SELECT COUNT(*) AS count, SUM(CRC32(CONCAT_WS(',', ${values}))) AS checksum
+      FROM ${sql.table(name)}`.execute(db);
+    return [name, { count: Number(rows[0]?.count), checksum: rows[0]?.checksum }] as const;
   });
   return Object.fromEntries(await Promise.all(described));
 }
