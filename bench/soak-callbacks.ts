@@ -194,7 +194,7 @@ async function kill(child: ChildProcess): Promise<void> {
   if (child.kill('SIGKILL')) await gone;
 }
 
-/** Makes payments at a steady rate. What can't be written while the database is away is written afterwards. */
+/** Makes payments at a steady rate. Payments that fail while the database is away are written afterwards. */
 async function payAll(context: Context): Promise<number> {
   const startedMs = performance.now();
   const perTurn = PAYMENTS_A_TURN * HISTORY.length * MERCHANTS;

@@ -105,7 +105,7 @@ async function compareOutputs(
   merchant: DemoMerchant,
   { home, live, signal, check, scenario, events }: OutputCheck,
 ): Promise<void> {
-  say('\n4. What a webhook claimed and the provider never showed.');
+  say('\n4. Webhooks claimed changes that the provider never showed.');
   const forged = await waitFor(signal, async () => {
     const found = (await mismatches(app)).filter((one) => one.kind === 'webhook_contradiction');
     return found.length >= scenario.webhooks.forged ? found : undefined;

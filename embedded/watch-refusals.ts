@@ -10,7 +10,7 @@ export type Refusal = 'not ready' | 'read only';
 type Answer = (error: NodeJS.ErrnoException | null) => void;
 
 /**
- * Calls `onRefusal` when the server of a connection refuses a statement, and destroys that connection on release. Such a
+ * Calls `onRefusal` when the server of a connection refuses a statement, and destroys that connection on release. The
  * server refuses ROLLBACK as well: the transaction stays open, and the next caller's BEGIN would commit its statements. A
  * ROLLBACK that failed for any other reason leaves the same state.
  */

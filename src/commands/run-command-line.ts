@@ -58,7 +58,7 @@ async function createProgram(name: string, open: typeof withContext): Promise<Co
   return program;
 }
 
-/** Describes our errors in full. Of other errors it omits database messages, which quote values. */
+/** Describes our errors in full. It omits database messages of other errors, because they quote values. */
 function describe(error: unknown): string {
   if (error instanceof ConfereError) return error.message;
   const { name, code, at } = describeError(error);

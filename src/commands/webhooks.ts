@@ -11,7 +11,7 @@ import { parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
-/** Who has the command line has the database. */
+/** A user of the command line can read the database, so the role is admin. */
 const COMMAND_CALLER = { id: 'command', role: 'admin' } as const;
 const LIST_MAX = 200;
 const PAGE_ROWS = 200;

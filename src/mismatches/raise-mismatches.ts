@@ -1,5 +1,5 @@
 /**
- * Opens mismatches. What is found (`FoundMismatch`) comes in; rows of `mismatches`, their recorded changes and their
+ * Opens mismatches. Findings (`FoundMismatch`) come in; rows of `mismatches`, their recorded changes and their
  * alerts go out, all in the caller's transaction.
  *
  * At most one mismatch of a kind and scope is open. Found again while open, it shows the newest evidence. Found again

@@ -37,7 +37,7 @@ export async function resolveMismatches(
   return ended.length;
 }
 
-/** What observations say about mismatches that were open before them. */
+/** The evidence of observations about mismatches that were open before them. */
 export type Evidence = {
   /** Kinds and scopes that they resolve. */
   resolved: ResolvedScope[];

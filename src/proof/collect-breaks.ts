@@ -1,8 +1,8 @@
 /** One place where the books are inconsistent. */
 export type Break = {
-  /** Where, in a few words: the scope of the mismatch. */
+  /** The scope of the mismatch: the place in a few words. */
   scope: string;
-  /** What is wrong. */
+  /** A description for people. */
   says: string;
   transactionId?: string;
 };

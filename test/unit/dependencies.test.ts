@@ -1,4 +1,4 @@
-/** What a malicious package could do when Confere is installed. */
+/** Checks the lockfile against the actions of a malicious package during installation. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

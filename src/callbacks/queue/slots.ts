@@ -37,7 +37,7 @@ export function createSlots(): Slots {
   return { limits: new Map(), inFlight: new Set(), claimed: new Set(), successors: new Set() };
 }
 
-/** What this process has leased and not recorded yet. */
+/** Returns the callbacks that this process has leased and not recorded yet. */
 export function listLeased({ claimed, successors }: Slots): LeasedSet {
   return { has: (seq) => claimed.has(seq) || successors.has(seq) };
 }

@@ -23,7 +23,7 @@ const TAG = /<[^<>]{0,100}>/g;
 const CPF_LENGTH = 11;
 /** Digits of a CPF before its check digits, which follow from them. */
 export const CPF_BASE_LENGTH = 9;
-/** What may be a CPF without its check digits. */
+/** Matches nine digits that may be a CPF without its check digits. */
 export const CPF_BASE = new RegExp(`(?<!\\d)(\\d{3})${GAP}(\\d{3})${GAP}(\\d{3})(?!\\d)`, 'g');
 /** Lookaheads, so that overlapping candidates are all found. */
 const DOCUMENT_SHAPES = [

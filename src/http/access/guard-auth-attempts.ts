@@ -13,7 +13,7 @@ import { authFailures } from '../../metrics/metrics.ts';
 import { nameSite } from '../connections/group-sockets.ts';
 import { createSourceQueue } from './queue-by-source.ts';
 
-/** What a credential opens: our API and /metrics, a merchant's events, the console's login, its pages. */
+/** The area that a credential opens: our API and /metrics, a merchant's events, the console's login, its pages. */
 export type AuthAttemptKind = 'bearer' | 'pull' | 'login' | 'session';
 export type AuthAttempt = { kind: AuthAttemptKind; address: string | undefined; credential: string };
 

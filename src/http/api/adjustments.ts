@@ -31,7 +31,7 @@ export const statementSchema = z.object({
   new_platform: newPlatform,
 });
 
-/** What people enter beside the provider's list: adjustments, and statements of the balance that its panel shows. */
+/** Routes for data that people enter beside the provider's list: adjustments, and statements of the balance that its panel shows. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
   router.post('/adjustments', requireRole('accountant'), async (request, response) => {

@@ -78,7 +78,7 @@ export function merchantRoutes(context: Context): express.Router {
 }
 
 function addActions(router: express.Router, context: Context): void {
-  /** What a request does to its merchant, written down with it. */
+  /** Changes a merchant and writes the audit row in the same transaction. */
   const change = <T>(action: string, request: Request, response: Response, work: (inner: Context) => Promise<T>) =>
     auditChange(context, work, describeAudit(request, response, action));
 

@@ -21,7 +21,7 @@ const QUERY_TIMEOUT_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const SENDERS_KEPT_MAX = 10_000;
 
-/** What this process may still grant to one sender, in bytes. */
+/** The bytes that this process may still grant to one sender. */
 type Budget = {
   left: number;
   untilMs: number;

@@ -5,7 +5,7 @@ export const ITEMS_MAX = 1000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PATH = /\/transaction\/([0-9a-f-]{36})(?:$|[/?])/i;
 
-/** What a webhook says of one transaction: a key for the lookup, and claims to compare with the provider's answer. */
+/** A webhook's claims about one transaction: a key for the lookup, and values to compare with the provider's answer. */
 export type WebhookItem = {
   /** Lower case, always of UUID shape. */
   transactionId: string | null;

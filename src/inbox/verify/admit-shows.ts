@@ -16,7 +16,7 @@ import {
 const HIT_WRITTEN_EVERY_MS = 60_000;
 const SENDERS_KEPT_MAX = 10_000;
 
-/** What a fetch may do: ask the provider, at which sender's cost; or only wait. */
+/** The decision about a fetch: ask the provider, at the cost of a sender, or wait. */
 export type Admission =
   | { kind: 'show'; chargedSender: string | undefined }
   | { kind: 'wait'; waitsFor: 'list' | 'sender'; notBefore: Date | undefined };

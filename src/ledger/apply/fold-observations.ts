@@ -36,7 +36,7 @@ export type TransactionChange = {
   observations: HistoryObservation[];
 };
 
-/** What one observation says about events that were known before it. */
+/** The evidence of one observation about events that were known before it. */
 export type HistoryObservation = HistoryEvidence & { askedAt: Date; isShow: boolean };
 
 /**

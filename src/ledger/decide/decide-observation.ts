@@ -1,5 +1,5 @@
 /**
- * What one observation adds to a stored transaction. Pure: no clock, no database.
+ * Decides the changes that one observation makes to a stored transaction. Pure: no clock, no database.
  *
  * Events are only added (extend-history.ts has the rules). Fixed facts (amount, operation, reference, extra, platform)
  * keep the first applied value; another value is a mismatch. Facts that may arrive later (commission, e2e id, the
@@ -38,7 +38,7 @@ export type Decision = {
   historyEvidence: HistoryEvidence;
 };
 
-/** What one observation says about the events that were known before it. */
+/** The evidence of one observation about the events that were known before it. */
 export type HistoryEvidence = {
   isComplete: boolean;
   /** Whether it is newer than the stored observation. */

@@ -2,8 +2,8 @@
  * Adds an observation to the history of one transaction. Pure. An event is identified by status, time and the number of
  * equal events before it.
  *
- * The order of the provider's array is the history; times never reorder events. Of two observations, the one requested
- * later orders the events that it shows. An event that it lacks follows its predecessor in the other observation. So
+ * The order of the provider's array is the history; times never reorder events. The later requested of
+ * two observations orders the events that it shows. An event that it lacks follows its predecessor in the other observation. So
  * observations of a growing history end in the order of the longest, in any order of arrival.
  *
  * A row without a history gives one inferred event, dated by the creation or by the latest event before it; when such

@@ -58,7 +58,7 @@ export function createRowCollection(): RowCollection {
   };
 }
 
-/** What a pass keeps of a row. */
+/** Returns the part of a row that a pass stores. */
 export function toPageRow(row: ListPage['rows'][number]): PageRow {
   if (row.ok) {
     const { id, createdWall } = row.transaction;

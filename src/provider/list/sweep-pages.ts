@@ -9,7 +9,7 @@ import type { StoredPage } from './collect-rows.ts';
 
 /** Requests that a pass may send beyond the pages that brought rows: the page after the last, and one more. */
 const SPARE_PAGES = 2;
-/** Limit of partly new pages past the announced end. Such pages are drift; they go on while rows are created. */
+/** Limit of partly new pages past the announced end. They are drift, and continue while rows are created. */
 const PARTLY_NEW_MAX = 20;
 
 export type RequestBudget = {

@@ -29,8 +29,8 @@ export async function claimRun(
     if (id !== undefined) query = query.where('id', '=', id);
     if (daysMax !== undefined) {
       query = query.where((eb) => {
-        const isShort = eb(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax);
-        return includeOpen ? eb.or([isShort, eb('how', '=', 'open')]) : isShort;
+        const isWithinLimit = eb(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax);
+        return includeOpen ? eb.or([isWithinLimit, eb('how', '=', 'open')]) : isWithinLimit;
       });
     }
     const row = await query.executeTakeFirst();

@@ -12,7 +12,7 @@ export type RunRequest = {
   from: Day;
   to: Day;
   platform?: string | undefined;
-  /** What started it: a job's name, `api`, `command`. */
+  /** The cause of the start: a job's name, `api`, `command`. */
   trigger: string;
   createdBy: string;
   /** Reads each day whole by default. */

@@ -10,7 +10,7 @@ import { fill, formatDay, type Texts } from '../texts/texts.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 import { openTable, type SheetFactory, type TableWriter } from './open-table.ts';
 
-/** What all steps share that write the files of one revision. */
+/** The context that all steps share that write the files of one revision. */
 export type ReportWork = {
   db: Reader;
   plan: ReportPlan;

@@ -1,4 +1,4 @@
-/** Who may call what: each route with each role, a merchant's token, and none. A new route has to be entered here. */
+/** Access to each route with each role, a merchant's token, and none. A new route has to be entered here. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -16,7 +16,7 @@ const ACCOUNTANTS = 'accountant admin';
 const ADMINS = 'admin';
 const ALL = `nobody merchant ${READERS}`;
 
-/** Who is let in, by route of the program interfaces. The provider's routes take its own credentials: see the receiver. */
+/** The roles that may call each route of the program interfaces. The provider's routes take its own credentials: see the receiver. */
 const API: Record<string, string> = {
   'get /healthz': ALL,
   'get /readyz': ALL,

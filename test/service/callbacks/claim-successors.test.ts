@@ -26,7 +26,7 @@ async function claim(env: CallbackEnvironment): Promise<ClaimedCallback[]> {
 const sequences = (claimed: ClaimedCallback[]): number[][] =>
   claimed.map((one) => [one, ...one.successors].map(({ sequence }) => sequence));
 
-/** Of those that follow another. */
+/** Counts the leased callbacks that follow another. */
 async function countLeased(env: CallbackEnvironment): Promise<number> {
   const rows = await env.context.db
     .selectFrom('callbacks')
@@ -139,13 +139,13 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
   const claimed = await claim(env);
   expect(sequences(claimed)).toEqual([[1, 2]]);
   const sent: string[] = [];
-  const desk = await openDesk(context, claimed, (body) => sent.push(body));
+  const dispatcher = await openDispatcher(context, claimed, (body) => sent.push(body));
   const prepareNext = async () => {
-    for (const [seq, merchant] of desk.merchants) desk.merchants.set(seq, { ...merchant, holdsBack: true });
+    for (const [seq, merchant] of dispatcher.merchants) dispatcher.merchants.set(seq, { ...merchant, holdsBack: true });
     return { body: {}, keys: [createSecretKey(Buffer.alloc(32))] };
   };
-  await dispatch({ ...desk, prepareSuccessor: prepareNext }, claimed);
-  await desk.recorder.flushed();
+  await dispatch({ ...dispatcher, prepareSuccessor: prepareNext }, claimed);
+  await dispatcher.recorder.flushed();
   expect(sent).toHaveLength(1);
   expect(await countLeased(env)).toBe(0);
 });
@@ -210,11 +210,14 @@ test('a successor that is released while its predecessor is recorded is claimed 
   expect(sequences(claimed)).toEqual([[1, 2], [1]]);
 
   const recording = Promise.withResolvers<never>();
-  const desk = { ...(await openDesk(context, claimed, () => undefined)), prepareSuccessor: () => recording.promise };
+  const dispatcher = {
+    ...(await openDispatcher(context, claimed, () => undefined)),
+    prepareSuccessor: () => recording.promise,
+  };
   const dispatched = await context.db.transaction().execute(async (trx) => {
     // the recorder has read who waits for the first two, and waits for the row of one of them
     await newest(trx).set({ step: 0 }).execute();
-    const dispatching = dispatch(desk, claimed);
+    const dispatching = dispatch(dispatcher, claimed);
     await waitForLockWaits(context);
     recording.reject(new Error('it can not be rendered'));
     await Promise.race([dispatching, waitForLockWaits(context, 2)]);
@@ -222,7 +225,7 @@ test('a successor that is released while its predecessor is recorded is claimed 
     return { dispatching };
   });
   await dispatched.dispatching;
-  await desk.recorder.flushed();
+  await dispatcher.recorder.flushed();
   expect(sequences(await claim(env))).toEqual([[2]]);
 });
 
@@ -235,16 +238,16 @@ test('a callback whose merchant the pass did not read is released and logged, an
   const log = { ...env.context.log, error: (fields: object) => logged.push(JSON.stringify(fields)) };
   const context = { ...env.context, log: log as unknown as Context['log'] };
   const sent: string[] = [];
-  const desk = { ...(await openDesk(context, claimed, (body) => sent.push(body))), merchants: new Map() };
-  await dispatch({ ...desk, prepareSuccessor: () => Promise.reject(new Error('there is none')) }, claimed);
-  await desk.recorder.flushed();
+  const dispatcher = { ...(await openDispatcher(context, claimed, (body) => sent.push(body))), merchants: new Map() };
+  await dispatch({ ...dispatcher, prepareSuccessor: () => Promise.reject(new Error('there is none')) }, claimed);
+  await dispatcher.recorder.flushed();
   expect(sent).toEqual([]);
   expect(logged).toEqual([expect.stringMatching(/callback 1 has no merchant 1/)]);
   expect(sequences(await claim(env))).toEqual([[1]]);
 });
 
-/** What dispatches these without a network: each is answered 200 at once. */
-async function openDesk(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
+/** Dispatches callbacks without a network: each is answered 200 at once. */
+async function openDispatcher(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
   const recorder = createRecorder(context, () => undefined, new AbortController().signal);
   const merchants = new Map((await readDeliveryMerchants(context)).map((merchant) => [merchant.seq, merchant]));
   const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };

@@ -27,7 +27,7 @@ function endInReverse(ended: Ended[]): Behaviour {
   };
 }
 
-/** Of each payment, the sequences in the order in which they were taken. */
+/** The sequences of each payment, in the order in which the merchant received them. */
 function sequencesOf(ended: Ended[]): Record<string, number[]> {
   const byPayment = Map.groupBy(ended, ({ id }) => id);
   return Object.fromEntries([...byPayment].map(([id, taken]) => [id, taken.map(({ sequence }) => sequence)]));

@@ -114,7 +114,7 @@ test.each(['python', 'php'])('the %s snippet refuses a delivered message with an
   expect(verifyBy(language, secret, cases)).toEqual([true, false, false, false, false, false, false]);
 });
 
-/** What a snippet's `verify` says of each case. */
+/** The results of a snippet's `verify`, by case. */
 function verifyBy(language: string, secret: string, cases: [Record<string, string>, string][]): boolean[] {
   const input = JSON.stringify({ secret, cases });
   const said =

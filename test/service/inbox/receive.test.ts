@@ -22,7 +22,7 @@ function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
   return env.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
 }
 
-/** What the live service is said to send of it. */
+/** The body that public clients of the live service read. */
 const flat = (row: ShownTransaction, more: object = {}) => ({
   id: 30,
   transaction_id: row.id,

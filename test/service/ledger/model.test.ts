@@ -63,8 +63,8 @@ const anyOperation = fc.oneof(
 );
 
 /**
- * What must come of all that was done: the observations at each life, the opening that stands at each platform, and the
- * adjustments that it does not hold already.
+ * The expected state: the observations of each timeline, the opening in force of each platform, and the adjustments that
+ * the opening does not contain.
  */
 type Model = {
   observations: Map<number, TimelineObservation[]>;

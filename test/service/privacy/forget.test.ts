@@ -20,7 +20,7 @@ import { findValues } from './find-values.ts';
 const DOCUMENT = '314.159.265-35';
 const PLAIN = '31415926535';
 const DAY = dayAgo(1);
-/** Of others' transactions that name the person, by extra and by PIX key, and of a report that shows a note on them. */
+/** The days of others' transactions that name the person by extra and by PIX key, and of a report with a note on them. */
 const [MENTION_DAY, KEY_DAY, NOTE_DAY] = [dayAgo(5), dayAgo(4), dayAgo(3)];
 const person = {
   name: 'Zuzimara Quixabeira',

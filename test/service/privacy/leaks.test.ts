@@ -161,7 +161,7 @@ async function askWrongly({ row, cpf, values }: (typeof people)[number]): Promis
   await ask(`/${encodeURIComponent(row.reference)}?${cpf}`);
 }
 
-/** What comes to the receiver: known, unknown, contradicting, unreadable, unauthorized. */
+/** Webhooks that reach the receiver: known, unknown, contradicting, unreadable, unauthorized. */
 async function sendAll({ row, cpf, values }: (typeof people)[number]): Promise<void> {
   const [text = ''] = values;
   await served.webhook({ ...row, transaction_id: row.id, status: 'refund' });

@@ -165,8 +165,8 @@ async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>
 }
 
 /**
- * Of all CPFs that the masks seen allow, those that remain for who tries them all: by each mask's digits in their places,
- * by the ends that longer masks show, and by each spelling that this person may have used, in plain and hashed.
+ * Returns the CPFs that an attacker cannot exclude who tries all that the masks allow: by the digits of each mask, by the
+ * ends that longer masks show, and by each spelling that this person may have used, plain and hashed.
  */
 function attack({ cpf, spelled }: Person, { own, seen }: { own: string; seen: string }): string[] {
   const masks = [...own.matchAll(/[\d*][\d*./-]{9,}[\d*]/g)].map(([mask]) => mask.replace(/[./-]/g, ''));

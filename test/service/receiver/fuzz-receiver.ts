@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 
-/** What a receiver may answer to anything at all. */
+/** The statuses with which a receiver may answer any request. */
 const ALLOWED = [200, 400, 401, 413, 415];
 const SENDERS = 16;
 

@@ -41,7 +41,7 @@ async function takesGenuine(env: InboxEnvironment, address = PROVIDER): Promise<
   await env.waitForState(id, 'applied');
 }
 
-/** What is kept of each webhook of a sender, the oldest first. */
+/** The stored part of each webhook of a sender, the oldest first. */
 async function kept(env: InboxEnvironment, address: string) {
   const rows = await env.context.db
     .selectFrom('webhooks')

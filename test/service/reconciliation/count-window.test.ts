@@ -9,7 +9,7 @@ import { numRuns } from '../../support/property.ts';
 
 const [D5, D4, D3, D1, TODAY] = [5, 4, 3, 1, 0].map(dayAgo) as [string, string, string, string, string];
 
-/** Of a day: paid ones, expired ones, refunds; whole pages and the one after. */
+/** Numbers of transactions of a day: paid, expired, refunded; whole pages and the page after. */
 const PAID = numRuns(130, 250);
 const ROWS = PAID + 20 + 10;
 const REQUESTS = Math.ceil(ROWS / 100) + 1;

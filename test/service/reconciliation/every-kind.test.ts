@@ -35,7 +35,7 @@ import { numRuns } from '../../support/property.ts';
 import { API_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
-/** Of a clean month. */
+/** Transactions for each day of a clean month. */
 const PER_DAY = numRuns(8, 40);
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;

@@ -112,7 +112,7 @@ test('any number of runs that wait for a day delays no other run of the worker',
   using held = holdLease(elsewhere, reader);
   const start = (from: string, to: string) =>
     startRun(environment.context, { from, to, trigger: 'test', createdBy: 'test' });
-  // more than there are lanes, each with a day that it could read as well
+  // more than there are slots, each with a day that it could read as well
   const waiting = [];
   for (let run = 0; run < 5; run++) waiting.push(await start(FIRST, THIRD));
   const stop = new AbortController();

@@ -196,7 +196,7 @@ test('a run whose process died resumes with the unproven days, and keeps its cou
   expect(environment.provider.requests.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
 });
 
-/** Of a day that is long enough for its pages to be kept; three days have 130 rows before. */
+/** The day is long enough for its pages to be stored; the three days before it have 130 rows. */
 const PAGES = numRuns(11, 21);
 const ROWS = PAGES * 100;
 const DIES_AT_PAGE = numRuns(9, 15);

@@ -67,7 +67,7 @@ test('a late entry is searched among its neighbours, not among all entries seale
 
 type Step = { table: string; key: string | null; r_rows: string };
 
-/** What the server did for each statement of a reading. */
+/** The plan that the server used for each statement of a reading. */
 async function analyze(known: AsOf): Promise<Step[]> {
   const { db, clock } = environment.context;
   const statements: { sql: string; parameters: readonly unknown[] }[] = [];

@@ -24,7 +24,7 @@ function arriveAt(...ms: number[]): Arrival[] {
 
 const keep = (arrivals: Arrival[]) => context.db.transaction().execute((trx) => insertArrivals(trx, arrivals));
 
-/** What the webhook counts of its repeats, and how many are recorded. */
+/** The webhook's own count of its repeats, and the number that is recorded. */
 async function countRepeats(of: Buffer): Promise<{ counted: number; recorded: number } | undefined> {
   return await context.db
     .selectFrom('webhooks')

@@ -50,7 +50,7 @@ async function drainUntil(spool: Spool, holds: () => Promise<boolean>, log = con
   await drained;
 }
 
-/** What `/metrics` says of files that nobody drains. */
+/** The figures in `/metrics` about files that nobody drains. */
 async function readKept(): Promise<Record<string, number>> {
   const { values } = await spoolKeptFiles.get();
   return Object.fromEntries(values.map((one) => [one.labels.kind, one.value]));

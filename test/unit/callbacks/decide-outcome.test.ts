@@ -168,14 +168,14 @@ test('a rate holds over any interval, for any sequence of requests', () => {
 
 test('a merchant that hangs soon has one place only, and grows again with its successes', () => {
   const places = createSlots();
-  const lane = limitOf(places, 1);
+  const limit = limitOf(places, 1);
   const free = (nowMs: number): number | undefined => shareSlots(places, [1], nowMs).get(1);
   const hangs = { delivered: false, asksForLess: true, retryAfterMs: undefined };
-  for (let i = 0; i < 5; i++) adaptLimit(lane, hangs, 0);
+  for (let i = 0; i < 5; i++) adaptLimit(limit, hangs, 0);
   expect(free(0)).toBe(1);
-  for (let i = 0; i < 100; i++) adaptLimit(lane, { delivered: true, asksForLess: false, retryAfterMs: undefined }, 0);
+  for (let i = 0; i < 100; i++) adaptLimit(limit, { delivered: true, asksForLess: false, retryAfterMs: undefined }, 0);
   expect(free(0)).toBe(32);
-  adaptLimit(lane, { ...hangs, retryAfterMs: 3_600_000 }, 0);
+  adaptLimit(limit, { ...hangs, retryAfterMs: 3_600_000 }, 0);
   expect([free(59_999), free(60_000)]).toEqual([undefined, 16]);
 });
 

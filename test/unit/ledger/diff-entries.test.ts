@@ -78,7 +78,7 @@ function netOf(entries: Entry[]): Record<string, bigint> {
 
 const NEVER_OPENED: Policy = { openingDay: undefined, returnsCommission: () => false };
 
-/** What the table asks for once all these observations are known. */
+/** The entries that the table requires once all these observations are known. */
 function expected(
   timeline: Timeline,
   observations: TimelineObservation[],

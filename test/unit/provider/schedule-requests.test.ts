@@ -9,61 +9,61 @@ import {
 import { createTestTimers } from '../../support/test-timers.ts';
 
 const never = new AbortController().signal;
-const enterAll = (gate: RequestScheduler, count: number) =>
-  Promise.all(Array.from({ length: count }, () => gate.acquire(never)));
+const enterAll = (scheduler: RequestScheduler, count: number) =>
+  Promise.all(Array.from({ length: count }, () => scheduler.acquire(never)));
 
 test('the scheduler admits as many requests as its limit, and the next one after a release', async () => {
-  const gate = createRequestScheduler(16);
-  const [ticket = 0] = await enterAll(gate, 4);
+  const scheduler = createRequestScheduler(16);
+  const [ticket = 0] = await enterAll(scheduler, 4);
   let entered = false;
-  const fifth = gate.acquire(never).then(() => {
+  const fifth = scheduler.acquire(never).then(() => {
     entered = true;
   });
   await new Promise(setImmediate);
   expect(entered).toBe(false);
-  gate.release(ticket, 'other');
+  scheduler.release(ticket, 'other');
   await fifth;
   expect(entered).toBe(true);
 });
 
 test('each good answer raises the limit a little, up to its maximum', async () => {
-  const gate = createRequestScheduler(6);
-  const before = gate.concurrencyLimit;
-  gate.release(await gate.acquire(never), 'good');
-  expect(gate.concurrencyLimit).toBeGreaterThan(before);
-  for (let answer = 0; answer < 100; answer++) gate.release(await gate.acquire(never), 'good');
-  expect(gate.concurrencyLimit).toBe(6);
+  const scheduler = createRequestScheduler(6);
+  const before = scheduler.concurrencyLimit;
+  scheduler.release(await scheduler.acquire(never), 'good');
+  expect(scheduler.concurrencyLimit).toBeGreaterThan(before);
+  for (let answer = 0; answer < 100; answer++) scheduler.release(await scheduler.acquire(never), 'good');
+  expect(scheduler.concurrencyLimit).toBe(6);
 });
 
 test('overloads of requests that were in flight together halve the limit once', async () => {
-  const gate = createRequestScheduler(16);
-  const tickets = await enterAll(gate, 4);
-  for (const ticket of tickets) gate.release(ticket, 'overloaded');
-  expect(gate.concurrencyLimit).toBe(2);
+  const scheduler = createRequestScheduler(16);
+  const tickets = await enterAll(scheduler, 4);
+  for (const ticket of tickets) scheduler.release(ticket, 'overloaded');
+  expect(scheduler.concurrencyLimit).toBe(2);
 });
 
 test('an overload of a request admitted after a halving halves the limit again', async () => {
-  const gate = createRequestScheduler(16);
-  const [first = 0, ...beside] = await enterAll(gate, 4);
-  gate.release(first, 'overloaded');
-  for (const ticket of beside) gate.release(ticket, 'other');
-  expect(gate.concurrencyLimit).toBe(2);
-  gate.release(await gate.acquire(never), 'overloaded');
-  expect(gate.concurrencyLimit).toBe(1);
-  gate.release(await gate.acquire(never), 'overloaded');
-  expect(gate.concurrencyLimit, 'one request always gets through').toBe(1);
+  const scheduler = createRequestScheduler(16);
+  const [first = 0, ...beside] = await enterAll(scheduler, 4);
+  scheduler.release(first, 'overloaded');
+  for (const ticket of beside) scheduler.release(ticket, 'other');
+  expect(scheduler.concurrencyLimit).toBe(2);
+  scheduler.release(await scheduler.acquire(never), 'overloaded');
+  expect(scheduler.concurrencyLimit).toBe(1);
+  scheduler.release(await scheduler.acquire(never), 'overloaded');
+  expect(scheduler.concurrencyLimit, 'one request always gets through').toBe(1);
 });
 
 test('a paused scheduler admits no request before the end of the pause, not even those that waited before', async () => {
   const timers = createTestTimers();
-  const gate = createRequestScheduler(1, undefined, timers);
-  const ticket = await gate.acquire(never);
+  const scheduler = createRequestScheduler(1, undefined, timers);
+  const ticket = await scheduler.acquire(never);
   let entered = false;
-  const waiting = gate.acquire(never).then(() => {
+  const waiting = scheduler.acquire(never).then(() => {
     entered = true;
   });
-  gate.pause(100_000);
-  gate.release(ticket, 'overloaded');
+  scheduler.pause(100_000);
+  scheduler.release(ticket, 'overloaded');
   await timers.advance(90_000);
   expect(entered).toBe(false);
   await timers.advance(10_000);
@@ -71,47 +71,47 @@ test('a paused scheduler admits no request before the end of the pause, not even
 });
 
 test('a waiting request is rejected at the signal, and takes no slot', async () => {
-  const gate = createRequestScheduler(1);
-  const ticket = await gate.acquire(never);
+  const scheduler = createRequestScheduler(1);
+  const ticket = await scheduler.acquire(never);
   const stop = new AbortController();
-  const waiting = gate.acquire(stop.signal);
+  const waiting = scheduler.acquire(stop.signal);
   stop.abort(new Error('stopping'));
   await expect(waiting).rejects.toThrow('stopping');
-  gate.release(ticket, 'good');
-  gate.release(await gate.acquire(never), 'good');
-  await expect(gate.acquire(stop.signal)).rejects.toThrow('stopping');
+  scheduler.release(ticket, 'good');
+  scheduler.release(await scheduler.acquire(never), 'good');
+  await expect(scheduler.acquire(stop.signal)).rejects.toThrow('stopping');
 });
 
 test('waiting requests are admitted by priority, and one slot stays free for verifications', async () => {
-  const gate = createRequestScheduler(16);
-  const tickets = await Promise.all([1, 2, 3].map(() => gate.acquire(never, 'backfill')));
+  const scheduler = createRequestScheduler(16);
+  const tickets = await Promise.all([1, 2, 3].map(() => scheduler.acquire(never, 'backfill')));
   const order: Priority[] = [];
   const waiting = PRIORITIES.toReversed().map(async (priority) => {
-    const ticket = await gate.acquire(never, priority);
+    const ticket = await scheduler.acquire(never, priority);
     order.push(priority);
-    gate.release(ticket, 'other');
+    scheduler.release(ticket, 'other');
   });
   await new Promise(setImmediate);
   // the limit is 4: a backfill may have 3 of its places
   expect(order).toEqual(['verification']);
-  for (const ticket of tickets) gate.release(ticket, 'other');
+  for (const ticket of tickets) scheduler.release(ticket, 'other');
   await Promise.all(waiting);
   expect(order).toEqual([...PRIORITIES]);
 });
 
 test('with a token bucket each request needs a token, and waiting for one delays no more urgent request', async () => {
   const asked: Priority[] = [];
-  const gate = createRequestScheduler(16, {
+  const scheduler = createRequestScheduler(16, {
     take: async (priority): Promise<TokenGrant> => {
       asked.push(priority);
       return priority === 'verification' ? { tokens: 1 } : { waitMs: 3_600_000 };
     },
   });
   const stop = new AbortController();
-  const backfill = gate.acquire(stop.signal, 'backfill');
+  const backfill = scheduler.acquire(stop.signal, 'backfill');
   await new Promise(setImmediate);
-  await gate.acquire(never, 'verification');
-  await gate.acquire(never, 'verification');
+  await scheduler.acquire(never, 'verification');
+  await scheduler.acquire(never, 'verification');
   expect(asked).toEqual(['backfill', 'verification', 'verification']);
   stop.abort(new Error('stopping'));
   await expect(backfill).rejects.toThrow('stopping');
@@ -119,7 +119,7 @@ test('with a token bucket each request needs a token, and waiting for one delays
 
 test('tokens taken together admit as many requests, the most urgent first', async () => {
   let takes = 0;
-  const gate = createRequestScheduler(16, {
+  const scheduler = createRequestScheduler(16, {
     take: async (): Promise<TokenGrant> => {
       takes++;
       return { tokens: 3 };
@@ -127,7 +127,7 @@ test('tokens taken together admit as many requests, the most urgent first', asyn
   });
   const order: Priority[] = [];
   const enter = async (priority: Priority): Promise<void> => {
-    await gate.acquire(never, priority);
+    await scheduler.acquire(never, priority);
     order.push(priority);
   };
   const backfills = [enter('backfill'), enter('backfill')];
@@ -144,8 +144,8 @@ test('a token bucket that fails is asked again', async () => {
     return { tokens: 1 };
   };
   const timers = createTestTimers();
-  const gate = createRequestScheduler(16, { take }, timers);
-  const entered = gate.acquire(never);
+  const scheduler = createRequestScheduler(16, { take }, timers);
+  const entered = scheduler.acquire(never);
   await new Promise(setImmediate);
   expect(takes).toBe(1);
   await timers.advance(1_000);
@@ -154,11 +154,11 @@ test('a token bucket that fails is asked again', async () => {
 });
 
 test('a pause too long to wait for rejects all waiting requests at once, with its length', async () => {
-  const gate = createRequestScheduler(1);
-  await gate.acquire(never);
-  const waited = gate.acquire(never);
-  gate.pause(3_600_000);
+  const scheduler = createRequestScheduler(1);
+  await scheduler.acquire(never);
+  const waited = scheduler.acquire(never);
+  scheduler.pause(3_600_000);
   await expect(waited).rejects.toMatchObject({ code: 'provider_unavailable' });
-  const refused = (await gate.acquire(never).catch((error: unknown) => error)) as { retryAfterMs: number };
+  const refused = (await scheduler.acquire(never).catch((error: unknown) => error)) as { retryAfterMs: number };
   expect(refused.retryAfterMs).toBeGreaterThan(3_500_000);
 });

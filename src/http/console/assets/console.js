@@ -1,4 +1,4 @@
-// What script adds to pages that work without it: copying ids, "/" for the search, pages that renew themselves.
+// Script adds to pages that work without it: copying ids, "/" for the search, pages that renew themselves.
 
 for (const element of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) break;
