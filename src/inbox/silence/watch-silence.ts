@@ -8,7 +8,7 @@ import { detectSilence, findDownGaps, type Heartbeat, type Silence } from './det
 import { findLastArrival } from './record-heartbeat.ts';
 
 const ALERT = { name: 'inbound_silence', scope: 'receiver' } as const;
-/** Stored: until when gaps were searched, and since when days wait for a sweep that could not start yet. */
+/** Stored: until when gaps were searched, and since when days wait for a run that could not start yet. */
 const SETTING = 'gaps_swept';
 type Swept = { until: Date; pendingSince: Date | undefined };
 /** Refunds come up to 95 days after a payment; older days do not change any more. */
@@ -18,10 +18,10 @@ const SWEEP_DAYS_MAX = 95;
 export type ReconcileDays = (days: { from: Day; to: Day }) => Promise<boolean>;
 
 /**
- * Raises an alert while no webhooks arrive, and ends it with the next webhook. Starts a sweep of the days in which webhooks
+ * Raises an alert while no webhooks arrive, and ends it with the next webhook. Starts a run over the days in which webhooks
  * may have been missed: when a receiver is back after an outage, when a silence starts, and when it ends.
  */
-export async function watchSilence(context: Context, sweep: ReconcileDays): Promise<void> {
+export async function watchSilence(context: Context, reconcile: ReconcileDays): Promise<void> {
   const now = context.clock.now();
   const heartbeats = await readHeartbeats(context);
   const silence = detectSilence(heartbeats, await findLastArrival(context), now);
@@ -33,10 +33,10 @@ export async function watchSilence(context: Context, sweep: ReconcileDays): Prom
     ...missedBySilence(silence, heartbeats, alertedAt),
   ].sort((a, b) => a.getTime() - b.getTime());
   const [pendingSince] = missed;
-  // store the pending sweep before the alert ends, or a crash in between would lose it
+  // store the pending run before the alert ends, or a crash in between would lose it
   if (pendingSince) await writeSwept(context, { until: now, pendingSince });
   await updateAlert(context, silence, alertedAt !== undefined, now);
-  if (pendingSince && (await sweep(daysOf(context, pendingSince, now))))
+  if (pendingSince && (await reconcile(daysOf(context, pendingSince, now))))
     await writeSwept(context, { until: now, pendingSince: undefined });
 }
 
@@ -63,7 +63,7 @@ export async function readSilenceMetrics(context: Context): Promise<Reading[]> {
   ];
 }
 
-/** Start of the sweep: at the start of a silence its last arrival; at its end the last arrival before the alert. */
+/** Start of the run: at the start of a silence its last arrival; at its end the last arrival before the alert. */
 function missedBySilence(silence: Silence, heartbeats: Heartbeat[], alertedAt: Date | undefined): Date[] {
   const { state, since } = silence;
   if (state === 'quiet' && since && !alertedAt) return [since];

@@ -26,8 +26,8 @@ export type Cut = {
   eventWindow: EventWindow | null;
 };
 
-/** The run that read the whole day at the provider; its proving pass began at `askedAt`. */
-export type Proof = { runSeq: number; runId: string; askedAt: Date; surplus?: AcceptedSurplus | undefined };
+/** The run that read the whole day at the provider; its clean pass began at `askedAt`. A counted day has none. */
+export type WholeReading = { runSeq: number; runId: string; askedAt: Date; surplus?: AcceptedSurplus | undefined };
 
 /** The number of rows that the provider announced beyond those it listed, and the person who accepted it for the day. */
 export type AcceptedSurplus = { count: number; actor: string; at: Date };
@@ -48,7 +48,7 @@ export type ReportPlan = {
   cut: Cut;
   previous: PreviousRevision | undefined;
   state: ReportState;
-  proof: Proof | undefined;
+  reading: WholeReading | undefined;
   madeAt: Date;
   locale: Locale;
   fullDocuments: boolean;

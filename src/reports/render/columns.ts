@@ -160,7 +160,7 @@ export type ChangeRow = {
   source: string;
 };
 
-/** Null for a row without effects, such as a label or a statement. */
+/** Null for a row without effects, such as a state or a statement. */
 function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
   if (effectBefore === null && effectAfter === null) return null;
   return (effectAfter ?? 0n) - (effectBefore ?? 0n);

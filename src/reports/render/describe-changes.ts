@@ -16,7 +16,7 @@ import type { ChangeRow } from './columns.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
 import type { ReportWork } from './report-work.ts';
-import { isProven } from './write-summary.ts';
+import { isReadWhole } from './write-summary.ts';
 
 type Work = Pick<ReportWork, 'db' | 'plan' | 'scope' | 'balances' | 'factsAtCut' | 'rendering'>;
 type Previous = { revision: PreviousRevision; entries: CutEntries };
@@ -87,7 +87,7 @@ async function* listTransactions(
   }
 }
 
-/** The day's label, if it changed or the revision before was made while the day was running. */
+/** The day's state, if it changed or the revision before was made while the day was running. */
 function describeState(
   plan: ReportPlan,
   previous: PreviousRevision,
@@ -112,11 +112,11 @@ function describeState(
 
 /** One row if a complete reading has proven the day since. */
 function describeProof(plan: ReportPlan, previous: PreviousRevision, texts: Texts): ChangeRow[] {
-  const { proof } = plan;
-  if (!proof || previous.proven || !isProven(plan)) return [];
+  const { reading } = plan;
+  if (!reading || previous.proven || !isReadWhole(plan)) return [];
   const { proof: what, unproven: before, proven: after, provenWhy } = texts.changes;
-  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWallTime(proof.askedAt)) });
-  const source = `${texts.sources.list} ${proof.runId}`;
+  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWallTime(reading.askedAt)) });
+  const source = `${texts.sources.list} ${reading.runId}`;
   return [{ ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before, after, why, source }];
 }
 

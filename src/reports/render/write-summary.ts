@@ -43,9 +43,9 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   if (platform !== undefined) add(words.platform, { text: platform });
   add(words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) });
   add('', { text: texts.stateNotes[plan.state], style: 'hint' });
-  add(words.proven, { text: describeProof(plan, texts), style: isProven(plan) ? 'good' : 'bad' });
-  if (plan.proof?.surplus) {
-    const { count, actor, at } = plan.proof.surplus;
+  add(words.proven, { text: describeProof(plan, texts), style: isReadWhole(plan) ? 'good' : 'bad' });
+  if (plan.reading?.surplus) {
+    const { count, actor, at } = plan.reading.surplus;
     const values = { count: formatLocalCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
     add(words.surplus, { text: fill(words.surplusText, values), style: 'bad' });
   }
@@ -79,15 +79,15 @@ function stateStyle(plan: ReportPlan): 'good' | 'bad' | 'text' {
   return plan.state === 'closed' ? 'good' : plan.state === 'partial' ? 'bad' : 'text';
 }
 
-/** Whether the day is proven: a reading from while it was running is no proof. */
-export function isProven(plan: Pick<ReportPlan, 'proof' | 'state' | 'calendar' | 'day'>): boolean {
-  if (!plan.proof || plan.state === 'partial') return false;
-  return plan.proof.askedAt >= plan.calendar.startOfDay(addDays(plan.day, 1));
+/** Whether the whole day was read after its end. A reading that began while the day was running does not count. */
+export function isReadWhole(plan: Pick<ReportPlan, 'reading' | 'state' | 'calendar' | 'day'>): boolean {
+  if (!plan.reading || plan.state === 'partial') return false;
+  return plan.reading.askedAt >= plan.calendar.startOfDay(addDays(plan.day, 1));
 }
 
 function describeProof(plan: ReportPlan, { summary }: Texts): string {
-  if (!plan.proof) return summary.provenNo;
-  const values = { run: plan.proof.runId, at: formatMoment(plan.calendar.toWallTime(plan.proof.askedAt)) };
+  if (!plan.reading) return summary.provenNo;
+  const values = { run: plan.reading.runId, at: formatMoment(plan.calendar.toWallTime(plan.reading.askedAt)) };
   return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
 }
 

@@ -3,25 +3,29 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
-import type { Proof, ReportState } from '../plan/report-plan.ts';
+import type { ReportState, WholeReading } from '../plan/report-plan.ts';
 
 /** A reading of the days `from` to `to`; `counted`: proven by counts, by no run of its own. */
-type Window = Proof & { from: Day; to: Day; counted?: boolean };
-export type DayClassification = { state: ReportState; proof: Proof | undefined };
+type Window = WholeReading & { from: Day; to: Day; counted?: boolean };
+export type DayClassification = { state: ReportState; reading: WholeReading | undefined };
 
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
 export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
   const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
   const isOver = now >= end;
-  const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
+  const reading = await findWholeReading(
+    db,
+    day,
+    isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' },
+  );
   const late = isOver ? await readNewestReadings(db, day, end) : [];
-  const decided = decideDayState(day, proof ? [proof, ...late] : late, now, end);
-  const surplus = decided.proof && (await readSurplus(db, day, decided.proof.runSeq, now));
+  const decided = decideDayState(day, reading ? [reading, ...late] : late, now, end);
+  const surplus = decided.reading && (await readSurplus(db, day, decided.reading.runSeq, now));
   const state = decided.state === 'closed' && (await isZoneAlertFiring(db)) ? 'provisional' : decided.state;
-  return { state, proof: surplus && decided.proof ? { ...decided.proof, surplus } : decided.proof };
+  return { state, reading: surplus && decided.reading ? { ...decided.reading, surplus } : decided.reading };
 }
 
-async function readProof(
+async function findWholeReading(
   db: Reader,
   day: Day,
   { after, which }: { after: Date; which: 'first' | 'newest' },
@@ -62,20 +66,20 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
 
 /**
  * Decides the state of a day: `partial` before its end; `closed` once every creation day that may change it was read or
- * counted after its end; else `provisional`. The proof is the first complete reading after the day's end, or the newest
+ * counted after its end; else `provisional`. It names the first complete reading after the day's end, or the newest
  * one while the day runs. Pure.
  * @param windows complete readings, and days proven by counts (`counted`), oldest first.
  */
 export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
   const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);
-  if (now < endsAt) return { state: 'partial', proof: toProof(covering.at(-1)) };
+  if (now < endsAt) return { state: 'partial', reading: toReading(covering.at(-1)) };
   const late = windows.filter((window) => window.askedAt >= endsAt);
-  const proof = toProof(covering.find((window) => window.askedAt >= endsAt));
+  const reading = toReading(covering.find((window) => window.askedAt >= endsAt));
   const days = listDays(addDays(day, -LATE_DAYS), day);
   const closed = days.every((created) => late.some((window) => window.from <= created && window.to >= created));
-  return { state: closed ? 'closed' : 'provisional', proof };
+  return { state: closed ? 'closed' : 'provisional', reading };
 }
 
-function toProof(window: Window | undefined): Proof | undefined {
+function toReading(window: Window | undefined): WholeReading | undefined {
   return window && { runSeq: window.runSeq, runId: window.runId, askedAt: window.askedAt };
 }

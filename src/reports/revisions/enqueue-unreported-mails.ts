@@ -16,7 +16,7 @@ const UNMAILED_DAYS_MAX = 7;
 
 type Revision = { day: Day; cut: Cut; digest: Buffer; madeAt: Date };
 
-/** Whether a revision of an ended day differs from the newest mailed one in more than label and proof. */
+/** Whether a revision of an ended day differs from the newest mailed one in more than state and proof. */
 export async function hasUnreportedChange(context: Context, revision: Revision): Promise<boolean> {
   const { db } = context;
   const mailed = await findMailed(context, revision.day);

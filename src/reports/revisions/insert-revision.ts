@@ -3,7 +3,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { countBits, type EventWindow } from '../plan/read-event-window.ts';
 import type { ReportPlan } from '../plan/report-plan.ts';
-import { isProven } from '../render/write-summary.ts';
+import { isReadWhole } from '../render/write-summary.ts';
 import { enqueueReportMail } from './mail-reports.ts';
 import { hashOfWorkbook, type ReportFile } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
@@ -39,9 +39,9 @@ function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
     revision: plan.revision,
     state: plan.state,
     made_at: plan.madeAt,
-    proven: isProven(plan) ? 1 : 0,
-    proven_run_seq: plan.proof?.runSeq ?? null,
-    proven_asked_at: plan.proof?.askedAt ?? null,
+    proven: isReadWhole(plan) ? 1 : 0,
+    proven_run_seq: plan.reading?.runSeq ?? null,
+    proven_asked_at: plan.reading?.askedAt ?? null,
     digest,
     sha256: hashOfWorkbook(files),
     files: JSON.stringify(files),

@@ -1,5 +1,5 @@
 /**
- * Mails a link to each revision that the schedule made, except those with only a new label or proof, and to revisions that
+ * Mails a link to each revision that the schedule made, except those with only a new state or proof, and to revisions that
  * people made before (enqueue-unreported-mails.ts). A pending mail is a row, inserted with the revision or by the next tick:
  * a crash loses none. The row is claimed before the mail is sent, so only a crash between the server's acceptance and our
  * update sends a mail twice, with the same Message-ID. A mail holds no data of the day: reading it needs a login.

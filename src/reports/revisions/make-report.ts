@@ -29,7 +29,7 @@ import {
 import { takeCut } from '../plan/take-cut.ts';
 import { compareStatusCounts } from '../render/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
-import { isProven } from '../render/write-summary.ts';
+import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay, type DayClassification } from './classify-day.ts';
 import { hasNewStatement, hasUnreportedChange } from './enqueue-unreported-mails.ts';
 import { insertRevision } from './insert-revision.ts';
@@ -41,7 +41,7 @@ import { finalizeDrafts, publishDrafts, withDrafts } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
-/** `isScheduled`: mails the revision, unless only the day's label or proof changed since the last mail. */
+/** `isScheduled`: mails the revision, unless only the day's state or proof changed since the last mail. */
 type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 const RACES_MAX = 5;
@@ -151,10 +151,10 @@ export function toPreviousRevision(row: ReportRow): PreviousRevision {
 /** Whether the day's state rose, or the day was proven, since its newest revision: at most twice for a day. */
 export function hasImproved(
   newest: { state: string; proven: number },
-  now: Pick<ReportPlan, 'state' | 'proof' | 'calendar' | 'day'>,
+  now: Pick<ReportPlan, 'state' | 'reading' | 'calendar' | 'day'>,
 ): boolean {
   if (STATE_RANK[now.state] > STATE_RANK[newest.state as ReportState]) return true;
-  return newest.proven === 0 && isProven(now);
+  return newest.proven === 0 && isReadWhole(now);
 }
 
 /** `eventCount`: the events in the window of the newest revision's cut. */

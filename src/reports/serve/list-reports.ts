@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { ReportState } from '../plan/report-plan.ts';
-import { isProven } from '../render/write-summary.ts';
+import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay } from '../revisions/classify-day.ts';
 import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
 
@@ -62,7 +62,7 @@ async function classifyNow(
   const isClosed = row.state === 'closed';
   if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
   const classification = await classifyDay(db, row.day, clock.now(), calendar);
-  const proven = row.proven === 1 || isProven({ ...classification, day: row.day, calendar });
+  const proven = row.proven === 1 || isReadWhole({ ...classification, day: row.day, calendar });
   return { state: isClosed && !isInDoubt ? 'closed' : classification.state, proven };
 }
 

@@ -10,10 +10,10 @@ import { readSurplus } from '../plan/read-surplus.ts';
 import {
   type Format,
   type Locale,
-  type Proof,
   type ReportPlan,
   type ReportState,
   ROWS_PER_SHEET_MAX,
+  type WholeReading,
 } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { writeReport } from '../render/write-report.ts';
@@ -138,7 +138,7 @@ async function planRebuild(context: Context, row: ReportRow, wanted: Wanted): Pr
     cut: toCut(row),
     previous: before && toPreviousRevision(before),
     state: row.state as ReportState,
-    proof: await findProof(context, row),
+    reading: await findReading(context, row),
     madeAt: row.made_at,
     locale: wanted.locale ?? (row.locale as Locale),
     fullDocuments: row.full_documents === 1 && !wanted.masked,
@@ -151,7 +151,7 @@ async function planRebuild(context: Context, row: ReportRow, wanted: Wanted): Pr
   };
 }
 
-async function findProof(context: Context, row: ReportRow): Promise<Proof | undefined> {
+async function findReading(context: Context, row: ReportRow): Promise<WholeReading | undefined> {
   if (row.proven_run_seq === null || row.proven_asked_at === null) return undefined;
   const run = await context.db.selectFrom('runs').select('id').where('seq', '=', row.proven_run_seq).executeTakeFirst();
   const surplus = await readSurplus(context.db, row.day, row.proven_run_seq, row.made_at);

@@ -155,7 +155,7 @@ test('a surplus that a person accepts proves the day while it stays the same', a
   await acceptMismatchOrSurplus(context, id, { ...by, actual: JSON.parse(actual ?? '') });
   expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'accepted' });
   const classify = async () => await classifyDay(context.db, D3, context.clock.now(), context.calendar);
-  expect((await classify()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
+  expect((await classify()).reading?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
   expect(await read(3)).toMatchObject({ state: 'complete', passes: 2, total: 133, seen: 130 });
   // another number is another surplus, and none needs nobody's word
   expect(await read(4)).toMatchObject({ state: 'incomplete', by_kind: { list_unstable: 1 } });

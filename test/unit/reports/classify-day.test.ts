@@ -15,18 +15,18 @@ test('a running day is partial, complete as of its newest reading', () => {
   const noon = read(DAY, DAY, new Date('2026-03-11T15:00:00Z'));
   expect(decideDayState(DAY, [noon], new Date('2026-03-11T16:00:00Z'), END)).toMatchObject({
     state: 'partial',
-    proof: { askedAt: noon.askedAt },
+    reading: { askedAt: noon.askedAt },
   });
 });
 
 test('a reading from before the end of the day does not prove it', () => {
   const early = read(DAY, DAY, new Date(END.getTime() - 1));
-  expect(decideDayState(DAY, [early], LATER, END)).toEqual({ state: 'provisional', proof: undefined });
+  expect(decideDayState(DAY, [early], LATER, END)).toEqual({ state: 'provisional', reading: undefined });
 });
 
 test('the day is closed when all 95 days before it and itself were read after its end, and not a day less', () => {
   const whole = read(addDays(DAY, -95), DAY, END);
-  expect(decideDayState(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', proof: { runId: whole.runId } });
+  expect(decideDayState(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', reading: { runId: whole.runId } });
   expect(decideDayState(DAY, [read(addDays(DAY, -94), DAY, END)], LATER, END).state).toBe('provisional');
   const parts = [read(addDays(DAY, -95), addDays(DAY, -40), END), read(addDays(DAY, -39), DAY, LATER)];
   expect(decideDayState(DAY, parts, LATER, END).state).toBe('closed');
@@ -34,12 +34,12 @@ test('the day is closed when all 95 days before it and itself were read after it
   expect(decideDayState(DAY, gap, LATER, END).state).toBe('provisional');
 });
 
-test('days proven by counts close a day as well as read ones, but are no proof that it was read', () => {
+test('days proven by counts close a day as well as read ones, but a report names no reading of them', () => {
   const counted = { ...read(addDays(DAY, -95), addDays(DAY, -1), END), counted: true };
   expect(decideDayState(DAY, [counted, read(DAY, DAY, END)], LATER, END)).toMatchObject({ state: 'closed' });
   expect(decideDayState(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], LATER, END)).toEqual({
     state: 'closed',
-    proof: undefined,
+    reading: undefined,
   });
 });
 
