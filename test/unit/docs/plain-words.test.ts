@@ -41,7 +41,11 @@ const EXCEPTIONS: { word: RegExp; file: RegExp; why: string }[] = [
     file: /correct(-stored)?-histories|migrate|baseline-mismatches/,
     why: 'a stored outcome and an audited action',
   },
-  { word: /^world$/i, file: /bad-input|console-environment|check-credentials/, why: 'data of a test, and of a standard' },
+  {
+    word: /^world$/i,
+    file: /bad-input|console-environment|check-credentials/,
+    why: 'data of a test, and of a standard',
+  },
   {
     word: /^torn$/,
     file: /spool|forget\.test|metrics\/metrics|doctor|docs\/(personal-data|receiver|runbooks)/,
