@@ -31,6 +31,7 @@ export type ServiceOptions = {
   spool?: Spool | undefined;
   /** A server that already listens, because the database took time to open. */
   server?: ListeningServer | undefined;
+  /** Tests lower HTTP_LIMITS: they would wait for the seconds after which a slow or idle client is cut off. */
   httpLimits?: HttpLimits;
 };
 

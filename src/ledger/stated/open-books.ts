@@ -31,19 +31,6 @@ export type Opening = {
 
 const STATED: EntrySource = { kind: 'person' };
 
-/** States an opening and reposts the platform's history under it. @throws as stateOpening. */
-export async function openBooks(context: Context, opening: Opening): Promise<string> {
-  const id = await stateOpening(context, opening);
-  await finishReposts(context);
-  return id;
-}
-
-/** Reverses an opening and reposts the platform's history. @throws as reverseOpeningEntry. */
-export async function reverseOpening(context: Context, id: string): Promise<void> {
-  await reverseOpeningEntry(context, id);
-  await finishReposts(context);
-}
-
 /**
  * States a platform's balance (Available + Held) in cents at a day's start. The caller calls `finishReposts` next,
  * which reposts the platform's history under it.

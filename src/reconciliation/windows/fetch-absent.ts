@@ -19,7 +19,7 @@ type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
 type Options = {
   /** @throws LeaseLost once another process may work the run. */
   checkLease: () => void;
-  /** For tests. */
+  /** Tests lower these limits: at their size they would store 5,000 rows and make 500 shows. */
   storedMax?: number;
   showsMax?: number;
 };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
-import { openBooks } from '../../../src/ledger/stated/open-books.ts';
+import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 
 test('a failed step of the watch does not stop the others', async () => {

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { nameAccount } from '../../../src/ledger/journal/plan-entries.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type Timeline,
   type TimelineObservation,
 } from '../../support/make-observations.ts';
+import { openBooks, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';

@@ -10,11 +10,12 @@ import {
   reverseAdjustment,
   writeAdjustment,
 } from '../../../src/ledger/stated/adjust-books.ts';
-import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
+import { openBooks, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
   interruptAfterRow,

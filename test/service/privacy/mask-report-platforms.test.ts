@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBooks } from '../../../src/ledger/stated/open-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
+import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readWorkbook, rowsOf, runHledger, sheetOf } from '../reports/read-workbook.ts';
 

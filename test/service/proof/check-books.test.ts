@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
 import { type BooksCheck, checkBooks } from '../../../src/proof/check-books.ts';
 import { collectBreaks } from '../../../src/proof/collect-breaks.ts';
 import { verifyBalances } from '../../../src/proof/verify-balances.ts';
@@ -14,6 +14,7 @@ import { verifyStated } from '../../../src/proof/verify-stated.ts';
 import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { readSeal, type Seal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { openBooks, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
   backUpRows,

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
+import { openBooks as openPlatform, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 

@@ -3,7 +3,6 @@ import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { openBooks as openLedger } from '../../../src/ledger/stated/open-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportJournal } from '../../../src/reports/serve/export-journal.ts';
@@ -15,6 +14,7 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
+import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, runHledger, sheetOf } from './read-workbook.ts';
 

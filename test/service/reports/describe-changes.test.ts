@@ -5,7 +5,6 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import type { ObservedTransaction } from '../../../src/domain/observation.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { openBooks as openLedger } from '../../../src/ledger/stated/open-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
@@ -20,6 +19,7 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
+import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { addLateEvent } from './add-late-event.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { openBooks as openLedger } from '../../../src/ledger/stated/open-books.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
@@ -13,6 +12,7 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
+import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 

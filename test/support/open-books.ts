@@ -1,0 +1,15 @@
+import type { Context } from '../../src/context.ts';
+import { finishReposts, type Opening, reverseOpeningEntry, stateOpening } from '../../src/ledger/stated/open-books.ts';
+
+/** States an opening and reposts the platform's history under it, as the API does. @returns the opening's id. */
+export async function openBooks(context: Context, opening: Opening): Promise<string> {
+  const id = await stateOpening(context, opening);
+  await finishReposts(context);
+  return id;
+}
+
+/** Reverses an opening and reposts the platform's history, as the API does. */
+export async function reverseOpening(context: Context, id: string): Promise<void> {
+  await reverseOpeningEntry(context, id);
+  await finishReposts(context);
+}
