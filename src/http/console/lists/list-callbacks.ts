@@ -5,9 +5,9 @@ import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-c
 import type { Context } from '../../../context.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
-import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
+import { moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, selectField, type TableColumn, table, textField } from '../parts/page-components.ts';
+import { badge, selectField, type TableColumn, table, textField, transactionLink } from '../parts/page-components.ts';
 import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
@@ -58,7 +58,10 @@ export function callbackTable(
     title: 'Lojista',
     cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
   };
-  const transaction: TableColumn<PresentedCallback> = { title: 'Transação', cell: transactionCell };
+  const transaction: TableColumn<PresentedCallback> = {
+    title: 'Transação',
+    cell: (row) => transactionLink(row.transaction_id),
+  };
   const created: TableColumn<PresentedCallback> = {
     title: 'Criado em',
     cell: (row) => moment(context.calendar, row.created_at),
@@ -81,9 +84,4 @@ export function callbackTable(
       },
     ],
   });
-}
-
-function transactionCell(row: PresentedCallback): Html {
-  if (row.transaction_id === null) return EMPTY_VALUE;
-  return html`<a href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`;
 }

@@ -9,9 +9,9 @@ import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
-import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
+import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, selectField, table, textField } from '../parts/page-components.ts';
+import { badge, selectField, table, textField, transactionLink } from '../parts/page-components.ts';
 import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
@@ -85,9 +85,8 @@ export function mismatchTable(context: Context, rows: PresentedMismatch[], empty
 }
 
 function transactionCell(row: PresentedMismatch): Html {
-  if (!row.transaction_id) return row.reference ? html`<span class="long">${row.reference}</span>` : EMPTY_VALUE;
-  const address = `/transactions/${encodeURIComponent(row.transaction_id)}`;
-  return html`<a href="${address}">${shortId(row.transaction_id)}</a>`;
+  if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);
+  return html`<span class="long">${row.reference}</span>`;
 }
 
 function explain(kind: string): Html {

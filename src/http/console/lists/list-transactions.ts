@@ -18,9 +18,9 @@ import {
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
-import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, dayField, selectField, table, textField } from '../parts/page-components.ts';
+import { badge, dayField, selectField, table, textField, transactionLink } from '../parts/page-components.ts';
 import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
@@ -122,10 +122,7 @@ function list(context: Context, rows: ReturnType<typeof presentForCaller>[], fil
     rows,
     empty: filtered ? 'Nenhuma transação com estes filtros.' : 'O razão ainda não tem transações.',
     columns: [
-      {
-        title: 'Transação',
-        cell: (row) => html`<a href="/transactions/${encodeURIComponent(row.id)}">${shortId(row.id)}</a>`,
-      },
+      { title: 'Transação', cell: (row) => transactionLink(row.id) },
       { title: 'Criada em', cell: (row) => moment(context.calendar, row.created_at) },
       { title: 'Operação', cell: (row) => describeCode(OPERATION_WORDS, row.operation) },
       { title: 'Situação', cell: (row) => badge(STATUS_WORDS, row.status) },

@@ -45,30 +45,19 @@ ${hasRole(response, 'admin') && actions(response, merchant)}
     sendPage(request, response, { title: merchant.name, body });
   });
 
-  for (const [action, state, done] of [
-    ['enable', 'enabled', 'merchant.enabled'],
-    ['pause', 'paused', 'merchant.paused'],
+  for (const [action, done, change] of [
+    ['enable', 'enabled', (inner: Context, id: string) => setMerchantState(inner, id, 'enabled')],
+    ['pause', 'paused', (inner: Context, id: string) => setMerchantState(inner, id, 'paused')],
+    ['test', 'tested', sendTest],
   ] as const) {
-    router.post(
-      `/merchants/:id/${action}`,
-      requireRole('admin'),
-      async (request: Request<{ id: string }>, response) => {
-        const { id } = request.params;
-        await auditChange(context, (inner) => setMerchantState(inner, id, state), {
-          actor: getActor(response),
-          action: done,
-          target: id,
-          detail: 'console',
-        });
-        response.redirect(303, `/merchants/${request.params.id}?done=${state}`);
-      },
-    );
+    const path = `/merchants/:id/${action}`;
+    router.post(path, requireRole('admin'), async (request: Request<{ id: string }>, response) => {
+      const { id } = request.params;
+      const audited = { actor: getActor(response), action: `merchant.${done}`, target: id, detail: 'console' };
+      await auditChange<unknown>(context, (inner) => change(inner, id), audited);
+      response.redirect(303, `/merchants/${id}?done=${done}`);
+    });
   }
-  router.post('/merchants/:id/test', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
-    const done = { action: 'merchant.tested', target: request.params.id, detail: 'console' };
-    await auditChange(context, (inner) => sendTest(inner, request.params.id), { actor: getActor(response), ...done });
-    response.redirect(303, `/merchants/${request.params.id}?done=tested`);
-  });
   return router;
 }
 

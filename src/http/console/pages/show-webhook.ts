@@ -7,9 +7,9 @@ import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { EMPTY_VALUE, moment, shortenId, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { describeCode, STATUS_WORDS, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 
@@ -90,13 +90,7 @@ function renderItems(context: Context, webhook: Webhook): Html {
     rows: webhook.items_detail,
     empty: 'Nenhum item: o corpo não pôde ser lido, ou ainda não foi.',
     columns: [
-      {
-        title: 'Transação',
-        cell: (item) =>
-          item.transaction_id === null
-            ? EMPTY_VALUE
-            : html`<a href="/transactions/${encodeURIComponent(item.transaction_id)}">${shortId(item.transaction_id)}</a>`,
-      },
+      { title: 'Transação', cell: (item) => transactionLink(item.transaction_id) },
       { title: 'Referência', cell: (item) => item.reference ?? EMPTY_VALUE },
       {
         title: 'Diz',

@@ -1,3 +1,4 @@
+import { EMPTY_VALUE, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { describeCode } from './words.ts';
 
@@ -38,6 +39,11 @@ export function badge(words: Record<string, string>, name: string): Html {
 export function facts(list: (readonly [string, Part])[]): Html {
   const shown = list.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A link to the page of a transaction. @param id null: there is none to link to. */
+export function transactionLink(id: string | null): Html {
+  return id === null ? EMPTY_VALUE : html`<a href="/transactions/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
 /** A whole id; a script adds a button that copies it. */
