@@ -7,6 +7,7 @@ import { compareStatements } from '../src/ledger/stated/state-balance.ts';
 import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
 import { describeError } from '../src/log.ts';
 import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
+import { refreshMismatchAlerts } from '../src/mismatches/alert-mismatches.ts';
 import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected-webhooks.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
@@ -25,6 +26,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   alertBaseline,
   alertJobs,
+  refreshMismatchAlerts,
   ...CONDITION_STEPS,
 };
 

@@ -26,14 +26,13 @@ function describe(alert: AlertToSend, publicUrl: string) {
   const momentary = alert.endedAt?.getTime() === alert.raisedAt.getTime();
   const endsAt = momentary ? new Date(alert.raisedAt.getTime() + MOMENT_MS) : alert.endedAt;
   return {
-    labels: {
-      alertname: alert.name,
-      severity: alert.severity,
-      service: 'confere',
-      scope: alert.scope,
+    // the identity: the same for each resend, however many mismatches the alert counts by then
+    labels: { alertname: alert.name, severity: alert.severity, service: 'confere', scope: alert.scope },
+    annotations: {
+      summary: alert.summary,
+      runbook: `docs/runbooks.md#${alert.name}`,
       ...(alert.transactionId ? { transaction_id: alert.transactionId } : {}),
     },
-    annotations: { summary: alert.summary, runbook: `docs/runbooks.md#${alert.name}` },
     startsAt: alert.raisedAt.toISOString(),
     ...(endsAt ? { endsAt: endsAt.toISOString() } : {}),
     generatorURL: alert.mismatchId ? `${publicUrl}/mismatches/${alert.mismatchId}` : publicUrl,

@@ -1,34 +1,49 @@
 /**
- * One alert per root cause. Mismatches of a kind that one run finds, or that are found together, have one cause. The
- * alert fires until the last of them is resolved. A single mismatch has an alert of its own.
+ * One alert per root cause. Mismatches of a kind that one run finds have one cause. So have those that are found without a
+ * run: they join the group of their kind and severity that fires, else they open the group of the hour. A group that fires
+ * into the next hour takes that hour's mismatches too: it counts them, and nobody is paged again for what is known. The
+ * alert ends with the last open mismatch; the next one opens another group, and pages.
+ *
+ * A mismatch joins under a share lock on its firing alert, and the alert ends under an exclusive one: so no mismatch joins
+ * an alert that has just ended. The summary of a group is refreshed by the watch. A storm would otherwise count all of its
+ * mismatches once for each, under the lock of one row.
  */
 import { sql, type Transaction } from 'kysely';
 import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
-type Cause = { name: MismatchKind; scope: string; shared: boolean; mismatches: [RaisedMismatch, ...RaisedMismatch[]] };
+type Cause = { name: string; scope: string };
+type RaisedCause = Cause & {
+  name: MismatchKind;
+  severity: Severity;
+  isRun: boolean;
+  /** The group fires: the watch refreshes what it counts. */
+  isFiring: boolean;
+  mismatches: [RaisedMismatch, ...RaisedMismatch[]];
+};
 
 /** Alerts mismatches that were just opened. The watch alerts those of the baseline, all together. */
 export async function alertMismatches(trx: Transaction<Database>, opened: RaisedMismatch[], now: Date): Promise<void> {
   const mismatches = opened.filter((one) => !one.found.baseline);
   if (mismatches.length === 0) return;
-  for (const cause of findCauses(mismatches, await readRunIds(trx, mismatches))) {
-    const isKnown = cause.shared && (await joinCause(trx, cause));
+  for (const cause of await findCauses(trx, mismatches, now)) {
+    const isKnown = await joinCause(trx, cause);
     // a mismatch that is resolved at once never fires: its cause records that it was alerted
     const isResolved = cause.mismatches.every((one) => one.found.resolution !== undefined);
-    if (isResolved && isKnown) continue;
-    const alert = {
-      name: cause.name,
-      scope: cause.scope,
-      severity: worst(cause.mismatches),
-      ...(await describe(trx, cause)),
-    };
-    const fresh = await raiseAlerts(trx, [{ ...alert, ended: isResolved }], now);
-    if (fresh === 0 && cause.shared) await updateAlertSummary(trx, alert);
+    if (cause.isFiring || (isResolved && isKnown)) continue;
+    const { name, scope, severity } = cause;
+    const [first] = cause.mismatches;
+    const summary = await describeRaised(trx, cause);
+    const about = { mismatchId: first.id, transactionId: first.found.transactionId ?? null };
+    const fresh = await raiseAlerts(trx, [{ name, scope, severity, summary, ...about, ended: isResolved }], now);
+    if (fresh === 0 && cause.isRun) await updateAlertSummary(trx, { name, scope, summary });
   }
 }
 
@@ -43,8 +58,45 @@ export async function endMismatchAlert(
     .select(['alert_name as name', 'alert_scope as scope'])
     .where('mismatch_seq', '=', mismatch.seq)
     .executeTakeFirst();
-  if (cause && (await countOpen(trx, cause)).count > 0) return;
-  await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: scopeForAlerts(mismatch) }], now);
+  if (cause) await endCause(trx, cause, now);
+  // alerted by a version in which a single mismatch had no cause
+  else await endAlerts(trx, [{ name: mismatch.kind, scope: scopeForAlerts(mismatch) }], now);
+}
+
+/** Ends the alert of a cause if none of its mismatches is open. */
+async function endCause(trx: Transaction<Database>, cause: Cause, now: Date): Promise<void> {
+  // without a lock first: two transactions that end the last two see each other's as open, and the watch ends the alert
+  if (await hasOpen(trx, cause)) return;
+  await sql`SELECT seq FROM alerts WHERE firing_scope = ${`${cause.name} ${cause.scope}`} FOR UPDATE`.execute(trx);
+  if (!(await hasOpen(trx, cause))) await endAlerts(trx, [cause], now);
+}
+
+/** Updates what the alerts of all causes count, and ends those without an open mismatch. The watch calls it. */
+export async function refreshMismatchAlerts(context: Context): Promise<void> {
+  const firing = await context.db
+    .selectFrom('alerts')
+    .select(['name', 'scope', 'summary'])
+    .where('firing_scope', 'is not', null)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('mismatch_causes')
+          .select('mismatch_seq')
+          .whereRef('alert_name', '=', 'alerts.name')
+          .whereRef('alert_scope', '=', 'alerts.scope'),
+      ),
+    )
+    .execute();
+  for (const alert of firing) {
+    const open = await readOpen(context.db, alert);
+    const summary = open && describe(alert, open);
+    if (summary === alert.summary) continue;
+    await transact(context.db, async (trx) => {
+      if (summary !== undefined) await updateAlertSummary(trx, { ...alert, summary });
+      else await endCause(trx, alert, context.clock.now());
+    });
+    if (summary === undefined) context.wakeUps.alerts.notify();
+  }
 }
 
 type AlertedMismatch = { id: string; kind: string; scope: string; transactionId: string | null };
@@ -58,24 +110,37 @@ export function scopeForAlerts({ id, kind, scope, transactionId }: AlertedMismat
   return kind === 'duplicate_reference' || maskText(scope) !== scope ? id : scope;
 }
 
-function findCauses(mismatches: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
-  const groups = Map.groupBy(mismatches, ({ found }) =>
-    // a quarantine's scope (its reason and hour) is a cause already
-    found.kind === 'webhook_quarantined' ? `${found.kind} ${found.scope}` : `${found.kind} ${found.runSeq ?? ''}`,
+async function findCauses(trx: Transaction<Database>, mismatches: RaisedMismatch[], now: Date): Promise<RaisedCause[]> {
+  const runIds = await readRunIds(trx, mismatches);
+  const groups = Map.groupBy(mismatches, ({ found, severity }) =>
+    JSON.stringify([found.kind, runIds.get(found.runSeq ?? -1) ?? severity]),
   );
-  return [...groups.values()].flatMap((group): Cause[] => {
-    const [first, ...rest] = group;
-    if (!first) return [];
-    const { kind, runSeq } = first.found;
-    const run = runSeq === undefined ? undefined : runIds.get(runSeq);
-    const shared = run !== undefined || rest.length > 0;
-    return [{ name: kind, scope: run ?? (shared ? first.id : scopeOf(first)), shared, mismatches: [first, ...rest] }];
-  });
+  const causes: RaisedCause[] = [];
+  for (const [first, ...rest] of groups.values()) {
+    if (!first) continue;
+    const name = first.found.kind;
+    const run = runIds.get(first.found.runSeq ?? -1);
+    const severity = run === undefined ? first.severity : worst([first, ...rest]);
+    const firing = run === undefined ? await findFiringGroup(trx, name, severity) : undefined;
+    const scope = run ?? firing ?? `${severity} ${now.toISOString().slice(0, 13)}Z`;
+    const is = { isRun: run !== undefined, isFiring: firing !== undefined };
+    causes.push({ name, scope, severity, ...is, mismatches: [first, ...rest] });
+  }
+  return causes;
 }
 
-function scopeOf({ id, found }: RaisedMismatch): string {
-  const { kind, scope, transactionId = null } = found;
-  return scopeForAlerts({ id, kind, scope, transactionId });
+/** @returns the scope of the group that fires, whose alert cannot end before this transaction does. */
+async function findFiringGroup(
+  trx: Transaction<Database>,
+  name: string,
+  severity: string,
+): Promise<string | undefined> {
+  const prefix = `${name} ${severity}`;
+  // the index is forced: a full scan of a small table would wait for rows that other writers have locked
+  const { rows } = await sql<{ scope: string }>`
+    SELECT scope FROM alerts FORCE INDEX (alerts_firing)
+    WHERE firing_scope > ${`${prefix} `} AND firing_scope < ${`${prefix}!`} LIMIT 1 LOCK IN SHARE MODE`.execute(trx);
+  return rows[0]?.scope;
 }
 
 async function readRunIds(trx: Transaction<Database>, mismatches: RaisedMismatch[]): Promise<Map<number, string>> {
@@ -86,7 +151,7 @@ async function readRunIds(trx: Transaction<Database>, mismatches: RaisedMismatch
 }
 
 /** Adds mismatches to their cause. @returns whether the cause was alerted before. */
-async function joinCause(trx: Transaction<Database>, { name, scope, mismatches }: Cause): Promise<boolean> {
+async function joinCause(trx: Transaction<Database>, { name, scope, mismatches }: RaisedCause): Promise<boolean> {
   const before = await trx
     .selectFrom('mismatch_causes')
     .select('mismatch_seq')
@@ -102,42 +167,61 @@ async function joinCause(trx: Transaction<Database>, { name, scope, mismatches }
   return before !== undefined;
 }
 
-async function countOpen(trx: Transaction<Database>, cause: { name: string; scope: string }) {
-  const row = await trx
+function selectOpen(db: Reader, cause: Cause) {
+  return db
     .selectFrom('mismatch_causes')
     .innerJoin('mismatches', 'mismatches.seq', 'mismatch_causes.mismatch_seq')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(mismatches.amount_cents), 0) AS SIGNED)`.as('sum_cents'))
     .where('alert_name', '=', cause.name)
     .where('alert_scope', '=', cause.scope)
-    .where('mismatches.open_scope', 'is not', null)
-    .executeTakeFirstOrThrow();
-  return { count: Number(row.count), cents: row.sum_cents };
+    .where('mismatches.open_scope', 'is not', null);
 }
 
-/** Describes an alert: the kind, the transaction or day, and the amount at stake. */
-async function describe(trx: Transaction<Database>, cause: Cause) {
-  const [first] = cause.mismatches;
-  const { id, found } = first;
-  const scope = scopeOf(first);
-  const about = found.transactionId ? `transaction ${found.transactionId}` : scope === id ? `mismatch ${id}` : scope;
-  const open = cause.shared ? await countOpen(trx, cause) : { count: 1, cents: 0n };
-  const count = Math.max(open.count, cause.mismatches.length);
-  const cents = count === 1 ? (found.amountCents ?? 0n) : open.cents || sum(cause.mismatches);
+async function hasOpen(db: Reader, cause: Cause): Promise<boolean> {
+  // by the primary key of the cause's rows, the newest first
+  const newest = selectOpen(db, cause).select('mismatch_seq').orderBy('mismatch_seq', 'desc').limit(1);
+  return (await newest.executeTakeFirst()) !== undefined;
+}
+
+type Open = { count: number; cents: bigint; one: AlertedMismatch };
+
+/** @returns the open mismatches of a cause, and the first of them; undefined without any. */
+async function readOpen(db: Reader, cause: Cause): Promise<Open | undefined> {
+  const one = await selectOpen(db, cause)
+    .select(['mismatches.id', 'mismatches.kind', 'mismatches.scope', 'mismatches.transaction_id as transactionId'])
+    .orderBy('mismatch_seq')
+    .limit(1)
+    .executeTakeFirst();
+  if (!one) return undefined;
+  const row = await selectOpen(db, cause)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select(sql<bigint>`CAST(COALESCE(SUM(mismatches.amount_cents), 0) AS SIGNED)`.as('sum_cents'))
+    .executeTakeFirstOrThrow();
+  // the name of the column makes it a bigint
+  return { count: Number(row.count), cents: row.sum_cents, one };
+}
+
+async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): Promise<string> {
+  const open = await readOpen(trx, cause);
+  const { mismatches } = cause;
+  const [{ id, found }] = mismatches;
+  const one = { id, kind: found.kind, scope: found.scope, transactionId: found.transactionId ?? null };
+  const cents = mismatches.reduce((total, raised) => total + (raised.found.amountCents ?? 0n), 0n);
+  // those that are resolved at once are not open
+  return describe(cause, open && open.count >= mismatches.length ? open : { count: mismatches.length, cents, one });
+}
+
+/** Describes an alert: the kind, the transaction or day, or how many there are, and the amount at stake. */
+function describe({ name, scope }: Cause, { count, cents, one }: Open): string {
+  const own = scopeForAlerts(one);
+  const about = one.transactionId ? `transaction ${one.transactionId}` : own === one.id ? `mismatch ${own}` : own;
   const amount = describeStake(cents);
-  const summary =
-    count === 1
-      ? `${found.kind}: ${about}${amount}`
-      : `${found.kind}: ${count} of one cause (${cause.scope})${amount}; one of them: ${about}`;
-  return { summary, mismatchId: id, transactionId: found.transactionId ?? null };
+  return count === 1
+    ? `${name}: ${about}${amount}`
+    : `${name}: ${count} of one cause (${scope})${amount}; one of them: ${about}`;
 }
 
 export function describeStake(cents: bigint | null): string {
   return cents === null || cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
-}
-
-function sum(mismatches: RaisedMismatch[]): bigint {
-  return mismatches.reduce((total, { found }) => total + (found.amountCents ?? 0n), 0n);
 }
 
 function worst(mismatches: RaisedMismatch[]): Severity {

@@ -71,6 +71,14 @@ test('rows past their retention are deleted, in any number, and no row that is s
       { address: '192.0.2.3', hour_at: ago(0) },
     ])
     .execute();
+  const beat = { part: 'inbox', host: 'a' };
+  await db
+    .insertInto('heartbeats')
+    .values([
+      { ...beat, holder: 'gone', seen_at: ago(RETENTION_DAYS.heartbeats + 1) },
+      { ...beat, holder: 'alive', seen_at: ago(0) },
+    ])
+    .execute();
   const dropped = await applyRetention(db, clock.now(), signal);
   expect(dropped).toEqual({
     callback_attempts: 2_500,
@@ -79,6 +87,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
     merchant_secrets: 1,
     sessions: 0,
     senders: 1,
+    heartbeats: 1,
     run_page_rows: 0,
     heartbeats: 0,
   });
