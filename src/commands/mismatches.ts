@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { auditChange, auditShown } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
+import { resolveMany } from '../mismatches/resolve-many.ts';
 import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
-import { parseLimit } from './parse-options.ts';
+import { parseInstant, parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
@@ -15,6 +16,7 @@ const SEVERITIES = ['medium', 'high', 'critical'];
 
 type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
 type SettleOptions = { note?: string; actual?: string; json?: boolean };
+type ResolveOptions = SettleOptions & { kind?: string; cause?: string; openedBefore?: string };
 type Settle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
 
 /** `confere mismatches …`: lists mismatches, and records what a person decides. */
@@ -29,9 +31,17 @@ export function mismatchesCommand(program: Command): void {
     .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action((options: ListOptions) => list(options));
+  mismatches
+    .command('resolve [ids...]')
+    .description('close them with a reason, one, several, or all of a kind; the ledger stays as it is')
+    .option('--kind <kind>', 'all open ones of this kind')
+    .option('--cause <scope>', 'of these, those of one alert, which shows its scope')
+    .option('--opened-before <instant>', 'of these, those opened before (default: now)')
+    .option('--note <text>', 'why; required for several where one is critical')
+    .option('--json', 'print one JSON object')
+    .action((ids: string[], options: ResolveOptions) => resolve(ids, options));
   const settlings: [string, string, Settle][] = [
     ['acknowledge', 'mark that somebody works on it', acknowledgeMismatch],
-    ['resolve', 'close it with a reason; the ledger stays as it is', resolveMismatchByHand],
     ['accept', 'book what the provider shows, by reversing entries, and notify merchants', acceptMismatchOrSurplus],
   ];
   for (const [name, description, settle] of settlings) {
@@ -40,20 +50,49 @@ export function mismatchesCommand(program: Command): void {
       .description(description)
       .option('--note <text>', 'why')
       .option('--json', 'print one JSON object')
-      .action((id: string, options: SettleOptions) => {
-        const actual = readSeen(options.actual);
-        return withContext({}, async (context) => {
-          const by = { actor: 'command', note: options.note, actual };
-          const done = { actor: by.actor, action: `mismatches.${name}`, target: id };
-          await auditChange(context, (inner) => settle(inner, id, by), done);
-          const mismatch = await findMismatch(context.db, id);
-          if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
-        });
-      });
+      .action((id: string, options: SettleOptions) => settleOne({ name, settle }, id, options));
     if (settle === acceptMismatchOrSurplus) {
       command.option('--actual <json>', 'the evidence that you saw: nothing is accepted if it has changed since');
     }
   }
+}
+
+async function settleOne(
+  { name, settle }: { name: string; settle: Settle },
+  id: string,
+  options: SettleOptions,
+): Promise<void> {
+  const actual = readSeen(options.actual);
+  await withContext({}, async (context) => {
+    const by = { actor: 'command', note: options.note, actual };
+    const done = { actor: by.actor, action: `mismatches.${name}`, target: id };
+    await auditChange(context, (inner) => settle(inner, id, by), done);
+    const mismatch = await findMismatch(context.db, id);
+    if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
+  });
+}
+
+async function resolve(ids: string[], options: ResolveOptions): Promise<void> {
+  const { kind, cause, note } = options;
+  check('--kind', kind, Object.keys(MISMATCH_SEVERITY));
+  const openedBefore = parseInstant('--opened-before', options.openedBefore);
+  if (ids.length > 0 === (kind !== undefined))
+    throw new ConfereError('wrong_use', 'name either the ids of mismatches, or a --kind');
+  if (kind === undefined && (cause ?? openedBefore) !== undefined)
+    throw new ConfereError('wrong_use', '--cause and --opened-before narrow a --kind');
+  const [id, ...others] = ids;
+  if (id !== undefined && others.length === 0)
+    return await settleOne({ name: 'resolve', settle: resolveMismatchByHand }, id, options);
+  // `check` has refused any other kind
+  const selection = kind === undefined ? { ids } : { kind: kind as MismatchKind, cause, openedBefore };
+  await withContext({}, async (context) => {
+    const { resolved, more } = await resolveMany(context, selection, { actor: 'command', note });
+    print(
+      options.json,
+      { resolved, more },
+      `${resolved} resolved${more ? '; there are more: repeat the command' : ''}`,
+    );
+  });
 }
 
 function readSeen(actual: string | undefined): unknown {

@@ -6,6 +6,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
+import { RESOLVED_MAX, resolveMany } from '../../mismatches/resolve-many.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
@@ -13,6 +14,7 @@ import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
+import { instant } from './fields.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
@@ -25,6 +27,18 @@ export const mismatchQuerySchema = z.object({
 
 export const notedSchema = z.object({ note: z.string().max(4000).optional() });
 export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional() });
+
+const SELECTIONS = 'name either ids, or a kind';
+export const resolvedManySchema = z
+  .strictObject({
+    ids: z.array(z.string().min(1)).min(1).max(RESOLVED_MAX, `must be at most ${RESOLVED_MAX} ids`).optional(),
+    kind: z.enum(KINDS, 'is no kind of mismatch').optional(),
+    cause: z.string().min(1).max(160).optional().describe('the scope of the alert: a run, or a severity and an hour'),
+    opened_before: instant.optional().describe('default: now'),
+    note: notedSchema.shape.note.describe('required where a critical one is selected'),
+  })
+  .refine(({ ids, kind }) => (ids === undefined) !== (kind === undefined), SELECTIONS)
+  .refine(({ ids, cause, opened_before }) => !ids || (cause ?? opened_before) === undefined, SELECTIONS);
 
 export function mismatchRoutes(context: Context): Router {
   const router = createRouter();
@@ -42,6 +56,14 @@ export function mismatchRoutes(context: Context): Router {
 
   router.get('/mismatches/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     await sendMismatch(context, request.params.id, response, 'mismatches.show');
+  });
+
+  router.post('/mismatches/resolve', requireRole('operator'), async (request, response) => {
+    const { ids, kind, cause, opened_before: before, note } = parseBody(request, resolvedManySchema);
+    const openedBefore = before === undefined ? undefined : new Date(before);
+    // the schema requires a kind without ids
+    const selection = ids ? { ids } : { kind: kind as MismatchKind, cause, openedBefore };
+    response.json(await resolveMany(context, selection, { actor: getActor(response), note }));
   });
 
   for (const [action, settle, schema] of [

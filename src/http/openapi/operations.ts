@@ -9,7 +9,7 @@ import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
 import { feedQuerySchema } from '../api/events.ts';
 import { merchantChangeSchema, newMerchantSchema } from '../api/merchants.ts';
-import { acceptedSchema, mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
+import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
@@ -119,6 +119,13 @@ export const API_OPERATIONS: readonly Operation[] = [
   Runs.list('/reconciliations/{id}/pages', runPage),
   Mismatches.list('/mismatches', mismatch, mismatchQuerySchema),
   Mismatches.get('/mismatches/{id}', 'One mismatch', mismatch),
+  Mismatches.post(
+    '/mismatches/resolve',
+    'operator',
+    'Resolve up to 500 by hand, with one note: by their ids, or all of a kind; repeat while there are `more`',
+    ok('Resolved', z.object({ resolved: z.int(), more: z.boolean() })),
+    resolvedManySchema,
+  ),
   Mismatches.post(
     '/mismatches/{id}/acknowledge',
     'operator',

@@ -33,6 +33,14 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   const accepted = await accept(JSON.stringify(seen));
   expect(accepted.json).toMatchObject({ state: 'resolved', resolution: 'accepted', note: 'they wrote' });
   expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
+  const many = [first ?? '', second ?? ''];
+  expect((await run('resolve', ...many, '--json')).json).toEqual({ resolved: 0, more: false });
+  expect((await run('resolve', '--kind', 'amount_differs', '--json')).json).toEqual({ resolved: 0, more: false });
+  expect(await run('resolve', ...many, '--kind', 'amount_differs')).toMatchObject({ code: 2 });
+  expect(await run('resolve', ...many, 'mm_none')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('1 of 3 ids'),
+  });
   expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
   expect((await run('list')).out).toContain(second);
   const audited = await env.context.db.selectFrom('audit').select(['action', 'target', 'actor', 'detail']).execute();

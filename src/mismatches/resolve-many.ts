@@ -1,0 +1,101 @@
+import { auditChange } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { MismatchKind } from '../domain/mismatch.ts';
+import { type ActorNote, cutNote } from './resolve-mismatch-by-hand.ts';
+import { setResolved } from './resolve-mismatches.ts';
+
+/** Limit of ids in one call, and of mismatches that one call resolves. */
+export const RESOLVED_MAX = 500;
+/** Mismatches of one database transaction, which locks their rows. */
+const BATCH_ROWS = 50;
+
+/** Either `ids`, or all of a kind: opened before `openedBefore` (now), and of one cause, which is the scope of its alert. */
+export type Selection =
+  | { ids: string[] }
+  | { kind: MismatchKind; cause?: string | undefined; openedBefore?: Date | undefined };
+
+/**
+ * Resolves many mismatches with one note, the oldest first; the books do not change. Each batch is one transaction with its
+ * row in the audit, which lists the ids. Repeated, the call finds what is left: resolved ones are skipped.
+ * @returns how many it resolved, and whether more are left than one call resolves.
+ * @throws ConfereError `not_found` for an unknown id; `invalid_request` where a critical one is selected without a note.
+ */
+export async function resolveMany(
+  context: Context,
+  selection: Selection,
+  by: ActorNote,
+): Promise<{ resolved: number; more: boolean }> {
+  const openedBefore = ('ids' in selection ? undefined : selection.openedBefore) ?? context.clock.now();
+  const before: Bounded = { ...selection, openedBefore };
+  if ('ids' in before) await requireKnown(context, before.ids);
+  if (!by.note?.trim()) await refuseCritical(context, before);
+  let resolved = 0;
+  while (resolved < RESOLVED_MAX) {
+    const rows = await selectOpen(context, before).orderBy('mismatches.seq').limit(BATCH_ROWS).execute();
+    if (rows.length === 0) break;
+    const seqs = rows.map(({ seq }) => seq);
+    const target = 'ids' in before ? 'ids' : `${before.kind}${before.cause === undefined ? '' : ` ${before.cause}`}`;
+    const done = await auditChange(
+      context,
+      (inner) => resolveBatch(inner, seqs, by),
+      (ids) => ({
+        ...{ actor: by.actor, action: 'mismatches.resolve_many', target },
+        detail: JSON.stringify({ mismatches: ids }),
+      }),
+    );
+    resolved += done.length;
+  }
+  if (resolved > 0) context.wakeUps.alerts.notify();
+  const left = await selectOpen(context, before).limit(1).executeTakeFirst();
+  return { resolved, more: left !== undefined };
+}
+
+type Bounded = Selection & { openedBefore: Date };
+
+function selectOpen({ db }: Context, selection: Bounded) {
+  let query = db
+    .selectFrom('mismatches')
+    .select('mismatches.seq')
+    .where('state', 'in', ['open', 'acknowledged'])
+    .where('opened_at', '<=', selection.openedBefore);
+  if ('ids' in selection) return query.where('id', 'in', selection.ids);
+  query = query.where('kind', '=', selection.kind);
+  if (selection.cause === undefined) return query;
+  return query
+    .innerJoin('mismatch_causes', 'mismatch_causes.mismatch_seq', 'mismatches.seq')
+    .where('alert_name', '=', selection.kind)
+    .where('alert_scope', '=', selection.cause);
+}
+
+async function requireKnown({ db }: Context, ids: string[]): Promise<void> {
+  const rows = await db.selectFrom('mismatches').select('id').where('id', 'in', ids).execute();
+  const known = new Set(rows.map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id)).length;
+  if (unknown > 0) throw new ConfereError('not_found', `there is no such mismatch: ${unknown} of ${ids.length} ids`);
+}
+
+async function refuseCritical(context: Context, selection: Bounded): Promise<void> {
+  const critical = await selectOpen(context, selection).where('severity', '=', 'critical').limit(1).executeTakeFirst();
+  if (critical)
+    throw new ConfereError('invalid_request', 'note: critical mismatches are resolved with a note that says why');
+}
+
+/** @returns the ids of those that were still open. */
+async function resolveBatch({ db, clock }: Context, seqs: number[], by: ActorNote): Promise<string[]> {
+  return await transact(db, async (trx) => {
+    const rows = await trx
+      .selectFrom('mismatches')
+      .select(['seq', 'id'])
+      .where('seq', 'in', seqs)
+      .where('state', '!=', 'resolved')
+      .orderBy('seq')
+      .forUpdate()
+      .execute();
+    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    const now = clock.now();
+    for (const { seq } of rows) await setResolved(trx, seq, end, now);
+    return rows.map(({ id }) => id);
+  });
+}
