@@ -14,6 +14,9 @@ type Swept = { until: Date; pendingSince: Date | undefined };
 /** Refunds come up to 95 days after a payment; older days do not change any more. */
 const SWEEP_DAYS_MAX = 95;
 
+/** Stored for the metrics: deriving it takes the heartbeats of three weeks. */
+const LIMIT_SETTING = 'silence_limit_ms';
+
 /** Starts a run over these days. @returns false if it can't start now: the next watch tries again. */
 export type ReconcileDays = (days: { from: Day; to: Day }) => Promise<boolean>;
 
@@ -25,6 +28,7 @@ export async function watchSilence(context: Context, reconcile: ReconcileDays): 
   const now = context.clock.now();
   const heartbeats = await readHeartbeats(context);
   const silence = detectSilence(heartbeats, await findLastArrival(context), now);
+  await writeSetting(context, LIMIT_SETTING, String(silence.limitMs ?? 0));
   const alertedAt = await readAlertedAt(context);
   const swept = await readSwept(context);
   const missed = [
@@ -42,8 +46,8 @@ export async function watchSilence(context: Context, reconcile: ReconcileDays): 
 
 /** How long no webhook has arrived, and how long is usual. */
 export async function readSilenceMetrics(context: Context): Promise<Reading[]> {
-  const now = context.clock.now();
-  const { since, limitMs } = detectSilence(await readHeartbeats(context), await findLastArrival(context), now);
+  const since = await findLastArrival(context);
+  const limitMs = Number((await readSetting(context.db, LIMIT_SETTING))?.toString() ?? 0);
   return [
     {
       name: 'confere_last_webhook_timestamp_seconds',
@@ -53,12 +57,12 @@ export async function readSilenceMetrics(context: Context): Promise<Reading[]> {
     {
       name: 'confere_inbound_silence_seconds',
       help: 'Time since the newest webhook; 0 before the first.',
-      values: secondsSince(since, now),
+      values: secondsSince(since, context.clock.now()),
     },
     {
       name: 'confere_inbound_silence_limit_seconds',
-      help: 'Usual limit of that time; beyond it an alert fires. 0 while too little is known.',
-      values: (limitMs ?? 0) / 1000,
+      help: 'Usual limit of that time, as of the last watch; beyond it an alert fires. 0 while too little is known.',
+      values: limitMs / 1000,
     },
   ];
 }
@@ -128,6 +132,10 @@ async function readSwept(context: Context): Promise<Swept> {
 }
 
 async function writeSwept(context: Context, { until, pendingSince }: Swept): Promise<void> {
-  const value = Buffer.from(JSON.stringify({ until, owedSince: pendingSince }));
-  await context.db.insertInto('settings').values({ name: SETTING, value }).onDuplicateKeyUpdate({ value }).execute();
+  await writeSetting(context, SETTING, JSON.stringify({ until, owedSince: pendingSince }));
+}
+
+async function writeSetting({ db }: Context, name: string, text: string): Promise<void> {
+  const value = Buffer.from(text);
+  await db.insertInto('settings').values({ name, value }).onDuplicateKeyUpdate({ value }).execute();
 }

@@ -1,10 +1,14 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
+import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 
 /** How far back a payment may still change. */
 export const COVERED_DAYS = LATE_DAYS;
+
+/** Newest windows that are searched first: each night proves all covered days again. */
+const NEWEST_WINDOWS = 3_000;
 
 export type Coverage = {
   from: Day;
@@ -25,12 +29,11 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   const today = context.calendar.dayOf(context.clock.now());
   const to = addDays(today, -1);
   const from = await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
-  const windows = await readProvenWindows(context.db, from);
   const days = listDays(from, to);
-  const unproven = days.filter((day) => {
-    const endsAt = context.calendar.startOfDay(addDays(day, 1));
-    return !windows.some((window) => window.from <= day && window.to >= day && window.at >= endsAt);
-  });
+  const newest = await readProvenWindows(context.db, from, (await findNewestWindow(context.db)) - NEWEST_WINDOWS);
+  const left = listUnproven(context.calendar, days, newest);
+  const [first] = left;
+  const unproven = first ? listUnproven(context.calendar, left, await readProvenWindows(context.db, first)) : [];
   const oldest = unproven[0] ?? null;
   return {
     from,
@@ -42,14 +45,34 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   };
 }
 
-/** The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range. */
-export async function readProvenWindows(db: Reader, from: Day): Promise<{ from: Day; to: Day; at: Date }[]> {
+type ProvenWindow = { from: Day; to: Day; at: Date };
+
+function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]): Day[] {
+  return days.filter((day) => {
+    const endsAt = calendar.startOfDay(addDays(day, 1));
+    return !windows.some((window) => window.from <= day && window.to >= day && window.at >= endsAt);
+  });
+}
+
+async function findNewestWindow(db: Reader): Promise<number> {
+  const row = await db.selectFrom('run_windows').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+/**
+ * The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range.
+ * @param afterSeq leaves out older windows.
+ */
+export async function readProvenWindows(db: Reader, from: Day, afterSeq = 0): Promise<ProvenWindow[]> {
   const rows = await db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
     .where('state', 'in', ['complete', 'counted'])
     .where('platform', 'is', null)
     .where('to_day', '>=', from)
+    // uses the index
+    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
+    .$if(afterSeq > 0, (query) => query.where('seq', '>', afterSeq))
     .groupBy(['from_day', 'to_day'])
     .execute();
   return rows.flatMap((row) =>
@@ -59,10 +82,12 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<{ from: 
 
 /** The first known day: of a window or of a transaction. */
 async function findFirstDay(context: Context, earliest: Day, latest: Day): Promise<Day> {
-  const window = await context.db
+  // one entry of the index for each state
+  const windows = await context.db
     .selectFrom('run_windows')
     .select((eb) => eb.fn.min('from_day').as('day'))
-    .executeTakeFirst();
+    .groupBy('state')
+    .execute();
   const transaction = await context.db
     .selectFrom('transactions')
     .select('created_wall')
@@ -70,7 +95,8 @@ async function findFirstDay(context: Context, earliest: Day, latest: Day): Promi
     .orderBy('created_wall')
     .limit(1)
     .executeTakeFirst();
-  const known = [window?.day, transaction?.created_wall.slice(0, 10)].filter((day) => typeof day === 'string').sort();
+  const found = [...windows.map(({ day }) => day), transaction?.created_wall.slice(0, 10)];
+  const known = found.filter((day) => typeof day === 'string').sort();
   const [first = latest] = known;
   return first < earliest ? earliest : first > latest ? latest : first;
 }

@@ -5,8 +5,9 @@ import { readCoverage } from './read-coverage.ts';
 import { lossRate, readWebhookDays } from './read-webhook-days.ts';
 
 const RUN_STATES = ['queued', 'running', 'complete', 'incomplete', 'failed'];
-/** Complete runs that are searched for one that read the running day: more than a day of the timetable makes. */
-const RUNS_SEARCHED_MAX = 1_000;
+const DAY_MS = 86_400_000;
+/** The newest runs, which are read: the timetable makes some 320 a day. */
+const RUNS_MAX = 2_000;
 
 /** Proven days. */
 export async function readCoverageMetrics(context: Context): Promise<Reading[]> {
@@ -49,34 +50,35 @@ export async function readAnnouncementMetrics(context: Context): Promise<Reading
   ];
 }
 
-/** Runs by state, and the newest one that read the running day. */
-export async function readRunMetrics({ db, calendar }: Context): Promise<Reading[]> {
+/** The runs of a day by state, and the newest one that read the running day. */
+export async function readRunMetrics({ db, calendar, clock }: Context): Promise<Reading[]> {
   const rows = await db
     .selectFrom('runs')
-    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
-    .groupBy('state')
-    .execute();
-  const complete = await db
-    .selectFrom('runs')
-    .select(['started_at', 'to_day'])
-    .where('state', '=', 'complete')
-    .where('platform', 'is', null)
-    // such a run reads single days
-    .where('how', '<>', 'open')
+    .select(['state', 'how', 'platform', 'created_at', 'started_at', 'to_day'])
     .orderBy('seq', 'desc')
-    .limit(RUNS_SEARCHED_MAX)
+    .limit(RUNS_MAX)
     .execute();
-  const newest = complete.find((run) => run.started_at !== null && run.to_day >= calendar.dayOf(run.started_at));
+  const since = new Date(clock.now().getTime() - DAY_MS);
+  const counts = new Map<string, number>();
+  for (const { state, created_at } of rows) {
+    const isActive = state === 'queued' || state === 'running';
+    if (isActive || created_at >= since) counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
+  const today = rows.find(
+    // a run with `open` reads single days
+    ({ state, how, platform, started_at, to_day }) =>
+      state === 'complete' && how !== 'open' && !platform && started_at && to_day >= calendar.dayOf(started_at),
+  );
   return [
     {
       name: 'confere_runs',
-      help: 'Reconciliation runs by state.',
-      values: byLabel('state', RUN_STATES, new Map(rows.map((row) => [row.state, Number(row.count)]))),
+      help: 'Reconciliation runs by state: all that are queued or running, the others of the last 24 hours.',
+      values: byLabel('state', RUN_STATES, counts),
     },
     {
       name: 'confere_runs_today_complete_timestamp_seconds',
       help: 'Start of the newest complete run that read the day on which it started; 0 before the first.',
-      values: (newest?.started_at?.getTime() ?? 0) / 1000,
+      values: (today?.started_at?.getTime() ?? 0) / 1000,
     },
   ];
 }

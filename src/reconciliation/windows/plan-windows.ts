@@ -7,11 +7,11 @@ import type { RunRef, Window } from './run-ref.ts';
 export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
 
 /** Until the bounds are learnt, a window is queried a day wider on both sides: several days share that cost. */
-const UNLEARNT_DAYS_MAX = 7;
+export const WINDOW_DAYS_MAX = 7;
 
 /** Cuts a range of days into windows that are read and proven one by one: single days once the bounds are learnt. */
 export function planWindows(from: Day, to: Day, bounds: ListBounds | undefined): Window[] {
-  const days = bounds ? 1 : UNLEARNT_DAYS_MAX;
+  const days = bounds ? 1 : WINDOW_DAYS_MAX;
   const windows: Window[] = [];
   for (let fromDay = from; fromDay <= to; fromDay = addDays(fromDay, days)) {
     const last = addDays(fromDay, days - 1);

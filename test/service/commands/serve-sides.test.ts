@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createApi, findFreePort, type Program, startProgram } from '../../../demo/start-programs.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
@@ -33,6 +35,14 @@ async function start(
   return { ...program, url: `http://127.0.0.1:${port}` };
 }
 
+/** The status of an answer; undefined without one. */
+function ask(url: string, init?: RequestInit): Promise<number | undefined> {
+  return fetch(url, init).then(
+    (answer) => answer.status,
+    () => undefined,
+  );
+}
+
 function endOf({ child }: Program): Promise<number | null> {
   return new Promise((resolve) => child.once('exit', resolve));
 }
@@ -46,12 +56,6 @@ test('serve --web receives a webhook, serve --worker verifies it and delivers th
   const both = { databaseUrl: urlOf(await createTestDatabase()), providerUrl: provider.url };
   await using web = await start(home.path, { ...both, side: 'web', apiKey: WEB_KEY });
   await using worker = await start(home.path, { ...both, side: 'worker', apiKey: API_KEY });
-  const ask = (url: string, init?: RequestInit) =>
-    fetch(url, init).then(
-      (answer) => answer.status,
-      () => undefined,
-    );
-
   await eventually('the web side is up', async () => (await ask(`${web.url}/healthz`)) === 200);
   const api = createApi(web.url, '/api/v1', ADMIN_TOKEN);
   const since = { events_since: '2020-01-01T00:00:00Z' };
@@ -65,10 +69,34 @@ test('serve --web receives a webhook, serve --worker verifies it and delivers th
   expect(await api.call('GET', `/transactions/${row.id}`)).toMatchObject({ status: 'paid' });
   const askers = new Set(provider.requests.map((seen) => seen.headers.authorization));
   expect(askers, 'the worker alone asks the provider').toEqual(new Set([`Bearer ${API_KEY}`]));
-  const taken = await ask(`${worker.url}/webhooks/pix`, { method: 'POST', body: '{}' });
-  expect([undefined, 404], 'the worker takes no webhook').toContain(taken);
+  expect(await ask(`${worker.url}/webhooks/pix`, { method: 'POST', body: '{}' }), 'takes no webhook').toBe(404);
+  for (const { url } of [web, worker]) {
+    expect(await ask(`${url}/healthz`)).toBe(200);
+    expect(await ask(`${url}/readyz`)).toBe(200);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^confere_callbacks\{state="failed"\} 0$/m);
+  }
 
   const ended = [endOf(web), endOf(worker)];
   for (const { child } of [web, worker]) child.kill('SIGTERM');
   expect(await Promise.all(ended)).toEqual([0, 0]);
+});
+
+test('serve --worker is alive and not ready before its database is there, and works once it is', async () => {
+  using home = temporaryDirectory();
+  const database = await createTestDatabase();
+  const socketPath = path.join(home.path, 'late.sock');
+  const databaseUrl = urlOf({ ...database, socketPath });
+  await using worker = await start(home.path, {
+    ...{ side: 'worker', apiKey: API_KEY, databaseUrl, providerUrl: 'http://127.0.0.1:1' },
+  });
+  await eventually('it is alive', async () => (await ask(`${worker.url}/healthz`)) === 200);
+  expect(await ask(`${worker.url}/readyz`)).toBe(503);
+  expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('confere_build_info');
+  expect(await ask(`${worker.url}/`)).toBe(404);
+
+  symlinkSync(database.socketPath, socketPath);
+  await eventually('it is ready', async () => (await ask(`${worker.url}/readyz`)) === 200);
+  const ended = endOf(worker);
+  worker.child.kill('SIGTERM');
+  expect(await ended).toBe(0);
 });

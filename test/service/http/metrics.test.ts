@@ -111,6 +111,7 @@ describe('the metrics of the database', () => {
 
   beforeAll(async () => {
     env = await openEnvironment({ PROVIDER_RATE: '600/m' });
+    env.timers.freeze();
     await writeState(env);
     const [second, third] = [await env.replica(), await env.replica()];
     const apps = [

@@ -117,8 +117,9 @@ describe('the watch over what comes in', () => {
     await watch(context);
     expect(await alerts()).toMatchObject([{ name: 'inbound_silence', severity: 'high', ended_at: null }]);
     expect(await runs()).toEqual([{ trigger: 'gap', state: 'queued', from_day: '2026-10-19', to_day: '2026-10-19' }]);
-    const silence = (await readSilenceMetrics(context)).find((one) => one.name === 'confere_inbound_silence_seconds');
-    expect(Number(silence?.values) / 60).toBeCloseTo(65, -1);
+    const [, silence, limit] = (await readSilenceMetrics(context)).map(({ values }) => Number(values) / 60);
+    expect(silence).toBeCloseTo(65, -1);
+    expect(limit).toBe(60);
     await finishRuns();
     await live(15 * HOUR_MS, false);
     await arrive();

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+
+/** Rows of each table, nearly all of them finished. */
+const ROWS = 20_000;
+/** Fewer than a scan of one table reads. */
+const READS_MAX = ROWS / 4;
+const NOW = 'UTC_TIMESTAMP(3)';
+const WALL = `DATE_FORMAT(${NOW} - INTERVAL n * 10 SECOND, '%Y-%m-%d %H:%i:%s')`;
+/** When the n-th run or window was made: one in three minutes. */
+const AT = `${NOW} - INTERVAL (${ROWS} - n) * 3 MINUTE`;
+
+let env: TestEnvironment;
+beforeAll(async () => {
+  env = await openEnvironment({ PROVIDER_RATE: '600/m' });
+  const digit = `(${[...'0123456789'].map((digit) => `SELECT ${digit} d`).join(' UNION ALL ')})`;
+  const number = 'a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d';
+  for (const text of [
+    'CREATE TABLE numbers (n INT PRIMARY KEY)',
+    `INSERT INTO numbers SELECT n FROM (SELECT ${number} AS n FROM ${[...'abcef'].map((one) => `${digit} ${one}`).join()}) each_number WHERE n < ${ROWS}`,
+    `INSERT INTO callbacks (webhook_id, merchant_seq, type, source, state, next_attempt_at, created_at)
+      SELECT n, n % 20, 'pix.cashin.paid', 'webhook', IF(n % 100 = 1, 'pending', 'delivered'), ${NOW}, ${NOW} FROM numbers`,
+    `INSERT INTO webhooks (hash, body, received_at, source_address, headers, state)
+      SELECT UNHEX(SHA2(n, 256)), '{}', ${NOW}, '192.0.2.1', '{}', IF(n % 100 = 1, 'quarantined', 'applied') FROM numbers`,
+    `INSERT INTO webhook_items (webhook_seq, position, received_at, state, next_look_at)
+      SELECT n, 0, ${NOW}, IF(n % 100 = 1, 'pending', 'applied'), IF(n % 100 = 1, ${NOW}, NULL) FROM numbers`,
+    `INSERT INTO runs (id, \`trigger\`, state, from_day, to_day, created_at, created_by, started_at)
+      SELECT n, 'reconcile_recent', 'complete', DATE(${AT}), DATE(${AT}), ${AT}, 'confere', ${AT} FROM numbers ORDER BY n`,
+    `INSERT INTO run_windows (run_seq, from_day, to_day, state, asked_at)
+      SELECT n, DATE(${AT}), DATE(${AT}), 'complete', ${AT} FROM numbers ORDER BY n`,
+    // the nightly job proves all days again
+    `INSERT INTO run_windows (run_seq, from_day, to_day, state, asked_at)
+      SELECT ${ROWS}, DATE(${NOW} - INTERVAL n DAY), DATE(${NOW} - INTERVAL n DAY), 'counted', ${NOW} FROM numbers WHERE n < 100`,
+    `INSERT INTO mismatches (id, kind, severity, state, scope, opened_at)
+      SELECT n, 'stuck', 'medium', IF(n % 100 = 1, 'open', 'resolved'), n, ${NOW} FROM numbers`,
+    `INSERT INTO transactions (id, operation, status, status_wall, sequence, event_count, amount_cents, created_wall, digest, asked_at, first_seen_at)
+      SELECT n, 'cashin', 'paid', ${WALL}, 1, 1, 100, ${WALL}, '', ${NOW}, ${NOW} FROM numbers`,
+    `INSERT INTO entries (kind, platform, at_wall, recorded_at, source_kind)
+      SELECT 'event', 'p', ${WALL}, ${NOW}, 'webhook' FROM numbers`,
+    `INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, members, entries, stragglers, previous_hash, hash, sealed_at)
+      SELECT 1, MAX(seq), 0, 0, '', 0, 0, '', '', ${NOW} FROM entries`,
+    `INSERT INTO receiver_minutes SELECT DATE_FORMAT(${NOW} - INTERVAL n MINUTE, '%Y-%m-%d %H:%i:00'), ${NOW} FROM numbers`,
+    `INSERT INTO alerts (id, name, severity, scope, firing_scope, summary, raised_at)
+      SELECT n, 'stuck', 'medium', n, IF(n % 100 = 1, n, NULL), '', ${NOW} FROM numbers`,
+    'DROP TABLE numbers',
+    'ANALYZE TABLE callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, alerts',
+  ])
+    await sql.raw(text).execute(env.context.db);
+}, 60_000);
+afterAll(() => env[Symbol.asyncDispose]());
+
+// announcements are left out: they read the changes of two days, once a minute
+const readers = Object.entries(METRIC_READERS).filter(([reader]) => reader !== 'announcements');
+
+it.each(readers)('the reader %s reads what is open or new, not all rows of a table', async (_, read) => {
+  const { context } = env;
+  const handlers = await context.db.connection().execute(async (db) => {
+    const count = async () => {
+      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
+      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+    };
+    const before = await count();
+    await read({ ...context, db });
+    return (await count()) - before;
+  });
+  expect(handlers).toBeLessThan(READS_MAX);
+});
