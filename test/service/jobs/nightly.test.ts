@@ -87,7 +87,6 @@ test('rows past their retention are deleted, in any number, and no row that is s
     merchant_secrets: 1,
     sessions: 0,
     senders: 1,
-    heartbeats: 1,
     run_page_rows: 0,
     heartbeats: 0,
   });
