@@ -13,6 +13,7 @@ import {
   instantText,
   intText,
   rateText,
+  ratioText,
   secretKey,
   sizeText,
   timeZone,
@@ -24,10 +25,13 @@ import { channelFields, emailList } from './config-mail-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
+/** Appliers may hold eight connections and need one more (runtime/limit-appliers.ts); the loops need some beside them. */
+const POOL_CONNECTIONS_MIN = 10;
 
 /** Every environment variable that Confere reads, with its default. */
 export const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
+  POOL_CONNECTIONS: intText(POOL_CONNECTIONS_MIN, 1_000).default(20),
   DATA_DIR: z.string().min(1).default('./var'),
   HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).default(3000),
@@ -87,6 +91,21 @@ export const environment = z.object({
   JOB_MANIFEST: cronText.default('30 0 * * *'),
   JOB_RETENTION: cronText.default('50 4 * * *'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
+  // the standard's default is 10 s; shutdown waits for the last request, within its 20 s
+  OTEL_EXPORTER_OTLP_TIMEOUT: intText(1, 5_000).default(3_000),
+  OTEL_SDK_DISABLED: booleanText.default(false),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      ...(['always_on', 'always_off', 'traceidratio'] as const),
+      ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
+    ])
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratioText.default(1),
+  OTEL_BSP_SCHEDULE_DELAY: intText(1, 60_000).default(5_000),
+  OTEL_BSP_MAX_QUEUE_SIZE: intText(1, 1_000_000).default(2_048),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: intText(1, 100_000).default(512),
 });
 
 export type Environment = z.infer<typeof environment>;

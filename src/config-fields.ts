@@ -69,6 +69,12 @@ export function intText(min: number, max: number) {
   });
 }
 
+/** `0.25` → a number from 0 to 1. */
+export const ratioText = z.string().transform((text, context): number => {
+  const value = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  return value >= 0 && value <= 1 ? value : fault(context, 'must be a number from 0 to 1: 0.25');
+});
+
 export const booleanText = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 
 export const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https address without user or password');

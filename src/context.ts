@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import type { PoolCounts } from '../embedded/count-connections.ts';
@@ -16,13 +15,13 @@ import { openPreparedStatements, type PreparedStatements } from './database/open
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
-import type { Log } from './log.ts';
+import { createInstanceName, type Log } from './log.ts';
 import { createWakeSignal, type WakeSignal } from './runtime/wake-signal.ts';
 import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 
 const EMBEDDED_DATABASE = 'confere';
-const POOL_CONNECTIONS = 20;
-const PREPARED_CONNECTIONS = 3;
+/** Beside the pool, for the receiver's commits: one for each that may run at once. */
+export const PREPARED_CONNECTIONS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
@@ -44,7 +43,7 @@ export type Context = {
   keys: Keys;
   /** Changes before this instant are backfill: no webhook is expected for them. */
   webhooksSince: Date;
-  /** The name of this process in leases. */
+  /** The name of this process in leases, and in its log as `instance`. */
   holder: string;
   /** Notified after a commit that gives a loop of this process something to do. */
   wakeUps: { inbox: WakeSignal; callbacks: WakeSignal; alerts: WakeSignal; runs: WakeSignal };
@@ -59,11 +58,11 @@ export type Context = {
  */
 export async function openContext(
   config: Config,
-  options: { log: Log; signal: AbortSignal; migrates: boolean; timers?: Timers },
+  options: { log: Log; signal: AbortSignal; migrates: boolean; timers?: Timers; holder?: string },
 ): Promise<Context> {
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
-  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
+  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }));
   const { db } = opened;
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
@@ -93,7 +92,7 @@ export async function openContext(
     vault,
     keys,
     webhooksSince: config.WEBHOOKS_SINCE ?? new Date(since.toString()),
-    holder: `${process.pid}.${randomBytes(6).toString('hex')}`,
+    holder: options.holder ?? createInstanceName(),
     wakeUps: {
       inbox: createWakeSignal(timers),
       callbacks: createWakeSignal(timers),

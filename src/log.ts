@@ -1,19 +1,46 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
+import { VERSION } from './domain/version.ts';
+import { traceFields } from './tracing/in-span.ts';
 
 export type Log = Logger;
+
+/** The process, named on each line. `role`: web, worker, all, or the command's name. */
+export type LogProcess = { instance: string; role: string };
+
+const fields = new AsyncLocalStorage<object>();
 
 /**
  * Creates the log, in JSON lines. It must hold no personal data: errors are reduced by describeError (a database error
  * carries the statement with its values), and callers log ids and counts, never bodies or free text.
+ *
+ * At `debug` each stage of a webhook is one line with `stage` and the ids that link it to the others (docs/operating.md). These
+ * lines stand behind `isLevelEnabled`, so that nothing is built for them at other levels.
  */
-export function createLog(level: string, output: NodeJS.WritableStream): Log {
+export function createLog(
+  level: string,
+  output: NodeJS.WritableStream,
+  { instance, role }: LogProcess = { instance: createInstanceName(), role: 'command' },
+): Log {
   const options = {
     level,
-    base: null,
+    base: { instance, role, version: VERSION, pid: process.pid },
+    mixin: () => ({ ...fields.getStore(), ...traceFields() }),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return pino(options, output);
+}
+
+/** The name of a process in logs and leases: unique over all hosts. */
+export function createInstanceName(): string {
+  return `${process.pid}.${randomBytes(6).toString('hex')}`;
+}
+
+/** Adds fields to each line that is logged while `work` runs, also later by what it awaits. */
+export function withLogFields<T>(more: object, work: () => T): T {
+  return fields.run(more, work);
 }
 
 type DescribedError = { name: string; code?: string | number; message?: string; at?: string[]; cause?: DescribedError };

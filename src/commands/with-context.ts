@@ -1,7 +1,8 @@
 import { readConfig } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
-import { createLog } from '../log.ts';
+import { createInstanceName, createLog } from '../log.ts';
 import type { Timers } from '../timers.ts';
+import { startTracing } from '../tracing/start-tracing.ts';
 
 /**
  * Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket. The
@@ -14,12 +15,15 @@ export async function withContext(
   more: { timers?: Timers } = {},
 ): Promise<void> {
   const config = readConfig(process.env, needs);
-  const log = createLog(process.env.LOG_LEVEL ? config.LOG_LEVEL : 'warn', process.stderr);
+  const about = { instance: createInstanceName(), role: process.argv[2] ?? 'command' };
+  const log = createLog(process.env.LOG_LEVEL ? config.LOG_LEVEL : 'warn', process.stderr, about);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const options = { ...more, log, signal: stop.signal, migrates: needs.migrates ?? false };
+    const migrates = needs.migrates ?? false;
+    const options = { ...more, log, signal: stop.signal, migrates, holder: about.instance };
+    await using _ = await startTracing(config, about, (message) => log.warn(message));
     await using context = await openContext(config, options);
     const code = await work(context);
     process.exitCode = typeof code === 'number' ? code : 0;

@@ -5,10 +5,14 @@ import type { Operation, Status } from './statuses.ts';
  * Source of a stored fact: a webhook that caused a fetch, a page of a run, or a show call. `seq` is our row number, `id` is
  * what our API shows.
  */
-export type Source =
+export type Source = (
   | { kind: 'webhook'; webhook: { seq: number; id: string } }
   | { kind: 'list'; run: { seq: number; id: string }; page: number }
-  | { kind: 'show'; run?: { seq: number; id: string } };
+  | { kind: 'show'; run?: { seq: number; id: string } }
+) & {
+  /** The span that applies it, while tracing is on. Callbacks that it causes continue this trace. */
+  traceparent?: string | undefined;
+};
 
 export type ObservedEvent = { status: Status; atWall: WallTime };
 

@@ -14,7 +14,7 @@ import { ProviderError } from './provider-error.ts';
 import { createRequestScheduler, type Priority, type RequestScheduler, type TokenBucket } from './schedule-requests.ts';
 import { createAgent, get, type ProviderResponse, post, type Transport } from './send-request.ts';
 
-const CONNECTIONS_MAX = 16;
+export const CONNECTIONS_MAX = 16;
 
 export type ListQuery = {
   initialDate?: Day;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { providerRequestSeconds, providerRequests } from '../metrics/metrics.ts';
 import type { Timers } from '../timers.ts';
+import { inSpan, type SpanWork } from '../tracing/in-span.ts';
 import { ProviderError } from './provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './schedule-requests.ts';
 
@@ -63,7 +64,7 @@ export async function get<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { text, status, askedAt } = await exchange(transport, 'GET', path, undefined);
+      const { text, status, askedAt } = await traceExchange(transport, 'GET', path, undefined);
       return read({ body: parseJson(text, status), text, askedAt });
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
@@ -75,7 +76,7 @@ export async function get<T>(
 
 /** Sends a POST once. Its caller must look up a create without an answer by reference: it may have been stored. */
 export async function post(transport: Transport, path: string, json: string): Promise<ProviderResponse> {
-  const { text, status, askedAt } = await exchange(transport, 'POST', path, json);
+  const { text, status, askedAt } = await traceExchange(transport, 'POST', path, json);
   return { body: parseJson(text, status), text, askedAt };
 }
 
@@ -90,6 +91,18 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
   await transport.timers.sleep(ms, { signal: transport.signal }).catch(() => {
     throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
   });
+}
+
+/** The path is no attribute: a query may hold a reference. */
+async function traceExchange(...[transport, method, path, body]: Parameters<typeof exchange>) {
+  const operation = method === 'POST' ? 'create' : path.startsWith('/api/v1/transactions?') ? 'list' : 'show';
+  const work: SpanWork<Awaited<ReturnType<typeof exchange>>> = async (span) => {
+    const answer = await exchange(transport, method, path, body);
+    span?.setAttribute('http.response.status_code', answer.status);
+    return answer;
+  };
+  const attributes = { 'http.request.method': method, 'confere.provider.operation': operation };
+  return await inSpan('provider.request', attributes, work, { kind: 'client', isPart: true });
 }
 
 async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** Upper bound on waiting for `parallelStartShare`: a stalled batch must not block the next one. */
 export const PARALLEL_START_WAIT_MS_MAX = 100;
 
@@ -34,6 +36,8 @@ export function createBatcher<Item, Result>(options: {
   let inFlight = 0;
   let isScheduled = false;
   let waker: NodeJS.Timeout | undefined;
+  // a batch belongs to no one call: it runs outside of the request and the span of the call that starts it
+  const runDetached = AsyncLocalStorage.snapshot();
 
   function mayStart(): boolean {
     if (running === 0) return true;
@@ -91,7 +95,10 @@ export function createBatcher<Item, Result>(options: {
   /** @returns a function that settles the call of each item. */
   async function work(batch: Waiting[]): Promise<() => void> {
     try {
-      const results = await options.work(batch.map((waiting) => waiting.item));
+      const results = await runDetached(
+        options.work,
+        batch.map((waiting) => waiting.item),
+      );
       return () => {
         for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
       };

@@ -9,6 +9,7 @@ const LAYERS: Record<string, number> = {
   embedded: -1,
   'src/domain': 0,
   'src/config': 0,
+  'src/tracing': 1,
   'src/log': 1,
   'src/timers': 1,
   'src/metrics': 1,
@@ -36,6 +37,7 @@ const LAYERS: Record<string, number> = {
 };
 const SIBLINGS_ALLOWED = [
   'src/config>src/domain',
+  'src/log>src/tracing',
   'src/callbacks>src/merchants',
   'src/commands>jobs',
   'src/main>src/commands',
@@ -148,6 +150,7 @@ describe('the code', () => {
 
   it('reads the environment in config.ts alone', () => {
     const readers = sources.filter((source) => source.text.includes('process.env')).map((source) => source.file);
+    // the OpenTelemetry exporter reads OTEL_ variables itself (headers, certificates, resource), once config.ts turned it on
     // commands hand the environment to config.ts; the demo's programs inherit PATH and the like; embedded looks for
     // binaries and the run directory of the machine
     const handers = /^src\/commands\/|^embedded\//;

@@ -21,6 +21,7 @@ import { sign } from '../render/sign.ts';
 import { isDelivered, signalsOverload } from './decide-outcome.ts';
 import type { Recorder } from './recorder.ts';
 import type { AttemptResponse, Sender } from './send-attempt.ts';
+import { traceAttempt } from './trace-attempt.ts';
 
 /** An attempt starts at most this long after its claim: with its own 15 s it ends well before the lease of 60 s. */
 const CLAIM_AGE_MS_MAX = 30_000;
@@ -134,7 +135,7 @@ async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor
     // it may have arrived: its lease runs out, and it is sent again
     untrackCallback(dispatcher.slots, message.callback);
     dispatcher.context.log.error(
-      { error: describeError(error), callback: message.callback.seq },
+      { error: describeError(error), callback: message.callback.webhookId },
       'an attempt failed unexpectedly; the callback is sent again',
     );
     return false;
@@ -181,7 +182,7 @@ async function prepareMessage(
     return { callback, url, body: body && JSON.stringify(body), keys };
   } catch (error) {
     dispatcher.context.log.error(
-      { error: describeError(error), callback: callback.seq },
+      { error: describeError(error), callback: callback.webhookId },
       'a callback could not be rendered; it is released',
     );
     return undefined;
@@ -201,7 +202,7 @@ function urlOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): s
 /** @returns whether the successor has the slot now. */
 async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimedAtMs }: Successor): Promise<boolean> {
   const { callback, keys, url, body = '' } = message;
-  const { context, slots, recorder, sender } = dispatcher;
+  const { context, slots, recorder, sender, merchants } = dispatcher;
   const startedAt = context.clock.now();
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const requestHeaders = {
@@ -212,7 +213,8 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   };
   const signature = sign(keys, { id: callback.webhookId, timestamp, body });
   const headers = { ...requestHeaders, 'webhook-signature': signature };
-  const response = body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE;
+  const send = async () => (body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE);
+  const response = await traceAttempt(context, callback, merchants.get(callback.merchantSeq)?.id, send);
   if (!response) {
     // aborted at shutdown: it may have arrived, so its lease runs out and it is sent again
     untrackCallback(slots, callback);

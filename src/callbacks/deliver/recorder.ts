@@ -76,7 +76,7 @@ async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]>
     } catch (error) {
       // its lease runs out, and the callback is sent again
       context.log.error(
-        { error: describeError(error), callback: attempt.callback.seq },
+        { error: describeError(error), callback: attempt.callback.webhookId },
         'an attempt could not be recorded; the callback is sent again',
       );
       written.push({ attempts: [attempt], recorded: { woken: 0 } });

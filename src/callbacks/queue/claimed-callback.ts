@@ -17,6 +17,8 @@ export type ClaimedCallback = {
   firstFailedAt: Date | null;
   createdAt: Date;
   isProbe: boolean;
+  /** The trace context of its cause. */
+  traceparent: string | null;
   /** Newer callbacks of its transaction, leased with it. Each is sent as soon as the one before it is delivered. */
   successors: ClaimedCallback[];
 };
@@ -25,7 +27,7 @@ export function selectClaimable(trx: Transaction<Database>) {
   return trx
     .selectFrom('callbacks')
     .select(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'event_seq', 'sequence', 'type'])
-    .select(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at']);
+    .select(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at', 'traceparent']);
 }
 
 type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
@@ -46,6 +48,7 @@ export function toClaimed(row: ClaimableRow): ClaimedCallback {
     firstFailedAt: row.first_failed_at,
     createdAt: row.created_at,
     isProbe: false,
+    traceparent: row.traceparent,
     successors: [],
   };
 }

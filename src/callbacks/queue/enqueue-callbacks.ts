@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
+import type { Source } from '../../domain/observation.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter, parseFilter } from '../../merchants/match-filter.ts';
 import { holdsBack } from '../health/merchant-health.ts';
@@ -25,8 +26,18 @@ export type CallbackCause = {
   event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
   previousStatus: string | null;
   source: 'webhook' | 'reconciliation';
+  /** The observation that brought the event. */
+  origin?: Source | undefined;
   /** Row number of the inferred event that this one replaces. Merchants notified of that event get a correction instead. */
   inPlaceOf?: number;
+};
+
+/** The ids of a callback, and the observation that brought its event. */
+export type EnqueuedCallback = {
+  callback: string;
+  merchant: string;
+  transaction: string;
+  origin: Source | undefined;
 };
 
 /**
@@ -34,25 +45,27 @@ export type CallbackCause = {
  * filter matches and whose `events_since` is not after the event. Recipients are chosen here, once. A second call for the
  * same events adds nothing. The caller notifies `context.wakeUps.callbacks` after its commit.
  * @param causes oldest event first for each transaction.
- * @returns how many callbacks were added.
+ * @returns the callbacks of these events, also those that were there before.
  */
 export async function enqueueCallbacks(
   context: Context,
   trx: Transaction<Database>,
   causes: CallbackCause[],
-): Promise<number> {
-  if (causes.length === 0) return 0;
+): Promise<EnqueuedCallback[]> {
+  if (causes.length === 0) return [];
   const recipients = await readRecipients(trx);
   const now = context.clock.now();
   const key = context.keys.callbackIds;
   const notified = await readNotified(trx, causes);
-  return await insertCallbacks(
+  const made = recipients.flatMap((recipient) => {
+    const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
+    return callbacksFor(recipient, fresh, key, now);
+  });
+  await insertCallbacks(
     trx,
-    recipients.flatMap((recipient) => {
-      const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
-      return callbacksFor(recipient, fresh, key, now);
-    }),
+    made.map(({ row }) => row),
   );
+  return made.map(({ enqueued }) => enqueued);
 }
 
 /** @returns `<merchant> <event>` (row numbers) for each callback of an inferred event that is now replaced. */
@@ -170,24 +183,21 @@ function callbacksFor(
   causes: CallbackCause[],
   key: KeyObject,
   now: Date,
-): Insertable<Database['callbacks']>[] {
+): { row: Insertable<Database['callbacks']>; enqueued: EnqueuedCallback }[] {
   const hasFirst = new Set<number>();
-  const rows: Insertable<Database['callbacks']>[] = [];
-  for (const { transaction, event, previousStatus, source } of causes) {
+  const made: ReturnType<typeof callbacksFor> = [];
+  for (const { transaction, event, previousStatus, source, origin } of causes) {
     if (event.at < recipient.eventsSince) continue;
     if (!matchesFilter(recipient.filter, { ...transaction, status: event.status })) continue;
     const { status, atWall, occurrence } = event;
     // a later event of the same transaction becomes due when the one before it is delivered
     const waits = hasFirst.has(transaction.seq) && !recipient.holds;
     hasFirst.add(transaction.seq);
-    rows.push({
-      webhook_id: deriveWebhookId(key, {
-        merchantId: recipient.id,
-        transactionId: transaction.id,
-        status,
-        atWall,
-        occurrence,
-      }),
+    const transactionId = transaction.id;
+    const identity = { merchantId: recipient.id, transactionId, status, atWall, occurrence };
+    const callback = deriveWebhookId(key, identity);
+    const row = {
+      webhook_id: callback,
       merchant_seq: recipient.seq,
       transaction_seq: transaction.seq,
       event_seq: event.seq,
@@ -198,7 +208,9 @@ function callbacksFor(
       state: recipient.holds ? 'held' : 'pending',
       next_attempt_at: waits ? new Date(now.getTime() + RECHECK_MS) : now,
       created_at: now,
-    });
+      ...(origin?.traceparent === undefined ? {} : { traceparent: origin.traceparent }),
+    };
+    made.push({ row, enqueued: { callback, merchant: recipient.id, transaction: transactionId, origin } });
   }
-  return rows;
+  return made;
 }

@@ -1,7 +1,7 @@
 const LIMIT_START = 8;
 const LIMIT_MAX = 32;
 /** In flight over all merchants. A merchant with fewer than RESERVED_SLOTS in flight may exceed it. */
-const IN_FLIGHT_MAX = 1_000;
+export const IN_FLIGHT_MAX = 1_000;
 const RESERVED_SLOTS = 4;
 /** Claimed and not yet recorded. Bounds the backlog of a database that is slow to record outcomes. */
 const CLAIMED_MAX = 3_000;

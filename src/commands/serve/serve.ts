@@ -9,7 +9,8 @@ import { ConfereError } from '../../domain/errors.ts';
 import { createWaitingApp } from '../../http/create-worker-app.ts';
 import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
 import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
-import { createLog, type Log } from '../../log.ts';
+import { createInstanceName, createLog, type Log } from '../../log.ts';
+import { startTracing } from '../../tracing/start-tracing.ts';
 import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
@@ -31,7 +32,9 @@ export function serveCommand(program: Command): void {
 
 async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const config = readConfig(process.env, { provider: true, web: sides.web });
-  const log = createLog(config.LOG_LEVEL, process.stdout);
+  const role = sides.web && sides.worker ? 'all' : sides.web ? 'web' : 'worker';
+  const about = { instance: createInstanceName(), role };
+  const log = createLog(config.LOG_LEVEL, process.stdout, about);
   restrictDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
   const stop = new AbortController();
@@ -47,9 +50,11 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     });
   }
   {
+    // disposed last: the spans of what ends before it are sent too
+    await using _ = await startTracing(config, about, (message) => log.warn(message));
     await using spool = sides.web ? openOwnSpool(config) : undefined;
     const early = createEarlyApp(config, { log, signal: stop.signal, spool, web: sides.web });
-    const opened = await waitForDatabase(config, { log, signal: stop.signal, early });
+    const opened = await waitForDatabase(config, { log, signal: stop.signal, early, holder: about.instance });
     if (opened) await run(opened, spool, sides, stop, stopped);
   }
   unlock?.();

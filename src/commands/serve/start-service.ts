@@ -6,19 +6,21 @@ import { openMailer } from '../../alerts/open-mailer.ts';
 import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
 import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
-import type { Context } from '../../context.ts';
+import { IN_FLIGHT_MAX } from '../../callbacks/queue/slots.ts';
+import { type Context, PREPARED_CONNECTIONS } from '../../context.ts';
 import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '../../http/connections/serve-http.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createWorkerApp } from '../../http/create-worker-app.ts';
 import { drainSpool } from '../../inbox/receive/drain-spool.ts';
 import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
-import { workInbox } from '../../inbox/verify/work-inbox.ts';
+import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
 import { correctReferenceScopes } from '../../mismatches/correct-reference-scopes.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
+import { CONNECTIONS_MAX } from '../../provider/client.ts';
 import { openClient } from '../../provider/open-client.ts';
-import { processRuns } from '../../reconciliation/runs/process-runs.ts';
+import { processRuns, RUN_WORKERS } from '../../reconciliation/runs/process-runs.ts';
 import { fetchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
 import { fetchOpen } from '../../reconciliation/watches/fetch-open.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
@@ -117,22 +119,43 @@ async function serveWorker(
 /** Starts the worker's loops. Disposing waits until each has ended after the signal. */
 function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const client = stack.use(openClient(context));
-  const loops = [
-    workInbox(context, client),
-    processRuns(context, client),
-    fetchDoubted(context, client.withPriority('today')),
-    ...(context.config.JOBS === 'on' ? [fetchOpen(context, client)] : []),
-    startDelivery(context, {
+  const loops = {
+    inbox: workInbox(context, client),
+    runs: processRuns(context, client),
+    doubted: fetchDoubted(context, client.withPriority('today')),
+    ...(context.config.JOBS === 'on' && { open: fetchOpen(context, client) }),
+    callbacks: startDelivery(context, {
       onOutage: (trouble) => raiseMerchantAlert(context, trouble),
       onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
     }),
-    sendAlerts(context, openChannels(context, openMailer(context.config))),
-    mailReports(context),
-    sealLedger(context),
-    indexPartiesInBackground(context),
-  ];
+    alerts: sendAlerts(context, openChannels(context, openMailer(context.config))),
+    report_mails: mailReports(context),
+    sealer: sealLedger(context),
+    parties: indexPartiesInBackground(context),
+  };
+  logStart(context, Object.keys(loops));
   stack.defer(async () => {
-    await Promise.all(loops);
+    await Promise.all(Object.values(loops));
   });
   if (context.config.JOBS === 'on') stack.use(startJobScheduler(context));
+}
+
+/** Says what the worker starts with, and how much of it may run at once. */
+function logStart({ config, log }: Context, loops: string[]): void {
+  const started = {
+    loops,
+    jobs: Object.entries(config).flatMap(([name, cron]) =>
+      config.JOBS === 'on' && name.startsWith('JOB_') && cron !== 'off'
+        ? [name.slice('JOB_'.length).toLowerCase()]
+        : [],
+    ),
+    concurrency: {
+      items: ITEMS_IN_FLIGHT_MAX,
+      runs: RUN_WORKERS,
+      provider_requests: CONNECTIONS_MAX,
+      callbacks: IN_FLIGHT_MAX,
+    },
+    connections: { pool: config.POOL_CONNECTIONS, receiver: PREPARED_CONNECTIONS },
+  };
+  log.info(started, 'worker started');
 }

@@ -29,16 +29,16 @@ export type EarlyApp = { app: Express; does: string };
  */
 export async function waitForDatabase(
   config: Config,
-  options: { log: Log; signal: AbortSignal; early: EarlyApp | undefined },
+  options: { log: Log; signal: AbortSignal; early: EarlyApp | undefined; holder: string },
 ): Promise<OpenedService | undefined> {
-  const { log, signal, early } = options;
+  const { log, signal, early, holder } = options;
   let listening: ListeningServer | undefined;
   const listen = async ({ app }: EarlyApp): Promise<void> => {
     listening ??= await listenHttp(config, app);
   };
   try {
     for (;;) {
-      const opening = openContext(config, { log, signal, migrates: true });
+      const opening = openContext(config, { log, signal, migrates: true, holder });
       try {
         if (early && !listening && (await takesLonger(opening, OPEN_MS))) {
           log.warn(`database not open yet: ${early.does}`);

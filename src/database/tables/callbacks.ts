@@ -54,6 +54,7 @@ export type CallbackTables = {
     position: Optional<number>;
     created_at: Date;
     delivered_at: Optional<Date>;
+    traceparent: Optional<string>;
   };
   callback_attempts: {
     seq: Generated<number>;

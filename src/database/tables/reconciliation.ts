@@ -27,6 +27,7 @@ export type ReconciliationTables = {
     requests: Generated<number>;
     days_counted: Generated<number>;
     not_before: Optional<Date>;
+    traceparent: Optional<string>;
   };
   run_windows: {
     seq: Generated<number>;

@@ -1,11 +1,13 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../context.ts';
+import { addTraceparent } from '../../inbox/items/trace-webhook.ts';
 import { BODY_BYTES_MAX, type BodyDefect } from '../../inbox/receive/check-body.ts';
 import { checkHead, checkSignature } from '../../inbox/receive/check-credentials.ts';
 import { nameSender } from '../../inbox/receive/name-sender.ts';
-import { GarbageRefusedError, type Receiver } from '../../inbox/receive/receive.ts';
+import { GarbageRefusedError, type Received, type Receiver } from '../../inbox/receive/receive.ts';
 import { describeError } from '../../log.ts';
 import { webhooksReceived } from '../../metrics/metrics.ts';
+import { inSpan, type SpanWork } from '../../tracing/in-span.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { matchesCidr } from '../connections/match-cidr.ts';
 import { createRouter } from '../create-router.ts';
@@ -95,8 +97,7 @@ async function store(
   body: Buffer,
 ): Promise<void> {
   try {
-    const headers = chooseHeaders(request);
-    const received = await receive({ body, address: request.ip ?? '', headers });
+    const received = await receiveInSpan(context, receive, request, body);
     if (received.defect) {
       webhooksReceived.inc({ outcome: 'refused' });
       sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.defect]} (kept as ${received.id})` });
@@ -115,6 +116,31 @@ async function store(
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     sendProblem(response, { status: 503, detail: 'it could not be stored: send it again' });
   }
+}
+
+/**
+ * The span that begins a webhook's trace. The sender's own trace is linked, never its parent: a sender could else choose the
+ * trace that its webhook joins, and whether it is sampled.
+ */
+async function receiveInSpan(
+  { log }: ReceiverContext,
+  receive: Receiver,
+  request: WebhookRequest,
+  body: Buffer,
+): Promise<Received> {
+  const sent = request.headers.traceparent;
+  const links = typeof sent === 'string' ? [sent] : undefined;
+  const work: SpanWork<Received> = async (span) => {
+    const headers = chooseHeaders(request);
+    if (span) addTraceparent(headers);
+    const received = await receive({ body, address: request.ip ?? '', headers });
+    const { id, duplicate, defect } = received;
+    span?.setAttributes({ 'confere.webhook': id, 'confere.duplicate': duplicate, 'confere.defect': defect });
+    if (log.isLevelEnabled('debug'))
+      log.debug({ stage: 'received', webhook: id, duplicate, defect, bytes: body.length }, 'webhook received');
+    return received;
+  };
+  return await inSpan('webhook.receive', {}, work, { kind: 'server', ...(links && { links }) });
 }
 
 /** Refuses a body that names no transaction: it is dropped before any that names one. */

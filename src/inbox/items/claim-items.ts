@@ -2,8 +2,10 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { isTracing } from '../../tracing/in-span.ts';
 import { nameSender } from '../receive/name-sender.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
+import { readTraceparent } from './trace-webhook.ts';
 
 export const LEASE_MS = 20_000;
 /** Limit of further due items of the claimed transactions that are claimed with them. */
@@ -35,6 +37,8 @@ export type ClaimedItem = {
   fetchedAt: Date | null;
   /** How many items its body has. */
   itemsInWebhook: number;
+  /** The trace context of its webhook's receipt. */
+  traceparent: string | undefined;
 };
 
 /**
@@ -88,6 +92,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
     const webhooks = await trx
       .selectFrom('webhooks')
       .select(['seq', 'hash', 'repeats', 'source_address', 'items'])
+      .$if(isTracing(), (query) => query.select('headers'))
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
@@ -108,7 +113,13 @@ export const CLAIM_COLUMNS = [
 
 type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIM_COLUMNS)[number]>;
 
-type WebhookRow = { hash: Buffer; repeats: number; source_address: string; items: number };
+type WebhookRow = {
+  hash: Buffer;
+  repeats: number;
+  source_address: string;
+  items: number;
+  headers?: string | undefined;
+};
 
 /** @param webhooks by seq. */
 export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRow>): ClaimedItem {
@@ -131,6 +142,7 @@ export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRo
     fetches: row.looks,
     fetchedAt: row.looked_at,
     itemsInWebhook: webhook?.items ?? 0,
+    traceparent: readTraceparent(webhook?.headers),
   };
 }
 

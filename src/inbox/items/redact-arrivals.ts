@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
+import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
 import { raiseQuarantine } from './quarantine.ts';
@@ -17,17 +18,18 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
   if (seqs.length === 0 || !(await hasForgottenPeople(trx))) return;
   const rows = await trx
     .selectFrom('webhooks')
-    .select(['seq', 'body'])
+    .select(['seq', 'hash', 'body'])
     .where('seq', 'in', [...new Set(seqs)])
     .execute();
   const references = await findReferences(trx, seqs);
   const raws = rows.map((row) => ({ text: decodeText(row.body), aliases: references.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
   const refused: { seq: number; reason: string }[] = [];
-  for (const [index, { seq }] of rows.entries()) {
+  for (const [index, { seq, hash }] of rows.entries()) {
     const { text, error } = redacted[index] ?? {};
     if (error !== undefined) {
-      context.log.error({ webhook: seq, error: describeError(error) }, 'redacting a webhook failed; it is quarantined');
+      const details = { webhook: webhookIdOf(hash), error: describeError(error) };
+      context.log.error(details, 'redacting a webhook failed; it is quarantined');
       refused.push({ seq, reason: NOT_REDACTED });
     }
     if (text === undefined) continue;

@@ -12,6 +12,7 @@ import { describeError } from '../../log.ts';
 import { spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
+import { inSpan } from '../../tracing/in-span.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
 import { type BodyDefect, checkBody } from './check-body.ts';
 import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
@@ -84,7 +85,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     }
     const arrival = toArrival(request, defect, context.clock.now());
     const beganMs = performance.now();
-    const { duplicate, refused } = await store(arrival);
+    const { duplicate, refused } = await inSpan('webhook.commit', {}, () => store(arrival));
     if (refused) throw refused;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
     if (isGarbage && !duplicate) quarantine.add(body.length);

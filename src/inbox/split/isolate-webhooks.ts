@@ -18,7 +18,9 @@ const FAILED_ALONE_MAX = 8;
 
 /** Splits webhooks in one transaction and claims up to `slots` of the new items. `items`: how many were written. */
 export type SplitTogether = (seqs: number[], slots: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
-type FailedWebhook = { seq: number; error: unknown };
+/** `ids`: of these webhooks by row number, for the log. */
+type Failing = { seqs: number[]; error: unknown; ids?: Map<number, string> };
+type FailedWebhook = { seq: number; id: string | undefined; error: unknown };
 /** Items claimed by committed transactions; `failure`: the error that stopped the rest. */
 export type Isolated = { claimed: ClaimedItem[]; failure: { error: unknown } | undefined };
 
@@ -29,7 +31,7 @@ export type Isolated = { claimed: ClaimedItem[]; failure: { error: unknown } | u
  */
 export async function isolateWebhooks(
   context: Context,
-  failing: { seqs: number[]; slots: number; error: unknown; deferred?: DeferredWebhooks | undefined },
+  failing: Failing & { slots: number; deferred?: DeferredWebhooks | undefined },
   splitTogether: SplitTogether,
 ): Promise<Isolated> {
   const claimed: ClaimedItem[] = [];
@@ -58,7 +60,7 @@ export async function isolateWebhooks(
 
 /** @returns the webhooks that failed alone, and how many items of the others were written. */
 async function splitByHalves(
-  failing: { seqs: number[]; error: unknown },
+  failing: Failing,
   split: (seqs: number[]) => Promise<number>,
 ): Promise<{ failed: FailedWebhook[]; landed: number }> {
   const failed: FailedWebhook[] = [];
@@ -68,7 +70,7 @@ async function splitByHalves(
     const [seq, second] = seqs;
     if (seq === undefined) throw error;
     if (second === undefined) {
-      failed.push({ seq, error });
+      failed.push({ seq, id: failing.ids?.get(seq), error });
       if (landed === 0 && failed.length > FAILED_ALONE_MAX && !isRefusedByDatabase(error)) throw error;
       return;
     }
@@ -88,7 +90,7 @@ async function splitByHalves(
 
 /** @returns the webhook with its new error; undefined where it was split now. */
 async function retryAlone(
-  { seq }: FailedWebhook,
+  { seq, id }: FailedWebhook,
   split: (seqs: number[]) => Promise<number>,
 ): Promise<FailedWebhook | undefined> {
   try {
@@ -96,13 +98,17 @@ async function retryAlone(
     return undefined;
   } catch (error) {
     if (!isAnswer(error)) throw error;
-    return { seq, error };
+    return { seq, id, error };
   }
 }
 
-function deferAlone(context: Context, { seq, error }: FailedWebhook, deferred: DeferredWebhooks | undefined): boolean {
+function deferAlone(
+  context: Context,
+  { seq, id, error }: FailedWebhook,
+  deferred: DeferredWebhooks | undefined,
+): boolean {
   if (!deferred?.add(seq, error)) return false;
-  const details = { webhook: seq, error: describeError(error) };
+  const details = { webhook: id, error: describeError(error) };
   context.log.error(details, 'splitting a webhook failed; retrying it later, other webhooks continue');
   return true;
 }
@@ -114,8 +120,8 @@ function isAnswer(error: unknown): boolean {
   return errno !== undefined && sqlState !== undefined && fatal !== true && !isTransient(error);
 }
 
-async function quarantine(context: Context, { seq, error }: FailedWebhook): Promise<void> {
-  const details = { webhook: seq, error: describeError(error) };
+async function quarantine(context: Context, { seq, id, error }: FailedWebhook): Promise<void> {
+  const details = { webhook: id, error: describeError(error) };
   context.log.error(details, 'splitting a webhook failed; it is quarantined, other webhooks continue');
   await transact(context.db, async (trx) => {
     const { numUpdatedRows } = await trx

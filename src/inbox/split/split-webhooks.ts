@@ -4,12 +4,15 @@ import type { Context } from '../../context.ts';
 import { insertReturning } from '../../database/insert-returning.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
+import { isTracing, recordSpan } from '../../tracing/in-span.ts';
 import { CLAIM_COLUMNS, type ClaimedItem, newLease, toClaimedItem } from '../items/claim-items.ts';
 import type { ItemKey } from '../items/fetch-transaction.ts';
 import { findKnownKeys, formatItemKey } from '../items/find-known-keys.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
+import { readTraceparent } from '../items/trace-webhook.ts';
 import { checkBody } from '../receive/check-body.ts';
 import { hasKey, ITEMS_MAX, parseItems, type WebhookItem } from '../receive/parse-items.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
@@ -28,6 +31,8 @@ type WebhookRow = {
   received_at: Date;
   repeats: number;
   source_address: string;
+  /** While tracing is on. */
+  headers?: string | undefined;
 };
 type SplitWebhook = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
 
@@ -44,9 +49,11 @@ export async function splitWebhooks(
   slots: number,
   deferred?: DeferredWebhooks,
 ): Promise<Isolated & { more: boolean }> {
-  const { seqs, split, error } = await splitTogether(context, slots, { deferred });
-  if (split) return { claimed: split.claimed, failure: undefined, more: split.webhooks === WEBHOOKS_MAX };
-  const isolated = await isolateWebhooks(context, { seqs, slots, error, deferred }, async (only, left) => {
+  const { rows, split, error } = await splitTogether(context, slots, { deferred });
+  if (split) return { claimed: split.claimed, failure: undefined, more: split.webhooks.length === WEBHOOKS_MAX };
+  const ids = new Map(rows.map((row) => [row.seq, webhookIdOf(row.hash)]));
+  const failing = { seqs: [...ids.keys()], ids, slots, error, deferred };
+  const isolated = await isolateWebhooks(context, failing, async (only, left) => {
     const one = await splitTogether(context, left, { only });
     if (one.split) return one.split;
     throw one.error;
@@ -54,7 +61,7 @@ export async function splitWebhooks(
   return { ...isolated, more: isolated.failure === undefined };
 }
 
-type Split = { webhooks: number; items: number; claimed: ClaimedItem[] };
+type Split = { webhooks: SplitWebhook[]; items: number; claimed: ClaimedItem[] };
 /** `only` these webhooks; else the oldest that wait, without deferred ones. */
 type Selection = { only?: number[]; deferred?: DeferredWebhooks | undefined };
 
@@ -63,18 +70,32 @@ async function splitTogether(
   context: Context,
   slots: number,
   selection: Selection,
-): Promise<{ seqs: number[]; split?: Split; error?: unknown }> {
-  let seqs: number[] = [];
+): Promise<{ rows: SelectedRow[]; split?: Split; error?: unknown }> {
+  let rows: SelectedRow[] = [];
+  const startMs = Date.now();
   try {
     const split = await transact(context.db, async (trx) => {
-      const rows = await selectWebhooks(trx, selection);
-      seqs = rows.map((row) => row.seq);
-      if (rows.length === 0 || selection.deferred?.includesAll(seqs)) return { webhooks: 0, items: 0, claimed: [] };
+      rows = await selectWebhooks(trx, selection);
+      const seqs = rows.map((row) => row.seq);
+      if (rows.length === 0 || selection.deferred?.includesAll(seqs)) return { webhooks: [], items: 0, claimed: [] };
       return await splitRows(context, trx, rows, slots);
     });
-    return { seqs, split };
+    reportSplit(context, split.webhooks, startMs);
+    return { rows, split };
   } catch (error) {
-    return { seqs, error };
+    return { rows, error };
+  }
+}
+
+/** After the commit: a debug line and a span for each webhook. */
+function reportSplit({ log }: Context, split: SplitWebhook[], startMs: number): void {
+  const isDebug = log.isLevelEnabled('debug');
+  if (!isDebug && !isTracing()) return;
+  for (const { row, items, reason } of split) {
+    const webhook = webhookIdOf(row.hash);
+    const attributes = { 'confere.webhook': webhook, 'confere.items': items.length };
+    recordSpan('webhook.split', attributes, readTraceparent(row.headers), startMs);
+    if (isDebug) log.debug({ stage: 'parsed', webhook, items: items.length, reason }, 'webhook split into items');
   }
 }
 
@@ -85,6 +106,7 @@ async function selectWebhooks(trx: Transaction<Database>, { only, deferred }: Se
   return await trx
     .selectFrom('webhooks')
     .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
+    .$if(isTracing(), (query) => query.select('headers'))
     // in the same query: a person forgotten after it is redacted by the command itself, which waits for these row locks
     .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
     .where('state', '=', 'received')
@@ -114,7 +136,7 @@ async function splitRows(
   await raiseQuarantine(context, trx, quarantined);
   const seqs = rows.map((row) => row.seq);
   if (rows.some((row) => row.anyone_forgotten)) await redactArrivals(context, trx, seqs);
-  return { webhooks: rows.length, items: items.length, claimed };
+  return { webhooks: split, items: items.length, claimed };
 }
 
 /** A body that can't be parsed fails here, before the database has a part in it. */
@@ -126,7 +148,8 @@ function splitOne(context: Context, row: WebhookRow): SplitWebhook {
     if (items.length > ITEMS_MAX) return { row, items: [], reason: 'too_many_items' };
     return { row, items, reason: items.every(hasKey) ? null : 'no_key' };
   } catch (error) {
-    context.log.error({ webhook: row.seq, error: describeError(error) }, 'parsing a webhook failed; it is quarantined');
+    const details = { webhook: webhookIdOf(row.hash), error: describeError(error) };
+    context.log.error(details, 'parsing a webhook failed; it is quarantined');
     return { row, items: [], reason: NOT_TAKEN_APART };
   }
 }

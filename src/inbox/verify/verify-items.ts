@@ -16,9 +16,11 @@ import { itemsVerified, transactionsApplied } from '../../metrics/metrics.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { createBatcher } from '../../runtime/batch.ts';
+import { inSpan } from '../../tracing/in-span.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { type FetchResult, fetchTransaction } from '../items/fetch-transaction.ts';
 import { createIdSpellings } from '../items/learn-id-spellings.ts';
+import { traceOf } from '../items/trace-webhook.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 import { type Admission, createShowBudget } from './admit-shows.ts';
 import { type ItemFetch, settleItems } from './settle-items.ts';
@@ -87,11 +89,18 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
 
   /** @returns whether the row, if any, is in the ledger; otherwise the items are deferred. */
   async function applyFetch({ items, result, chargedSender }: ItemFetch): Promise<boolean> {
+    logVerified(
+      context,
+      items,
+      result.kind,
+      result.kind === 'row' && result.row.ok ? result.row.transaction.id : undefined,
+    );
     try {
       const [first] = items;
       if (result.kind === 'row' && first) {
         const webhook = { seq: first.webhookSeq, id: webhookIdOf(first.webhookHash) };
-        await applyShownRow(context, result.row, { kind: 'webhook', webhook }, applyBatched);
+        const apply = () => applyShownRow(context, result.row, { kind: 'webhook', webhook }, applyBatched);
+        await inSpan('ledger.apply', {}, apply, { parent: first.traceparent });
         await budget.creditHit(items, chargedSender);
       } else if (result.kind !== 'unknown') await budget.refund(chargedSender);
       return true;
@@ -104,6 +113,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
   async function fail(items: ClaimedItem[], chargedSender: string | undefined, error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'verifying items failed; retrying later');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
+    logVerified(context, items, 'failed');
     await budget.refund(chargedSender);
     await deferItems(context, items, choosePause(items, error));
   }
@@ -135,25 +145,48 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     },
     async verify(items, admission) {
       const [first] = items;
-      if (!first) return;
-      const chargedSender = admission.kind === 'show' ? admission.chargedSender : undefined;
-      if (chargedSender !== undefined && unprovenInFlight >= UNPROVEN_SHOWS_MAX) {
-        // waiting here they would occupy the slots of items that may be fetched at once
-        await budget.refund(chargedSender);
-        await deferItems(context, items, UNPROVEN_RETRY_MS);
-        return;
-      }
-      let result: FetchResult;
-      try {
-        result = await fetchItem(first, admission);
-      } catch (error) {
-        await fail(items, chargedSender, error);
-        return;
-      }
-      const fetched = { items, result, chargedSender };
-      if (await applyFetch(fetched)) await settleNext(fetched);
+      if (first)
+        await inSpan(
+          'webhook.verify',
+          { 'confere.items': items.length },
+          () => verify(first, items, admission),
+          traceOf(items),
+        );
     },
   };
+
+  async function verify(first: ClaimedItem, items: ClaimedItem[], admission: Admission): Promise<void> {
+    const chargedSender = admission.kind === 'show' ? admission.chargedSender : undefined;
+    if (chargedSender !== undefined && unprovenInFlight >= UNPROVEN_SHOWS_MAX) {
+      // waiting here they would occupy the slots of items that may be fetched at once
+      await budget.refund(chargedSender);
+      await deferItems(context, items, UNPROVEN_RETRY_MS);
+      return;
+    }
+    let result: FetchResult;
+    try {
+      result = await fetchItem(first, admission);
+    } catch (error) {
+      await fail(items, chargedSender, error);
+      return;
+    }
+    const fetched = { items, result, chargedSender };
+    if (await applyFetch(fetched)) await settleNext(fetched);
+  }
+}
+
+/** Of a webhook only what the provider showed is logged: its sender chose the rest. */
+function logVerified(
+  { log }: Context,
+  items: ClaimedItem[],
+  outcome: FetchResult['kind'] | 'failed',
+  transaction?: string,
+): void {
+  if (!log.isLevelEnabled('debug')) return;
+  for (const { webhookHash, seq: item, position } of items) {
+    const webhook = webhookIdOf(webhookHash);
+    log.debug({ stage: 'verified', webhook, item, position, outcome, transaction }, 'webhook item verified');
+  }
 }
 
 /** @returns for each observation its error, undefined where it was applied: a failing one does not block the others. */

@@ -20,7 +20,7 @@ import { createVerifications, type Verifications } from './run-verifications.ts'
 
 /** Batches split before items are claimed, so that a burst is known as one before its items are fetched one by one. */
 const SPLIT_ROUNDS = 10;
-const ITEMS_IN_FLIGHT_MAX = 200;
+export const ITEMS_IN_FLIGHT_MAX = 200;
 const BURST_ITEMS_MIN = 400;
 const BURST_ITEMS_MAX = 4_000;
 const IDLE_MS = 500;

@@ -17,7 +17,7 @@
  */
 
 import type { Transaction } from 'kysely';
-import { enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
+import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
@@ -47,6 +47,7 @@ import {
 } from './fold-observations.ts';
 import { listCallbackCauses } from './list-callback-causes.ts';
 import { loadStoredTransactions } from './load-stored-transactions.ts';
+import { reportApplied } from './report-applied.ts';
 import { isRefusedByDatabase, storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
 import { updateDoubts } from './update-doubts.ts';
 import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
@@ -57,6 +58,7 @@ export type ApplyResult = {
   changed: string[];
   /** Mismatches that these observations opened. */
   raised: FoundMismatch[];
+  enqueued: EnqueuedCallback[];
 };
 
 type Changed = TransactionChange & { history: HistoryChange };
@@ -65,10 +67,14 @@ const BATCH_MAX = 200;
 
 /** Applies observations: any number, of any transactions. */
 export async function applyObservations(context: Context, observations: Observation[]): Promise<ApplyResult> {
-  const applied: ApplyResult = { changed: [], raised: [] };
+  const applied: ApplyResult = { changed: [], raised: [], enqueued: [] };
   for (let start = 0; start < observations.length; start += BATCH_MAX) {
-    const batch = await dropUnchanged(context, observations.slice(start, start + BATCH_MAX));
-    if (batch.length > 0) add(applied, await applyBatch(context, batch));
+    const startMs = Date.now();
+    const given = observations.slice(start, start + BATCH_MAX);
+    const batch = await dropUnchanged(context, given);
+    const result = batch.length > 0 ? await applyBatch(context, batch) : { changed: [], raised: [], enqueued: [] };
+    reportApplied(context, given, result, startMs);
+    add(applied, result);
   }
   if (applied.changed.length > 0) context.wakeUps.callbacks.notify();
   if (applied.raised.length > 0) context.wakeUps.alerts.notify();
@@ -83,7 +89,9 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Apply
   } catch (error) {
     if (!isRefusedByDatabase(error)) throw error;
     const [only] = batch;
-    if (batch.length === 1 && only) return { changed: [], raised: await storeRefusedObservation(context, only, error) };
+    if (batch.length === 1 && only) {
+      return { changed: [], raised: await storeRefusedObservation(context, only, error), enqueued: [] };
+    }
     // split in halves: finds the refused row of a page in a few attempts and commits the others
     const middle = Math.ceil(batch.length / 2);
     const applied = await applyBatch(context, batch.slice(0, middle));
@@ -115,7 +123,7 @@ async function applyInTransaction(
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   await writeEntries(context, trx, diffs, now);
   await storeUnreadableRows(context, trx, batch, now);
-  await enqueueCallbacks(
+  const enqueued = await enqueueCallbacks(
     context,
     trx,
     changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras })),
@@ -153,7 +161,7 @@ async function applyInTransaction(
   const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
   const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
   await applyEvidence(trx, evidence, now);
-  return { changed: changes.filter((change) => change.isChanged).map((change) => change.after.id), raised };
+  return { changed: changes.filter((change) => change.isChanged).map((change) => change.after.id), raised, enqueued };
 }
 
 function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
@@ -191,5 +199,6 @@ function listMoments({ added, history, source }: Changed, diff: ReturnType<typeo
 function add(applied: ApplyResult, more: ApplyResult): ApplyResult {
   applied.changed.push(...more.changed);
   applied.raised.push(...more.raised);
+  applied.enqueued.push(...more.enqueued);
   return applied;
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Observation, Source } from '../../domain/observation.ts';
 import type { ProviderClient, ShownRow } from '../../provider/client.ts';
+import { currentTraceparent } from '../../tracing/in-span.ts';
 import { applyObservations } from './apply-observations.ts';
 import { storeRefusedRows } from './store-refused-rows.ts';
 
@@ -36,7 +37,7 @@ export async function applyShownRow(
   source: Source,
   apply = async (one: Observation): Promise<string[]> => (await applyObservations(context, [one])).changed,
 ): Promise<string[]> {
-  if (row.ok) return await apply({ ...row, source });
+  if (row.ok) return await apply({ ...row, source: { ...source, traceparent: currentTraceparent() } });
   await storeRefusedRows(context, [{ ...row, source }]);
   return [];
 }

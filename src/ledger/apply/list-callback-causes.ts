@@ -24,6 +24,7 @@ export function listCallbackCauses(
   };
   const inForce = added.filter((event) => after.events.includes(event) && event.status !== STATUS_UNREADABLE);
   return inForce.map((event) => {
+    const origin = change.sources.get(event);
     const isFirst = after.events.find((one) => one.status === event.status) === event;
     const replaced = isFirst
       ? history.inForceChanged.find((one) => one.inferred && one.status === event.status)
@@ -39,7 +40,8 @@ export function listCallbackCauses(
         sequence: event.sequence,
       },
       previousStatus: after.events[after.events.indexOf(event) - 1]?.status ?? null,
-      source: change.sources.get(event)?.kind === 'webhook' ? 'webhook' : 'reconciliation',
+      source: origin?.kind === 'webhook' ? 'webhook' : 'reconciliation',
+      origin,
       ...(replaced?.seq === undefined ? {} : { inPlaceOf: replaced.seq }),
     };
   });

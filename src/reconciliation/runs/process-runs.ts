@@ -11,6 +11,7 @@ import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX } from '../../provider/schedule-requests.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../../runtime/wake-signal.ts';
+import { currentTraceparent, inSpan } from '../../tracing/in-span.ts';
 import { holdLease, LeaseLostError } from '../windows/hold-lease.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
@@ -30,7 +31,10 @@ const DATABASE_PAUSE_MS = 5_000;
  */
 const BUSY_DAYS_PAUSE_MS = 2_000;
 
-/** Runs three workers: for all runs, for runs of late days, and for short runs. */
+/** Runs that one process works on at once. */
+export const RUN_WORKERS = 3;
+
+/** Runs RUN_WORKERS workers: for all runs, for runs of late days, and for short runs. */
 export async function processRuns(context: Context, client: ProviderClient): Promise<void> {
   const startWorker = (name: string, wakeUp: WakeSignal, only: RunFilter): Promise<void> =>
     runWorkerLoop({
@@ -63,9 +67,22 @@ export async function executeRun(
   run: RunRef,
   options: ProcessOptions = {},
 ): Promise<void> {
+  const { id, trigger, from, to, how } = run;
+  const attributes = {
+    'confere.run': id,
+    'confere.trigger': trigger,
+    'confere.days': `${from}/${to}`,
+    'confere.how': how,
+  };
+  const work = () => proveRun(context, client, run, options);
+  await inSpan('reconciliation.run', attributes, work, { parent: run.traceparent });
+}
+
+async function proveRun(context: Context, client: ProviderClient, run: RunRef, options: ProcessOptions): Promise<void> {
   using lease = holdLease(context, run);
   const requests = countRequests(context, run);
   try {
+    await storeTrace(context, run);
     const sender = client.withPriority('settled', requests.add);
     const plan = await planRun(context, sender, run);
     await processWindows(context, sender, run, plan, { ...options, lease, requests });
@@ -78,6 +95,13 @@ export async function executeRun(
     await requests.write().catch(() => undefined);
     await endWithError(context, run, error);
   }
+}
+
+/** A process that resumes the run continues its trace. */
+async function storeTrace(context: Context, run: RunRef): Promise<void> {
+  const traceparent = currentTraceparent();
+  if (traceparent === undefined || run.traceparent !== null) return;
+  await context.db.updateTable('runs').set({ traceparent }).where('seq', '=', run.seq).execute();
 }
 
 /** A failure does not fail the run: the watch repeats this check every minute. */

@@ -7,6 +7,7 @@ import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { type RefusedRow, storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
 import { transactionsApplied } from '../../metrics/metrics.ts';
 import type { ListPage } from '../../provider/client.ts';
+import { currentTraceparent, inSpan } from '../../tracing/in-span.ts';
 import { isInWindow } from './plan-windows.ts';
 import type { RunRef, Window } from './run-ref.ts';
 
@@ -21,7 +22,13 @@ export async function applyPage(
   page: Pick<ListPage, 'page' | 'rows' | 'askedAt'>,
   unreadable: Set<string>,
 ): Promise<string[]> {
-  const source = { kind: 'list' as const, run: { seq: run.seq, id: run.id }, page: page.page };
+  const attributes = { 'confere.run': run.id, 'confere.page': page.page, 'confere.rows': page.rows.length };
+  return await inSpan('reconciliation.page', attributes, () => applyRows(context, run, window, page, unreadable));
+}
+
+async function applyRows(...[context, run, window, page, unreadable]: Parameters<typeof applyPage>): Promise<string[]> {
+  const traceparent = currentTraceparent();
+  const source = { kind: 'list' as const, run: { seq: run.seq, id: run.id }, page: page.page, traceparent };
   const rows = page.rows.filter((row) => {
     const wall = row.ok ? row.transaction.createdWall : row.createdWall;
     return wall === undefined || isInWindow(window, wall);

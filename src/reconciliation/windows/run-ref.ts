@@ -18,6 +18,8 @@ export type RunRef = {
   holder: string;
   /** Requests that earlier claims of this run sent to the provider. */
   requestsBefore: number;
+  /** The trace context of its first claim. */
+  traceparent: string | null;
 };
 
 /** Days of the provider's calendar, both inclusive. */
