@@ -9,6 +9,7 @@ import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Connection } from './choose-connection.ts';
 import { closeAfterResponse } from './close-after-response.ts';
 import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
+import { identifyRequest } from './identify-request.ts';
 
 export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers. */
@@ -83,7 +84,9 @@ export async function listenHttp(
       maxHeaderSize: HEADER_BYTES_MAX,
     },
     (request, response) => {
-      if (guard.begin(request, response)) app(request, response);
+      identifyRequest(request, response, () => {
+        if (guard.begin(request, response)) app(request, response);
+      });
     },
   );
   // the body reader sends 100-continue, after authentication
