@@ -18,18 +18,8 @@ export async function claimRun(
   return await transact(context.db, async (trx) => {
     let query = trx
       .selectFrom('runs')
-      .select([
-        'seq',
-        'id',
-        'platform',
-        'trigger',
-        'started_at',
-        'from_day',
-        'to_day',
-        'how',
-        'requests',
-        'traceparent',
-      ])
+      .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how', 'requests'])
+      .select('traceparent')
       .where('state', 'in', ['queued', 'running'])
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
       .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
@@ -59,19 +49,9 @@ export async function claimRun(
       .where('seq', '=', row.seq)
       .execute();
     const { seq, platform, trigger, from_day: from, to_day: to, requests: requestsBefore, traceparent } = row;
+    const ref = { seq, id: row.id, platform, trigger, from, to, holder, requestsBefore, traceparent };
     // the column holds only values of RunHow: startRun writes it
-    return {
-      seq,
-      id: row.id,
-      platform,
-      trigger,
-      from,
-      to,
-      how: row.how as RunHow,
-      holder,
-      requestsBefore,
-      traceparent,
-    };
+    return { ...ref, how: row.how as RunHow };
   });
 }
 

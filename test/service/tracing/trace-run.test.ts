@@ -65,6 +65,12 @@ test('a run is one trace with its pages, and a claim that resumes it continues t
   for (const page of pages) expect(page.parentSpanId).toBe(resumed?.spanId);
   const requests = spans.filter((span) => span.name === 'provider.request');
   expect(requests.length).toBeGreaterThan(pages.length);
+  const untraced = await environment.reconcile(day, day);
+  const stored = await context.db.selectFrom('runs').select(['id', 'traceparent']).orderBy('seq').execute();
+  expect(stored).toEqual([
+    { id, traceparent: `00-${begun?.traceId}-${begun?.spanId}-01` },
+    { id: untraced.id, traceparent: null },
+  ]);
   expect(requests[0]?.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'provider_unavailable' } });
 });
 
