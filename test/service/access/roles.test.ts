@@ -47,6 +47,7 @@ const API: Record<string, string> = {
   'get /api/v1/mismatches/:id': READERS,
   'post /api/v1/mismatches/:id/acknowledge': OPERATORS,
   'post /api/v1/mismatches/:id/resolve': OPERATORS,
+  'post /api/v1/mismatches/resolve': OPERATORS,
   'post /api/v1/mismatches/:id/accept': OPERATORS,
   'get /api/v1/reports': READERS,
   'post /api/v1/reports': OPERATORS,
