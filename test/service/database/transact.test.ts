@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { transactionRetries } from '../../../src/metrics/metrics.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 
 test('a transaction whose connection is closed under it is run again, though its rollback fails for that too', async () => {
@@ -21,12 +22,17 @@ test('a transaction whose connection is closed under it is run again, though its
 });
 
 test.each([
-  { errno: 1213, meaning: 'a deadlock, or a commit that lost against another node', isUnknown: false },
-  { errno: 1180, meaning: 'a commit on a node that was cut off', isUnknown: true },
-  { errno: 1047, meaning: 'a node that is not ready', isUnknown: false },
-  { errno: 1290, meaning: 'a server that became read-only', isUnknown: false },
-  { errno: 1836, meaning: 'InnoDB that became read-only', isUnknown: false },
-])('$meaning ($errno) retries the work, with whether it may be committed', async ({ errno, isUnknown }) => {
+  { errno: 1213, meaning: 'a deadlock, or a commit that lost against another node', reason: 'deadlock' },
+  { errno: 1205, meaning: 'a lock wait time-out', reason: 'lock_wait' },
+  { errno: 1180, meaning: 'a commit on a node that was cut off', isUnknown: true, reason: 'lost' },
+  { errno: 1047, meaning: 'a node that is not ready', reason: 'unavailable' },
+  { errno: 1290, meaning: 'a server that became read-only', reason: 'unavailable' },
+  { errno: 1836, meaning: 'InnoDB that became read-only', reason: 'unavailable' },
+])('$meaning ($errno) retries the work, counted as $reason, with whether it may be committed', async (failure) => {
+  const { errno, isUnknown = false, reason } = failure;
+  const count = async () =>
+    (await transactionRetries.get()).values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+  const before = await count();
   await using opened = openDatabase<Database>({ ...(await createTestDatabase()), connectionLimit: 1 });
   const seen: boolean[] = [];
   await transact(opened.db, async (trx, mayBeDone) => {
@@ -34,4 +40,5 @@ test.each([
     if (seen.length === 1) await sql.raw(`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}`).execute(trx);
   });
   expect(seen).toEqual([false, isUnknown]);
+  expect(await count()).toBe(before + 1);
 });

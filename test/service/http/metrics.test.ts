@@ -9,6 +9,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { createWorkerApp } from '../../../src/http/create-worker-app.ts';
 import { createMetricsPage } from '../../../src/http/expose-metrics.ts';
 import type { Reading } from '../../../src/metrics/reading.ts';
+import { dayAgo } from '../../support/make-provider-rows.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
 import { API_KEY } from '../../support/start-serve.ts';
@@ -152,6 +153,9 @@ describe('the metrics of the database', () => {
     expect(ageOf('confere_callbacks_oldest_pending_age_seconds')).toBeCloseTo(300, 0);
     expect(ageOf('confere_callbacks_overdue_seconds')).toBeCloseTo(30, 0);
     const now = env.context.clock.now().getTime() / 1000;
+    const instantOf = (wall: string): number => env.context.calendar.toInstant(wall).getTime() / 1000;
+    expect(ageOf('confere_report_newest_day_end_timestamp_seconds')).toBe(instantOf(`${dayAgo(2)} 00:00:00`));
+    expect(ageOf('confere_report_overdue_seconds')).toBeCloseTo(now - instantOf(`${dayAgo(1)} 06:00:00`), 0);
     expect(now - ageOf('confere_runs_today_complete_timestamp_seconds')).toBeCloseTo(0, 0);
     expect(now - ageOf('confere_last_webhook_timestamp_seconds')).toBeCloseTo(120, 0);
   });
@@ -298,6 +302,16 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
     .values([
       { ...mismatch, id: 'a', state: 'open', open_scope: 'stuck s' },
       { ...mismatch, id: 'b', state: 'resolved' },
+    ])
+    .execute();
+  const cuts = { cut_entry_seq: 0, cut_event_seq: 0, cut_mismatch_change_seq: 0 };
+  const checked = { checked_entry_seq: 0, checked_event_seq: 0, locale: 'en', full_documents: 0, version: '' };
+  const report = { made_at: now, proven: 1, digest: hash('a'), sha256: hash('b'), files: '[]', ...cuts, ...checked };
+  await db
+    .insertInto('reports')
+    .values([
+      { ...report, day: dayAgo(3), revision: 1, state: 'closed' },
+      { ...report, day: dayAgo(0), revision: 1, state: 'partial' },
     ])
     .execute();
   const alert = { name: 'books_broken', severity: 'critical', scope: 's', summary: '', raised_at: now };

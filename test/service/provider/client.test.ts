@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { providerRequestSeconds, providerRequests } from '../../../src/metrics/metrics.ts';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import type { TokenGrant } from '../../../src/provider/schedule-requests.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
@@ -43,6 +44,34 @@ beforeEach(async () => {
 function failWith(...faults: Fault[]): void {
   provider.switches.fault = (seen: SeenRequest) => faults[seen.nth - 1];
 }
+
+test('requests are counted by operation and outcome, repeats included', async () => {
+  const read = async () => {
+    const { values } = await providerRequests.get();
+    return new Map(values.map(({ labels, value }) => [`${labels.operation} ${labels.outcome}`, value]));
+  };
+  const timed = async () =>
+    (await providerRequestSeconds.get()).values.find(
+      ({ metricName, labels }) => metricName?.endsWith('_count') && labels.operation === 'show',
+    )?.value ?? 0;
+  const [before, timedBefore] = [await read(), await timed()];
+  const row = makeRow();
+  provider.add(row);
+  failWith({ status: 503 }, { status: 429 });
+  await client.show(row.id);
+  provider.reset();
+  await client.show('no-such-id');
+  await client.listPage({}, 1);
+  const added = [...(await read())].map(([series, value]) => [series, value - (before.get(series) ?? 0)]);
+  expect(Object.fromEntries(added.filter(([, value]) => value !== 0))).toEqual({
+    'show unavailable': 1,
+    'show rate_limited': 1,
+    'show ok': 1,
+    'show not_found': 1,
+    'list ok': 1,
+  });
+  expect((await timed()) - timedBefore).toBe(4);
+});
 
 describe('show', () => {
   test.each([false, true])('reads a transaction from an array and from an object (%s)', async (showsObject) => {
