@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 /** Rows of each table, nearly all of them finished. */
@@ -39,8 +40,6 @@ beforeAll(async () => {
       SELECT n, 'cashin', 'paid', ${WALL}, 1, 1, 100, ${WALL}, '', ${NOW}, ${NOW} FROM numbers`,
     `INSERT INTO entries (kind, platform, at_wall, recorded_at, source_kind)
       SELECT 'event', 'p', ${WALL}, ${NOW}, 'webhook' FROM numbers`,
-    `INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, members, entries, stragglers, previous_hash, hash, sealed_at)
-      SELECT 1, MAX(seq), 0, 0, '', 0, 0, '', '', ${NOW} FROM entries`,
     `INSERT INTO receiver_minutes SELECT DATE_FORMAT(${NOW} - INTERVAL n MINUTE, '%Y-%m-%d %H:%i:00'), ${NOW} FROM numbers`,
     `INSERT INTO alerts (id, name, severity, scope, firing_scope, summary, raised_at)
       SELECT n, 'stuck', 'medium', n, IF(n % 100 = 1, n, NULL), '', ${NOW} FROM numbers`,
@@ -48,6 +47,7 @@ beforeAll(async () => {
     'ANALYZE TABLE callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, alerts',
   ])
     await sql.raw(text).execute(env.context.db);
+  await sealNow(env.context);
 }, 60_000);
 afterAll(() => env[Symbol.asyncDispose]());
 
