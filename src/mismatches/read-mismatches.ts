@@ -51,7 +51,7 @@ function present(row: Row) {
     transaction_id: row.transaction_id,
     reference: row.reference,
     amount: row.amount_cents === null ? null : formatAmount(row.amount_cents),
-    expected: row.expected === null ? null : (JSON.parse(row.expected) as unknown),
+    expected: presentExpected(row),
     actual: row.actual === null ? null : (JSON.parse(row.actual) as unknown),
     run_id: row.run_id,
     webhook_id: row.webhook_hash && webhookIdOf(row.webhook_hash),
@@ -63,4 +63,10 @@ function present(row: Row) {
     reopened: row.reopened,
     baseline: row.baseline === 1,
   };
+}
+
+/** The evidence of `balance_differs` leaves its platform to the scope. */
+function presentExpected({ kind, scope, expected }: Pick<Row, 'kind' | 'scope' | 'expected'>): unknown {
+  const value: unknown = expected === null ? null : JSON.parse(expected);
+  return kind === 'balance_differs' ? { platform: scope, ...(value as object) } : value;
 }

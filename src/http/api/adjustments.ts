@@ -4,7 +4,7 @@ import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
-import { compareStatements, listStatements, stateBalance } from '../../ledger/stated/state-balance.ts';
+import { compareStatements, listStatements, storeStatement } from '../../ledger/stated/state-balance.ts';
 import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
@@ -65,9 +65,10 @@ export function adjustmentRoutes(context: Context): Router {
     const stated = { platform, at: new Date(at), balanceCents: balance, actor, newPlatform: new_platform };
     const id = await auditChange(
       context,
-      (inner) => stateBalance(inner, stated),
+      (inner) => storeStatement(inner, stated),
       (target) => ({ actor, action: 'statements.create', target }),
     );
+    await compareStatements(context);
     const [statement] = await listStatements(context, 1, undefined, id);
     response.status(201).json(presentWritten(statement, 'the statement'));
   });

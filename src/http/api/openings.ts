@@ -2,12 +2,12 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { formatAmount } from '../../domain/money.ts';
-import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
+import { finishReposts, listOpenings, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage } from '../parse-page.ts';
+import { presentPage, presentWritten, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 import { day, newPlatform, platform, signedAmount } from './fields.ts';
 
@@ -33,16 +33,14 @@ export function openingRoutes(context: Context): Router {
       (target) => ({ actor, action, target }),
     );
     await finishReposts(context);
-    const row = await context.db.selectFrom('openings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-    response.status(201).json(present(row));
+    await compareStatements(context);
+    const [opening] = await listOpenings(context.db, 1, undefined, id);
+    response.status(201).json(presentWritten(opening, 'the opening'));
   });
 
   router.get('/openings', requireRole('viewer'), async (req, response) => {
-    const { rows, next } = await readPage(context, req, ({ db }, limit, after) => {
-      const query = db.selectFrom('openings').selectAll().orderBy('seq', 'desc').limit(limit);
-      return (after === undefined ? query : query.where('seq', '<', after)).execute();
-    });
-    const shown = rows.map((row) => presentPlatform(response, present(row)));
+    const { rows, next } = await readPage(context, req, ({ db }, ...page) => listOpenings(db, ...page));
+    const shown = rows.map((row) => presentPlatform(response, row));
     response.json(presentPage('openings', shown, next));
   });
   return router;
@@ -57,14 +55,4 @@ async function reverse(context: Context, request: Request): Promise<string> {
   const { reverses } = parseBody(request, openingReversalSchema);
   await reverseOpeningEntry(context, reverses);
   return reverses;
-}
-
-function present(row: { id: string; platform: string; day: string; balance_cents: bigint; in_force: number | null }) {
-  return {
-    id: row.id,
-    platform: row.platform,
-    day: row.day,
-    balance: formatAmount(row.balance_cents),
-    reversed: row.in_force === null,
-  };
 }

@@ -209,8 +209,9 @@ export async function listAdjustments(db: Reader, limit: number, before: number 
   let query = db
     .selectFrom('adjustments')
     .leftJoin('adjustments as reversed', 'reversed.seq', 'adjustments.reverses_seq')
+    .leftJoin('adjustments as reversal', 'reversal.reverses_seq', 'adjustments.seq')
     .selectAll('adjustments')
-    .select('reversed.id as reverses')
+    .select(['reversed.id as reverses', 'reversal.id as reversed_by'])
     .orderBy('adjustments.seq', 'desc')
     .limit(limit);
   if (before !== undefined) query = query.where('adjustments.seq', '<', before);
@@ -224,5 +225,8 @@ export async function listAdjustments(db: Reader, limit: number, before: number 
     amount: formatAmount(row.amount_cents),
     note: row.note,
     reverses: row.reverses,
+    reversed_by: row.reversed_by,
+    created_at: row.created_at.toISOString(),
+    created_by: row.actor,
   }));
 }

@@ -7,11 +7,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { nameAccount, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
@@ -144,4 +146,21 @@ function listPostings(platform: string, balanceCents: bigint): Posting[] {
     { account: nameAccount('Assets:Provider:Available', platform), cents: balanceCents },
     { account: nameAccount('Equity:Opening', platform), cents: -balanceCents },
   ];
+}
+
+/** Lists openings as the API shows them, newest first. @param before list below this row number. */
+export async function listOpenings(db: Reader, limit: number, before: number | undefined, id?: string) {
+  let query = db.selectFrom('openings').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (before !== undefined) query = query.where('seq', '<', before);
+  if (id !== undefined) query = query.where('id', '=', id);
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    platform: row.platform,
+    day: row.day,
+    balance: formatAmount(row.balance_cents),
+    reversed: row.in_force === null,
+    created_at: row.created_at.toISOString(),
+    created_by: row.actor,
+  }));
 }

@@ -5,8 +5,9 @@
  * payments.
  */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -25,12 +26,19 @@ export type Statement = {
   newPlatform?: boolean | undefined;
 };
 
+/** Stores a statement, and compares it if its day was already read past its instant. @throws as storeStatement. */
+export async function stateBalance(context: Context, statement: Statement): Promise<string> {
+  const id = await storeStatement(context, statement);
+  await compareStatements(context);
+  return id;
+}
+
 /**
- * Stores a statement, and compares it if its day was already read past its instant.
+ * Stores a statement. The caller calls `compareStatements` next, after the commit: it reads a snapshot.
  * @returns its id.
  * @throws ConfereError `invalid_request` for a future instant or an unseen platform.
  */
-export async function stateBalance(context: Context, statement: Statement): Promise<string> {
+export async function storeStatement(context: Context, statement: Statement): Promise<string> {
   const id = `st_${randomUUID().replaceAll('-', '')}`;
   checkInstantPassed(context, statement.at);
   await checkPlatformKnown(context.db, statement);
@@ -46,7 +54,6 @@ export async function stateBalance(context: Context, statement: Statement): Prom
       actor: statement.actor,
     })
     .execute();
-  await compareStatements(context);
   return id;
 }
 
@@ -62,7 +69,7 @@ export async function compareStatements(context: Context): Promise<void> {
     const row = await findReadPast(context, platform);
     if (!row) continue;
     count++;
-    const ledger = chooseLedgerBalance(row, await readPlatformBalance(context, row));
+    const ledger = await readLedgerBalance(context, row);
     const scope = row.platform;
     await transact(
       context.db,
@@ -131,6 +138,14 @@ export function chooseLedgerBalance(
   return stated.at.getMilliseconds() === 0 ? before : after;
 }
 
+/** Reads the ledger's balance to compare a statement with, see `chooseLedgerBalance`. */
+export async function readLedgerBalance(
+  context: Context,
+  stated: { platform: string; at: Date; balance_cents: bigint },
+): Promise<bigint> {
+  return chooseLedgerBalance(stated, await readPlatformBalance(context, stated));
+}
+
 /** Reads Available + Held of a statement's platform around its second. */
 async function readPlatformBalance(
   context: Context,
@@ -154,9 +169,33 @@ export async function listStatements(context: Context, limit: number, before: nu
   let query = context.db.selectFrom('statements').selectAll().orderBy('seq', 'desc').limit(limit);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (id !== undefined) query = query.where('id', '=', id);
+  return await presentStatements(context, await query.execute());
+}
+
+/** Returns each platform's newest statement of an instant before `until`, as `listStatements` does. */
+export async function readNewestStatements(context: Context, until: WallTime) {
+  const platforms = await context.db.selectFrom('statements').select('platform').distinct().execute();
+  const newest = platforms.map(({ platform }) =>
+    context.db
+      .selectFrom('statements')
+      .selectAll()
+      .where('platform', '=', platform)
+      .where('at_wall', '<', until)
+      .orderBy('at_wall', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  );
+  return await presentStatements(
+    context,
+    (await Promise.all(newest)).filter((row) => row !== undefined),
+  );
+}
+
+async function presentStatements(context: Context, rows: Selectable<Database['statements']>[]) {
   const statements = [];
-  for (const row of await query.execute()) {
-    const ledger = chooseLedgerBalance(row, await readPlatformBalance(context, row));
+  for (const row of rows) {
+    const ledger = await readLedgerBalance(context, row);
     statements.push({
       seq: row.seq,
       id: row.id,
@@ -165,6 +204,8 @@ export async function listStatements(context: Context, limit: number, before: nu
       balance: formatAmount(row.balance_cents),
       ledger: formatAmount(ledger),
       difference: formatAmount(row.balance_cents - ledger),
+      created_at: row.created_at.toISOString(),
+      created_by: row.actor,
     });
   }
   return statements;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compareStatements } from '../../../src/ledger/stated/state-balance.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+let environment: ApiEnvironment;
 beforeEach(async () => {
-  environment = await openEnvironment();
+  environment = await openApiEnvironment();
 });
 afterEach(() => environment[Symbol.asyncDispose]());
 
@@ -63,4 +63,14 @@ test('of two for one moment the one that was stated last counts, and one whose d
   await compareStatements(context);
   expect(await readMismatchRows(context, 'balance_differs')).toEqual([]);
   expect(await compared()).toEqual([last.id]);
+});
+
+test('the API takes a statement of a day that was read past it, compares it at once, and names its platform', async () => {
+  await readDays();
+  const stated = { platform: 'p', at: '2026-11-02T10:00:00-03:00', balance: '5.00' };
+  const { status, json } = await environment.call('POST', '/statements', stated);
+  expect({ status, json }).toMatchObject({ status: 201, json: { difference: '5.00', ledger: '0.00' } });
+  expect(await readMismatchRows(environment.context, 'balance_differs')).toMatchObject([
+    { state: 'open', expected: { platform: 'p', balance: '5.00' }, actual: { difference: '5.00' } },
+  ]);
 });

@@ -75,12 +75,16 @@ export const balances = component('Balances', {
   balances: z.array(z.object({ account: z.string(), amount })),
 });
 
+/** Who entered it: a token's id, `command`, or `confere` itself. */
+const entered = { created_at: instant, created_by: z.string() };
+
 export const opening = component('Opening', {
   id: z.string(),
   platform: z.string(),
   day,
   balance: amount,
   reversed: z.boolean(),
+  ...entered,
 });
 
 export const adjustment = component('Adjustment', {
@@ -91,6 +95,8 @@ export const adjustment = component('Adjustment', {
   amount: amount.describe('positive adds to Available'),
   note: nullableText,
   reverses: nullableText.describe('the one that it takes back; an opening does so too, as its note says'),
+  reversed_by: nullableText,
+  ...entered,
 });
 
 export const statement = component('Statement', {
@@ -100,6 +106,7 @@ export const statement = component('Statement', {
   balance: amount,
   ledger: amount,
   difference: amount,
+  ...entered,
 });
 
 export const commissionContract = component('CommissionContract', {
