@@ -90,17 +90,38 @@ export async function auditChange<T>(
   change: (context: Context) => Promise<T>,
   describe: AuditedAction | ((result: T) => AuditedAction),
 ): Promise<T> {
-  // one id for all attempts: if two are committed, the second is a duplicate key
-  const id = drawId();
-  // results by the time in the audit row: an attempt may have been committed without an answer, and another made since
+  return (await changeOnce(context, { id: drawId(), mayBeUsed: false }, change, describe)) as T;
+}
+
+/**
+ * Makes a change as `auditChange` does, but once for each key: a form that is sent twice changes nothing the second time.
+ * @param key 32 hexadecimal digits, the id of the audit row.
+ * @returns the result of the change; undefined if the key is used already.
+ */
+export async function auditChangeOnce<T>(
+  context: Context,
+  key: string,
+  change: (context: Context) => Promise<T>,
+  describe: AuditedAction | ((result: T) => AuditedAction),
+): Promise<T | undefined> {
+  return await changeOnce(context, { id: key, mayBeUsed: true }, change, describe);
+}
+
+async function changeOnce<T>(
+  context: Context,
+  { id, mayBeUsed }: { id: string; mayBeUsed: boolean },
+  change: (context: Context) => Promise<T>,
+  describe: AuditedAction | ((result: T) => AuditedAction),
+): Promise<T | undefined> {
+  // one id for all attempts: if two are committed, the second is a duplicate key. Results by the time in the audit row: an attempt may have been committed without an answer, and another made since
   const results = new Map<number, T>();
   const { wakeUps, notified } = deferWakeUps(context.wakeUps);
   const result = await transact(
     context.db,
     async (trx, mayBeDone) => {
       // a COMMIT whose answer was lost may have succeeded
-      const writtenAt = mayBeDone ? await findWritten(trx, id) : undefined;
-      if (writtenAt && results.has(writtenAt.getTime())) return results.get(writtenAt.getTime()) as T;
+      const writtenAt = mayBeDone || mayBeUsed ? await findWritten(trx, id) : undefined;
+      if (writtenAt && (mayBeUsed || results.has(writtenAt.getTime()))) return results.get(writtenAt.getTime());
       const result = await change({ ...context, db: trx, wakeUps });
       const done = typeof describe === 'function' ? describe(result) : describe;
       const at = context.clock.now();

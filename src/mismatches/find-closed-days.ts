@@ -1,6 +1,5 @@
-import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Database } from '../database/tables.ts';
+import type { Reader } from '../database/reader.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 
@@ -10,13 +9,13 @@ import type { FoundMismatch } from '../domain/mismatch.ts';
  */
 export async function findClosedDays(
   context: Context,
-  trx: Transaction<Database>,
+  db: Reader,
   changes: { atWall: string; runSeq: number | undefined }[],
 ): Promise<FoundMismatch[]> {
   const today = context.calendar.dayOf(context.clock.now());
   const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))].filter((day) => day < today);
   if (days.length === 0) return [];
-  const reports = await trx
+  const reports = await db
     .selectFrom('reports')
     .select(['day', 'revision', 'made_at'])
     .where('day', 'in', days)

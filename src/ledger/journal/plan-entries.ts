@@ -82,6 +82,15 @@ export function nameAccount(account: string, platform: string): string {
   return `${account}:${safe}`;
 }
 
+const ESCAPED = /~([0-9a-f]+)~/g;
+
+/** Splits the name of an account as `nameAccount` made it. */
+export function splitAccount(name: string): { account: string; platform: string } {
+  const end = name.lastIndexOf(':');
+  const platform = name.slice(end + 1).replace(ESCAPED, (_, code: string) => String.fromCodePoint(Number(`0x${code}`)));
+  return { account: name.slice(0, end), platform };
+}
+
 function nextStep(
   state: State,
   event: { status: string; atWall: WallTime },

@@ -1,0 +1,147 @@
+/**
+ * Previews a change of the books: runs the operation itself in a transaction that is rolled back, and returns what it
+ * would have written. So a preview cannot differ from the change, and refuses what the change refuses. It holds the
+ * locks of the change for as long.
+ */
+import type { Context } from '../../context.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
+import type { Reader } from '../../database/reader.ts';
+import { transact } from '../../database/transact.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
+import { findClosedDays } from '../../mismatches/find-closed-days.ts';
+import type { Posting } from '../journal/plan-entries.ts';
+import { finishReposts } from '../stated/open-books.ts';
+
+/** Entries that a preview returns; it counts the others. */
+const ENTRIES_MAX = 2_000;
+
+export type PreviewedEntry = { seq: number; kind: string; platform: string; atWall: WallTime; postings: Posting[] };
+
+export type ChangePreview = {
+  /** At most ENTRIES_MAX, in the order of writing. */
+  entries: PreviewedEntry[];
+  /** Ended days with a report that get another revision. */
+  days: Day[];
+};
+
+class RolledBack extends Error {
+  readonly entries: PreviewedEntry[];
+  readonly closedDays: Day[];
+
+  constructor(entries: PreviewedEntry[], closedDays: Day[]) {
+    super('a preview was rolled back');
+    this.entries = entries;
+    this.closedDays = closedDays;
+  }
+}
+
+/**
+ * @param change gets a context whose `db` is the transaction. It must wait only for the database.
+ * @throws the errors of the change.
+ */
+export async function previewChange(
+  context: Context,
+  change: (context: Context) => Promise<unknown>,
+): Promise<ChangePreview> {
+  try {
+    return await transact(
+      context.db,
+      async (trx) => {
+        const before = await readNewestEntry(trx);
+        await change({ ...context, db: trx, wakeUps: silence(context.wakeUps) });
+        throw new RolledBack(await readEntriesAfter(trx, before), await readChangedDays(trx));
+      },
+      { retryDuplicates: true },
+    );
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error;
+    // appliers may have committed entries meanwhile: those of the preview are gone
+    const others = await readExisting(context.db, error.entries);
+    const entries = error.entries.filter(({ seq }) => !others.has(seq));
+    const known = new Set(await readChangedDays(context.db));
+    const found = await findClosedDays(
+      context,
+      context.db,
+      entries.map(({ atWall }) => ({ atWall, runSeq: undefined })),
+    );
+    const days = new Set([...found.map(({ scope }) => scope), ...error.closedDays.filter((day) => !known.has(day))]);
+    return { entries, days: [...days].sort() };
+  }
+}
+
+async function readNewestEntry(db: Reader): Promise<number> {
+  const row = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+async function readEntriesAfter(db: Reader, after: number): Promise<PreviewedEntry[]> {
+  const rows = await db
+    .selectFrom('entries')
+    .select(['seq', 'kind', 'platform', 'at_wall'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(ENTRIES_MAX)
+    .execute();
+  if (rows.length === 0) return [];
+  const postings = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entry_seq', 'accounts.name as account', 'amount_cents'])
+    .where(
+      'entry_seq',
+      'in',
+      rows.map(({ seq }) => seq),
+    )
+    .orderBy('entry_seq')
+    .orderBy('position')
+    .execute();
+  const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
+  return rows.map(({ at_wall: atWall, ...row }) => {
+    const own = (byEntry.get(row.seq) ?? []).map(({ account, amount_cents: cents }) => ({ account, cents }));
+    return { ...row, atWall, postings: own };
+  });
+}
+
+async function readExisting(db: Reader, entries: PreviewedEntry[]): Promise<Set<number>> {
+  if (entries.length === 0) return new Set();
+  const seqs = entries.map(({ seq }) => seq);
+  const rows = await db.selectFrom('entries').select('seq').where('seq', 'in', seqs).execute();
+  return new Set(rows.map(({ seq }) => seq));
+}
+
+/** Days that changed after their report and wait for the next revision. */
+async function readChangedDays(db: Reader): Promise<Day[]> {
+  const rows = await db
+    .selectFrom('mismatches')
+    .select('scope')
+    .where('kind', '=', 'closed_day_changed')
+    .where('state', '!=', 'resolved')
+    .execute();
+  return rows.map(({ scope }) => scope);
+}
+
+/** A context whose operations wake nobody: nothing will be committed. */
+function silence({ alerts }: Context['wakeUps']): Context['wakeUps'] {
+  const silent = { ...alerts, notify() {} };
+  return { inbox: silent, callbacks: silent, alerts: silent, runs: silent };
+}
+
+/** Transactions of a platform up to which `repostFew` reposts: it takes about a second and locks them meanwhile. */
+const REPOSTED_MAX = 500;
+
+/**
+ * Reposts a platform after its opening changed, in a preview, if it has few transactions.
+ * @returns whether it did. A platform with more is reposted in batches, after the change itself.
+ */
+export async function repostFew(context: Context, platform: string): Promise<boolean> {
+  const more = await context.db
+    .selectFrom('transactions')
+    .select('seq')
+    .where(matchesPlatform('platform', platform))
+    .limit(1)
+    .offset(REPOSTED_MAX)
+    .executeTakeFirst();
+  if (more) return false;
+  await finishReposts(context);
+  return true;
+}
