@@ -16,6 +16,11 @@ export function parseDay(option: string, text: string): string {
   throw new ConfereError('wrong_use', `${option} must be a day: YYYY-MM-DD`);
 }
 
+export function parsePlatform(text = ''): string {
+  if (text !== '' && text.length <= 64) return text;
+  throw new ConfereError('wrong_use', '--platform must be the id of a platform');
+}
+
 /** Parses an instant with an offset; undefined where the option is not given. */
 export function parseInstant(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;

@@ -10,6 +10,8 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   open: async () => (await import('./open.ts')).openCommand,
+  statements: async () => (await import('./statements.ts')).statementsCommand,
+  adjustments: async () => (await import('./adjustments.ts')).adjustmentsCommand,
   reconcile: async () => (await import('./reconcile.ts')).reconcileCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   mismatches: async () => (await import('./mismatches.ts')).mismatchesCommand,

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { auditChange } from '../access/audit.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { parseSignedAmount } from '../domain/money.ts';
+import { compareStatements, listStatements, storeStatement } from '../ledger/stated/state-balance.ts';
+import { parseInstant, parseLimit, parsePlatform } from './parse-options.ts';
+import { print, withContext } from './with-context.ts';
+
+const LIST_MAX = 200;
+
+type AddOptions = { platform?: string; at?: string; balance?: string; newPlatform?: boolean; json?: boolean };
+type Statement = Awaited<ReturnType<typeof listStatements>>[number];
+
+/** `confere statements …`: states the balance that the provider's panel shows, and lists what was stated. */
+export function statementsCommand(program: Command): void {
+  const statements = program.command('statements').description("balances of the provider's panel, beside the ledger's");
+  statements
+    .command('add')
+    .description("state a platform's balance (available and held) at an instant: a difference opens balance_differs")
+    .option('--platform <id>', 'the platform; none: transactions without one')
+    .option('--at <instant>', 'the instant of the balance, such as 2026-11-21T18:00:00-03:00; not a future one')
+    .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for a debt')
+    .option('--new-platform', 'the platform is meant, though no transaction shows it yet')
+    .option('--json', 'print one JSON object')
+    .action((options: AddOptions) => add(options));
+  statements
+    .command('list')
+    .description('the newest statements, each with the ledger of today and the difference')
+    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
+    .option('--json', 'print one JSON object')
+    .action(async ({ limit, json }: { limit: string; json?: boolean }) => {
+      const count = parseLimit(limit, LIST_MAX);
+      await withContext({}, async (context) => {
+        const rows = await listStatements(context, count, undefined);
+        print(json, { statements: rows.map(withoutSeq) }, rows.map(describe).join('\n') || 'none');
+      });
+    });
+}
+
+async function add({ balance = '', newPlatform, json, ...options }: AddOptions): Promise<void> {
+  const platform = parsePlatform(options.platform);
+  const at = parseInstant('--at', options.at ?? '');
+  const balanceCents = parseSignedAmount(balance);
+  if (at === undefined || balanceCents === undefined)
+    throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
+  await withContext({}, async (context) => {
+    const id = await auditChange(
+      context,
+      (inner) => storeStatement(inner, { platform, at, balanceCents, actor: 'command', newPlatform }),
+      (target) => ({ actor: 'command', action: 'statements.create', target }),
+    );
+    await compareStatements(context);
+    const [statement] = await listStatements(context, 1, undefined, id);
+    if (statement) print(json, withoutSeq(statement), describe(statement));
+  });
+}
+
+function withoutSeq({ seq: _, ...statement }: Statement) {
+  return statement;
+}
+
+function describe(row: Statement): string {
+  return `${row.id}  ${row.at}  ${row.platform}  stated R$ ${row.balance}  ledger R$ ${row.ledger}  difference R$ ${row.difference}`;
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY } from '../../support/start-serve.ts';
+
+let env: TestEnvironment;
+beforeAll(async () => {
+  env = await openEnvironment({ SECRET_KEY });
+  const paid = makeShownTransaction(['paid@1'], { platform: 'shop', amount: '10.00' });
+  await applyObservations(env.context, [observeNow(env.context, paid)]);
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function run(...args: string[]) {
+  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const { code, out, err } = await runCommandInProcess(args, variables);
+  return { code, err, out, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
+}
+
+const AT = '2026-11-21T00:00:00-03:00';
+
+test('a balance is stated by command and listed with the difference, audited', async () => {
+  const add = (balance: string, ...more: string[]) =>
+    run('statements', 'add', '--platform', 'shop', '--at', AT, '--balance', balance, ...more);
+  const stated = await add('-12.34', '--json');
+  expect(stated).toMatchObject({
+    code: 0,
+    json: { platform: 'shop', balance: '-12.34', ledger: '10.00', difference: '-22.34', created_by: 'command' },
+  });
+  expect((await add('10.00')).out).toContain('stated R$ 10.00  ledger R$ 10.00  difference R$ 0.00');
+  const { statements } = (await run('statements', 'list', '--limit', '1', '--json')).json as { statements: object[] };
+  expect(statements).toMatchObject([{ balance: '10.00', difference: '0.00' }]);
+  expect((await run('statements', 'list')).out).toContain(String(stated.json.id));
+  const audited = env.context.db
+    .selectFrom('audit')
+    .select(['actor', 'target'])
+    .where('action', '=', 'statements.create');
+  expect(await audited.execute()).toContainEqual({ actor: 'command', target: stated.json.id });
+});
+
+test('an adjustment is entered, listed and reversed once by command, audited', async () => {
+  const entry = ['--platform', 'shop', '--day', '2026-11-21', '--kind', 'bank', '--note', 'to the bank'];
+  const made = await run('adjustments', 'add', ...entry, '--amount', '-7.5', '--json');
+  expect(made).toMatchObject({ code: 0, json: { kind: 'bank', amount: '-7.50', reverses: null, reversed_by: null } });
+  const id = String(made.json.id);
+  const back = await run('adjustments', 'reverse', id, '--note', 'typed wrong', '--json');
+  expect(back).toMatchObject({ code: 0, json: { amount: '7.50', reverses: id, note: 'typed wrong' } });
+  expect(await run('adjustments', 'reverse', id, '--note', 'again')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('reversed already'),
+  });
+  const { adjustments } = (await run('adjustments', 'list', '--json')).json as { adjustments: object[] };
+  expect(adjustments).toMatchObject([{ reverses: id }, { id, reversed_by: back.json.id }]);
+  const rows = await env.context.db.selectFrom('audit').select(['action', 'target']).orderBy('seq').execute();
+  expect(rows.filter(({ action }) => action.startsWith('adjustments.'))).toEqual([
+    { action: 'adjustments.create', target: id },
+    { action: 'adjustments.create', target: back.json.id },
+    { action: 'adjustments.list', target: 'notes' },
+  ]);
+});
+
+test.each([
+  [['statements', 'add', '--platform', 'shop', '--at', AT, '--balance', '1,00'], '--balance'],
+  [['statements', 'add', '--platform', 'shop', '--at', 'yesterday', '--balance', '1'], '--at'],
+  [['statements', 'add', '--platform', 'shop', '--balance', '1'], '--at'],
+  [['statements', 'add', '--at', AT, '--balance', '1'], '--platform'],
+  [['statements', 'add', '--platform', 'shop', '--at', '2999-01-01T00:00:00Z', '--balance', '1'], 'instant to come'],
+  [['statements', 'add', '--platform', 'other', '--at', AT, '--balance', '1'], '--new-platform'],
+  [['statements', 'list', '--limit', '0'], '--limit'],
+  [['adjustments', 'add', '--platform', 'shop', '--day', '2026-02-30', '--kind', 'fee', '--amount', '1'], '--day'],
+  [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'gift', '--amount', '1'], '--kind'],
+  [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'fee', '--amount', '0'], '--amount'],
+  [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'fee', '--amount', '1'], '--note'],
+  [['adjustments', 'reverse', 'adj_none'], '--note'],
+])('%j is wrong use', async (args, named) => {
+  const { code, err } = await run(...args);
+  expect(err).toContain(named);
+  expect(code).toBe(2);
+});
+
+test('a new platform is taken where it is said to be meant', async () => {
+  const entry = ['--platform', 'new', '--day', '2026-11-21', '--kind', 'other', '--amount', '1', '--note', 'x'];
+  expect((await run('adjustments', 'add', ...entry)).code).toBe(2);
+  expect((await run('adjustments', 'add', ...entry, '--new-platform')).code).toBe(0);
+});
