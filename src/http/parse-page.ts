@@ -10,11 +10,14 @@ const LIMIT_MAX = 200;
  * Parses `limit` and `cursor` of a list's query. A cursor is opaque to clients: base64url of where the next page begins.
  * @throws ConfereError `invalid_request`.
  */
-export function parsePage(request: Request): { limit: number; after: string | undefined } {
+export function parsePage(
+  request: Request,
+  limitDefault = LIMIT_DEFAULT,
+): { limit: number; after: string | undefined } {
   const { limit, cursor } = request.query;
   const fields: Record<string, string[]> = {};
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
-  const number = limit === undefined ? LIMIT_DEFAULT : isNumber ? Number(limit) : 0;
+  const number = limit === undefined ? limitDefault : isNumber ? Number(limit) : 0;
   if (number < 1 || number > LIMIT_MAX) fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];
   const after = typeof cursor === 'string' && cursor !== '' ? decode(cursor) : undefined;
   if (cursor !== undefined && cursor !== '' && after === undefined) fields.cursor = ['is not a valid cursor'];
@@ -35,16 +38,17 @@ export async function readPage<T extends { seq: number }>(
   context: Context,
   request: Request,
   read: (reading: Context, limit: number, after: number | undefined) => Promise<T[]>,
+  limitDefault?: number,
 ): Promise<{ rows: T[]; next: number | undefined }> {
-  const { limit, after } = parseNumberedPage(request);
+  const { limit, after } = parseNumberedPage(request, limitDefault);
   const found = await read({ ...context, db: limitStatementTime(context.db) }, limit + 1, after);
   const rows = found.slice(0, limit);
   return { rows, next: found.length > limit ? rows.at(-1)?.seq : undefined };
 }
 
 /** A page whose cursor is a row number. */
-function parseNumberedPage(request: Request): { limit: number; after: number | undefined } {
-  const { limit, after } = parsePage(request);
+function parseNumberedPage(request: Request, limitDefault?: number): { limit: number; after: number | undefined } {
+  const { limit, after } = parsePage(request, limitDefault);
   if (after === undefined) return { limit, after: undefined };
   const number = Number(after);
   if (Number.isSafeInteger(number) && number >= 0) return { limit, after: number };

@@ -28,13 +28,17 @@ export async function acknowledgeMismatch(context: Context, id: string, by: Acto
 
 /**
  * Resolves a mismatch with a note; the books do not change. @throws ConfereError `not_found`, `conflict` when it is
- * resolved.
+ * resolved, `invalid_request` for a critical one without a note.
  */
 export async function resolveMismatchByHand(context: Context, id: string, by: ActorNote): Promise<void> {
   let endedAt: Date | undefined;
   await transact(context.db, async (trx) => {
     if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
     const row = await lockUnresolvedMismatch(trx, id);
+    if (row.severity === 'critical' && !by.note?.trim()) {
+      const fault = 'must say why: it is critical, and the difference stays';
+      throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
+    }
     const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
     endedAt = context.clock.now();
     await setResolved(trx, row.seq, end, endedAt);
@@ -63,7 +67,7 @@ export async function wasResolved(
 export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'kind', 'scope', 'state', 'note', 'actual'])
+    .select(['seq', 'kind', 'severity', 'scope', 'state', 'note', 'actual'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();

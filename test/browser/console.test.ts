@@ -66,6 +66,9 @@ test('an operator acknowledges a mismatch, then resolves it, and both are record
   expect(await page.getByRole('button', { name: 'Estou tratando' }).count()).toBe(0);
   await page.getByLabel('Observação').fill('Mantido o nosso');
   await page.getByRole('button', { name: 'Manter a nossa versão' }).click();
+  await title('Manter a nossa versão: confira').waitFor();
+  expect(await page.getByLabel('Observação').inputValue()).toBe('Mantido o nosso');
+  await page.getByRole('button', { name: 'Manter a nossa versão' }).click();
   await page.getByRole('status').filter({ hasText: 'resolvida' }).waitFor();
   expect(await page.getByRole('button', { name: 'Manter' }).count()).toBe(0);
   const text = await page.locator('.story').textContent();
@@ -90,6 +93,10 @@ test('an operator accepts what the provider shows, and the entry is reversed and
     .executeTakeFirstOrThrow();
   await logIn(page, env.url, env.tokens.operator);
   await page.goto(`${env.url}/mismatches/${mismatch.id}`);
+  await page.getByRole('button', { name: 'Aceitar a do provedor' }).click();
+  await title('Aceitar a do provedor: confira').waitFor();
+  expect(await page.getByRole('main').textContent()).toContain('R$ 1.243,56');
+  await page.getByLabel('Observação').fill('O comprovante diz o mesmo');
   await page.getByRole('button', { name: 'Aceitar a do provedor' }).click();
   await page.getByRole('status').filter({ hasText: 'aceita' }).waitFor();
   await page.goto(`${env.url}/transactions/${paid.id}`);

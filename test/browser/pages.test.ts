@@ -9,7 +9,7 @@ import { closeBrowser, logIn, openBrowser } from './browser.ts';
 /** SCREENSHOTS=1 writes a picture of each page here. */
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 
-/** Time for seventeen pages in a browser on a busy machine. */
+/** Time for all pages in a browser on a busy machine. */
 const PATIENCE_MS = 180_000;
 
 const THEMES = {
@@ -39,6 +39,13 @@ beforeAll(async () => {
     ['transactions', '/transactions', 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
+    ['balances', '/balances', 'Saldos'],
+    ['statements', '/balances/statements', 'Saldos informados'],
+    ['adjustments', '/balances/adjustments', 'Ajustes'],
+    ['openings', '/balances/openings', 'Saldos iniciais'],
+    ['statement-form', '/balances/statements/new', 'Informar um saldo'],
+    ['adjustment-form', '/balances/adjustments/new', 'Lançar um ajuste'],
+    ['opening-form', '/balances/openings/new', 'Informar um saldo inicial'],
     ['mismatches', '/mismatches', 'Divergências'],
     ['mismatches-of-kind', '/mismatches?kind=amount_differs', 'Divergências'],
     ['mismatch', `/mismatches/${mismatch?.id}`, 'Valor mudou'],

@@ -5,7 +5,7 @@
  * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
  * data masked, and no buttons.
  *
- * `lists/` has the lists, each sent by `parts/send-list.ts`; `pages/` the pages of one item; `overview/` the first page;
+ * `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `lists/` has the lists, each sent by `parts/send-list.ts`; `pages/` the pages of one item; `overview/` the first page;
  * `parts/` what they share. Texts are in pt-BR. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
@@ -13,6 +13,10 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
+import { statedLists } from './balances/list-stated.ts';
+import { reversalForms } from './balances/reversal-forms.ts';
+import { balancePage } from './balances/show-balances.ts';
+import { statedForms } from './balances/stated-forms.ts';
 import { auditPages } from './lists/list-audit.ts';
 import { callbackListPages } from './lists/list-callbacks.ts';
 import { merchantListPages } from './lists/list-merchants.ts';
@@ -23,6 +27,7 @@ import { tokenPages } from './lists/list-tokens.ts';
 import { transactionListPages } from './lists/list-transactions.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { overviewPage } from './overview/show-overview.ts';
+import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
 import { showErrors } from './pages/show-error.ts';
 import { loginPages } from './pages/show-login.ts';
@@ -38,7 +43,7 @@ import { setSecurityHeaders } from './parts/set-security-headers.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|console|transactions|mismatches|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
+  'login|logout|console|transactions|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -54,6 +59,11 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     transactionPages(context),
     mismatchListPages(context),
     mismatchPages(context),
+    mismatchForms(context),
+    balancePage(context),
+    statedLists(context),
+    statedForms(context),
+    reversalForms(context),
     webhookListPages(context),
     webhookPages(context),
     runListPages(context),

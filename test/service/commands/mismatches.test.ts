@@ -32,7 +32,9 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   });
   const accepted = await accept(JSON.stringify(seen));
   expect(accepted.json).toMatchObject({ state: 'resolved', resolution: 'accepted', note: 'they wrote' });
-  expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
+  expect(await run('resolve', second ?? '')).toMatchObject({ code: 2, err: expect.stringContaining('note') });
+  const kept = await run('resolve', second ?? '', '--note', 'ours is right', '--json');
+  expect(kept.json).toMatchObject({ resolution: 'by_hand', note: 'ours is right' });
   const many = [first ?? '', second ?? ''];
   expect((await run('resolve', ...many, '--json')).json).toEqual({ resolved: 0, more: false });
   expect((await run('resolve', '--kind', 'amount_differs', '--json')).json).toEqual({ resolved: 0, more: false });

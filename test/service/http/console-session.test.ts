@@ -80,7 +80,7 @@ test('a form from another site, without its token, or with another session’s, 
       method: 'POST',
       redirect: 'manual',
       headers: { cookie, ...headers },
-      body: new URLSearchParams({ form_token: token, note: 'x' }),
+      body: new URLSearchParams({ form_token: token, note: 'x', step: 'confirm' }),
     });
   expect((await post(own, { origin: 'https://evil.example' })).status).toBe(403);
   expect((await post(own, { origin: env.url, 'sec-fetch-site': 'cross-site' })).status).toBe(403);

@@ -3,7 +3,6 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
-import { readBalances } from '../../../seal/read-balances.ts';
 
 export const DAYS_SHOWN = 14;
 
@@ -42,25 +41,6 @@ export async function readDayTotals(context: Context): Promise<DayTotals[]> {
       proven: readAt !== undefined && readAt >= context.calendar.startOfDay(addDays(day, 1)),
     };
   });
-}
-
-const END_OF_TIME = '9999-12-31 23:59:59';
-
-/** Reads the available and held balance of each platform, future entries included. */
-export async function readPlatformBalances(
-  context: Context,
-): Promise<{ platform: string; availableCents: bigint; heldCents: bigint }[]> {
-  const { balances } = await readBalances(context.db, END_OF_TIME, 'now', context.clock.now());
-  const platforms = new Map<string, { platform: string; availableCents: bigint; heldCents: bigint }>();
-  for (const { account, cents } of balances) {
-    const [, , kind, platform = ''] = account.split(':');
-    if (!account.startsWith('Assets:Provider:') || (kind !== 'Available' && kind !== 'Held')) continue;
-    const one = platforms.get(platform) ?? { platform, availableCents: 0n, heldCents: 0n };
-    if (kind === 'Held') one.heldCents += cents;
-    else one.availableCents += cents;
-    platforms.set(platform, one);
-  }
-  return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));
 }
 
 /** Reads when the last webhook arrived, and how many are pending or quarantined. */

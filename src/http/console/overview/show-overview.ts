@@ -8,6 +8,7 @@ import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/rea
 import { lossRate, readWebhookDays, type WebhookDayStats } from '../../../reconciliation/numbers/read-webhook-days.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
@@ -26,7 +27,7 @@ import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
-import { type DayTotals, readDayTotals, readInboxCounts, readPlatformBalances } from './read-overview.ts';
+import { type DayTotals, readDayTotals, readInboxCounts } from './read-overview.ts';
 import { renderDaysChart } from './render-days-chart.ts';
 
 const RUNS_SHOWN = 5;
@@ -34,7 +35,6 @@ const REFRESH_S = 60;
 const WEBHOOK_DAYS_SHOWN = 7;
 
 type Mismatches = OpenMismatchCount[];
-type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
 
 /** The first page: whether all balances and days check out, and links to what does not. */
 export function overviewPage(context: Context): Router {
@@ -44,7 +44,7 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const [days, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
       readDayTotals(context),
-      readPlatformBalances(context),
+      readPlatformBalances(context, END_OF_TIME),
       readOpenMismatches(db),
       readInboxCounts(db),
       listRuns(db, RUNS_SHOWN, undefined),
@@ -82,7 +82,7 @@ function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[])
 <p>${count > 0 && stake > 0n && html`${money(stake)} em jogo. `}${read}</p></div>`;
 }
 
-function balanceCard(balances: Balances, full: boolean): Html {
+function balanceCard(balances: PlatformBalance[], full: boolean): Html {
   const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
   return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
 ${table({

@@ -1,9 +1,10 @@
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { PresentedSource, TransactionTimeline } from '../../../ledger/read/describe-transaction.ts';
-import { formatDuration, moment, money, shortId } from '../parts/format.ts';
+import { formatDuration, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge } from '../parts/page-components.ts';
+import { renderPostings } from '../parts/render-postings.ts';
 import { describeCode, ENTRY_KIND_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
 type Event = TransactionTimeline['events'][number];
@@ -48,16 +49,8 @@ function renderEntry(context: Context, entry: Entry): Html {
   return html`<div class="entry" id="${entry.id}"><p><b>${describeCode(ENTRY_KIND_WORDS, entry.kind)}</b> <span class="id">${entry.id}</span>${
     entry.reverses && html` estorna <a class="id" href="#${entry.reverses}">${entry.reverses}</a>`
   } <span class="hint">conhecido em ${moment(context.calendar, entry.recorded_at)}</span></p>
-<table class="postings"><caption class="unseen">Partidas de ${entry.id}</caption><thead><tr><th scope="col">Conta</th><th scope="col" class="end">Débito</th><th scope="col" class="end">Crédito</th></tr></thead>
-<tbody>${entry.postings.map(renderPosting)}</tbody></table></div>`;
-}
-
-function renderPosting(posting: { account: string; amount: string }): Html {
-  const cents = parseSum(posting.amount) ?? 0n;
-  return html`<tr><td class="account">${breakable(posting.account)}</td><td class="end">${cents > 0n && money(cents)}</td><td class="end">${cents < 0n && money(-cents)}</td></tr>`;
-}
-
-/** An account name that may break after each colon, so that it fits a phone. */
-function breakable(account: string): Html {
-  return html`${account.split(':').map((part, index) => (index === 0 ? part : html`:<wbr>${part}`))}`;
+${renderPostings(
+  `Partidas de ${entry.id}`,
+  entry.postings.map(({ account, amount }) => ({ account, cents: parseSum(amount) ?? 0n })),
+)}</div>`;
 }

@@ -1,25 +1,21 @@
-import type { Request, Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
+import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
-import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
-import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
-import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
-import { readFormField } from '../parts/parse-filters.ts';
-import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { hasRole, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { offerAdjustment, settleForm } from './settle-mismatch.ts';
 
-/** The page of a mismatch: its meaning, what to do, and the forms that acknowledge, resolve or accept it. */
+/** The page of a mismatch: its meaning, what to do, and the forms of `settle-mismatch.ts`. */
 export function mismatchPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
@@ -37,64 +33,14 @@ export function mismatchPages(context: Context): Router {
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
+${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch)}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
 <section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
 <section><h2>Fatos</h2>${renderFacts(context, mismatch)}</section>
 <section><h2>O que aconteceu</h2>${await renderChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });
   });
-
-  for (const [action, settle, done] of [
-    ['acknowledge', acknowledgeMismatch, 'acknowledged'],
-    ['resolve', resolveMismatchByHand, 'resolved'],
-    ['accept', acceptMismatchOrSurplus, 'accepted'],
-  ] as const) {
-    router.post(
-      `/mismatches/:id/${action}`,
-      requireRole('operator'),
-      async (request: Request<{ id: string }>, response) => {
-        const { id } = request.params;
-        const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
-        const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
-        await auditChange(context, (inner) => settle(inner, id, by), audited);
-        context.wakeUps.alerts.notify();
-        response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
-      },
-    );
-  }
   return router;
-}
-
-/** The provider's version that the page showed, as its form returns it. @throws ConfereError `invalid_request`. */
-function readSeen(request: Request): unknown {
-  const text = readFormField(request, 'actual');
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
-  }
-}
-
-function settleForm(response: Response, mismatch: PresentedMismatch): Html {
-  const address = `/mismatches/${mismatch.id}`;
-  const surplus = surplusIn(mismatch);
-  const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
-  const accept = surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
-  const hint =
-    surplus > 0
-      ? 'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
-      : 'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas.';
-  const content = html`${
-    canAccept && html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`
-  }<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
-<div class="actions">${
-    mismatch.state === 'open' &&
-    html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
-  }<button formaction="${address}/resolve">${canAccept && surplus === 0 ? 'Manter a nossa versão' : 'Resolver'}</button>${
-    canAccept && html`<button formaction="${address}/accept" class="secondary">${accept}</button>`
-  }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
-  return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
 }
 
 /** Expected and actual side by side, one field a line. A value that is not an object is one line. */

@@ -1,0 +1,37 @@
+import type { Response } from 'express';
+import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { hasRole } from '../parts/send-page.ts';
+
+export const ADJUSTMENT_KIND_WORDS: Record<AdjustmentKind, string> = {
+  bank: 'Banco (saque ou depósito)',
+  fee: 'Tarifa',
+  block: 'Bloqueio',
+  other: 'Outro',
+};
+
+/** The lists of what people state. */
+export const LISTS = {
+  statements: { address: '/balances/statements', title: 'Saldos informados' },
+  adjustments: { address: '/balances/adjustments', title: 'Ajustes' },
+  openings: { address: '/balances/openings', title: 'Saldos iniciais' },
+} as const;
+
+/** Links to the pages about balances, and to the forms that this caller may use. */
+export function balanceTabs(response: Response, here: string): Html {
+  const tabs = [{ address: '/balances', title: 'Saldos' }, ...Object.values(LISTS)];
+  const forms = [
+    { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
+    { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },
+    { address: '/balances/openings/new', title: 'Informar um saldo inicial', may: hasRole(response, 'admin') },
+  ].filter(({ address, may }) => may && (here === '/balances' || address.startsWith(here)));
+  return html`<nav class="tabs" aria-label="Saldos">${tabs.map(
+    ({ address, title }) => html`<a href="${address}"${address === here && html` aria-current="page"`}>${title}</a>`,
+  )}</nav>
+${forms.length > 0 && html`<p class="actions">${forms.map(({ address, title }) => buttonLink(address, title))}</p>`}`;
+}
+
+/** A link that looks like a button: it leads to a form. */
+export function buttonLink(address: string, text: Part): Html {
+  return html`<a class="button" href="${address}">${text}</a>`;
+}

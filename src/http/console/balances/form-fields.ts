@@ -1,0 +1,132 @@
+/** Fields of the forms that move money, and the texts that people type into them. */
+import type { Context } from '../../../context.ts';
+import { type Day, isDay, isWallTime, type WallTime } from '../../../domain/calendar.ts';
+import { AMOUNT_CENTS_MAX, parseSignedAmount } from '../../../domain/money.ts';
+import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { formatDay, formatMoney } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
+
+/** What a person typed, by field, and what is wrong with it. */
+export type Draft = { values: Record<string, string>; faults: Record<string, string> };
+
+const MONEY = /^-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d{1,2})?$/;
+const PLATFORM_CHARS_MAX = 64;
+
+/** Parses `1.234,56` with an optional leading `-` to cents; undefined for any other text, or one above the largest. */
+export function parseMoney(text: string): bigint | undefined {
+  return MONEY.test(text) ? parseSignedAmount(text.replaceAll('.', '').replace(',', '.')) : undefined;
+}
+
+/** `1.234,56` with an optional leading `-`, as `parseMoney` takes it. */
+export function formatMoneyInput(cents: bigint): string {
+  return formatMoney(cents).replace('R$ ', '');
+}
+
+/** Parses the text of a `datetime-local` field; undefined for any other text. */
+export function parseWall(text: string): WallTime | undefined {
+  const wall = `${text.replace('T', ' ')}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}`;
+  return isWallTime(wall) ? wall : undefined;
+}
+
+/** Reads an amount and notes what is wrong with it. */
+export function readMoney(draft: Draft, name: string): bigint {
+  const cents = parseMoney(draft.values[name] ?? '');
+  if (cents === undefined)
+    draft.faults[name] = `Escreva um valor como 1.234,56 ou -1.234,56, até ${formatMoneyInput(AMOUNT_CENTS_MAX)}.`;
+  return cents ?? 0n;
+}
+
+/** Reads a day that has begun and notes what is wrong with it. */
+export function readDay(context: Context, draft: Draft): Day {
+  const day = draft.values.day ?? '';
+  const today = context.calendar.dayOf(context.clock.now());
+  if (!isDay(day)) draft.faults.day = 'Escolha um dia.';
+  else if (day > today) draft.faults.day = `Ainda não começou: no provedor hoje é ${formatDay(today)}.`;
+  return day;
+}
+
+/** Reads a platform. Another one than those listed is typed, and so confirmed as new. */
+export function readPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
+  const [listed = '', other = ''] = [draft.values.platform, draft.values.other_platform];
+  if (listed !== '' && other !== '')
+    draft.faults.other_platform = 'Escolha uma da lista, ou escreva outra: não as duas.';
+  else if (listed === '' && other === '') draft.faults.platform = 'Escolha uma plataforma, ou escreva outra.';
+  else if (other.length > PLATFORM_CHARS_MAX)
+    draft.faults.other_platform = `No máximo ${PLATFORM_CHARS_MAX} caracteres.`;
+  return { platform: listed || other, newPlatform: other !== '' };
+}
+
+/** A labelled field with its hint and fault. @param control gets the attributes that name and describe it. */
+export function labelled(
+  draft: Draft,
+  field: { name: string; label: string; hint?: string },
+  control: (attributes: Html) => Html,
+): Html {
+  const { name, label, hint } = field;
+  const fault = draft.faults[name];
+  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  const attributes = html` name="${name}"${fault && html` aria-invalid="true"`}${
+    described !== '' && html` aria-describedby="${described}"`
+  }`;
+  return html`<div class="field"><label><span>${label}</span>${control(attributes)}</label>${
+    hint && html`<span class="hint" id="${name}-hint">${hint}</span>`
+  }${fault && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`}</div>`;
+}
+
+/** An input field. @param more its other attributes, such as its type. */
+export function inputField(draft: Draft, field: { name: string; label: string; hint?: string }, more: Part): Html {
+  return labelled(
+    draft,
+    field,
+    (attributes) =>
+      html`<input value="${draft.values[field.name] ?? ''}" autocomplete="off" spellcheck="false"${attributes}${more}>`,
+  );
+}
+
+export function moneyField(draft: Draft, field: { name: string; label: string; hint?: string }): Html {
+  return inputField(draft, field, html` maxlength="24" placeholder="1.234,56"`);
+}
+
+export function noteField(draft: Draft, label = 'Observação'): Html {
+  return labelled(
+    draft,
+    { name: 'note', label },
+    (attributes) => html`<textarea rows="3" maxlength="1000"${attributes}>${draft.values.note ?? ''}</textarea>`,
+  );
+}
+
+/** A select field of codes and their names. */
+export function choiceField(
+  draft: Draft,
+  field: { name: string; label: string; words: Record<string, string>; any: string },
+): Html {
+  const { name, words, any } = field;
+  return labelled(
+    draft,
+    field,
+    (attributes) =>
+      html`<select${attributes}><option value="">${any}</option>${Object.entries(words).map(
+        ([key, word]) => html`<option value="${key}"${key === draft.values[name] && html` selected`}>${word}</option>`,
+      )}</select>`,
+  );
+}
+
+/** The fields of a platform: one of those with a balance, or another one, typed. */
+export async function platformFields(context: Context, draft: Draft): Promise<Html> {
+  const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
+  const given = draft.values.platform ?? '';
+  const listed = given === '' || known.includes(given) ? known : [...known, given];
+  const words = Object.fromEntries(listed.map((platform) => [platform, namePlatform(platform)]));
+  return html`${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: listed.length > 0 ? 'Escolha' : 'Nenhuma ainda' })}
+${inputField(
+  draft,
+  { name: 'other_platform', label: 'Ou outra plataforma', hint: 'Só se ela ainda não está na lista.' },
+  html` maxlength="${PLATFORM_CHARS_MAX}"`,
+)}`;
+}
+
+/** A platform's name for people. */
+export function namePlatform(platform: string): string {
+  return platform === NO_PLATFORM ? 'Sem plataforma' : platform;
+}

@@ -1,0 +1,71 @@
+import type { Context } from '../../../context.ts';
+import { addDays, type Day } from '../../../domain/calendar.ts';
+import type { ChangePreview, PreviewedEntry } from '../../../ledger/read/preview-change.ts';
+import { formatCount, formatDay, money } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { renderPostings } from '../parts/render-postings.ts';
+import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
+import { namePlatform } from './form-fields.ts';
+import { readPlatformBalances, sumByPlatform } from './read-platform-balances.ts';
+
+const ENTRIES_SHOWN = 20;
+const DAYS_SHOWN = 31;
+
+type Effect = { platform: string; before: bigint; change: bigint };
+
+/**
+ * What a change would do: to the balances, which entries it posts, and which reports change.
+ * @param effects shown in place of the effects of the preview's own entries.
+ */
+export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
+  return html`<section><h2>Efeito no saldo</h2>${effects ?? renderEffects(await readEffects(context, preview.entries))}</section>
+<section><h2>Lançamentos</h2>${renderEntries(preview.entries)}</section>
+<section><h2>Relatórios</h2>${renderDays(preview.days)}</section>`;
+}
+
+/** Reads the balance now of each platform whose balance changes. */
+async function readEffects(context: Context, entries: PreviewedEntry[]): Promise<Effect[]> {
+  const tomorrow = `${addDays(context.calendar.dayOf(context.clock.now()), 1)} 00:00:00`;
+  const now = new Map((await readPlatformBalances(context, tomorrow)).map((one) => [one.platform, one]));
+  const changes = sumByPlatform(entries.flatMap(({ postings }) => postings));
+  return changes.map(({ platform, availableCents, heldCents }) => {
+    const { availableCents: available = 0n, heldCents: held = 0n } = now.get(platform) ?? {};
+    return { platform, before: available + held, change: availableCents + heldCents };
+  });
+}
+
+/** The balances before and after a change. */
+export function renderEffects(effects: Effect[]): Html {
+  return table({
+    caption: 'Saldo antes e depois',
+    rows: effects,
+    empty: 'Nenhum saldo muda.',
+    columns: [
+      { title: 'Plataforma', cell: (row) => html`<span class="id">${namePlatform(row.platform)}</span>` },
+      { title: 'Saldo agora', cell: (row) => money(row.before), align: 'end' },
+      { title: 'Efeito', cell: (row) => money(row.change), align: 'end' },
+      { title: 'Saldo depois', cell: (row) => html`<b>${money(row.before + row.change)}</b>`, align: 'end' },
+    ],
+  });
+}
+
+function renderEntries(entries: PreviewedEntry[]): Html {
+  if (entries.length === 0) return html`<p class="empty">Nada é lançado.</p>`;
+  const left = entries.length - ENTRIES_SHOWN;
+  return html`${entries.slice(0, ENTRIES_SHOWN).map((entry, index) => {
+    const title = describeCode(ENTRY_KIND_WORDS, entry.kind);
+    return html`<div class="entry"><p><b>${title}</b> <span class="hint">com data de ${formatDay(entry.atWall.slice(0, 10))} ${entry.atWall.slice(11)}</span></p>
+${renderPostings(`Partidas do lançamento ${index + 1}`, entry.postings)}</div>`;
+  })}${left > 0 && html`<p class="hint">E mais ${formatCount(left)} lançamentos.</p>`}`;
+}
+
+function renderDays(days: Day[]): Html {
+  if (days.length === 0) return html`<p class="empty">Nenhum dia já relatado muda.</p>`;
+  const left = days.length - DAYS_SHOWN;
+  return html`<p>${days.length === 1 ? 'Um dia já relatado ganha' : `${formatCount(days.length)} dias já relatados ganham`} uma nova revisão: ${days
+    .slice(0, DAYS_SHOWN)
+    .map(
+      (day, index) => html`${index > 0 && ', '}<b>${formatDay(day)}</b>`,
+    )}${left > 0 && ` e mais ${formatCount(left)}`}.</p>`;
+}

@@ -1,0 +1,115 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
+import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../../ledger/stated/adjust-books.ts';
+import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/open-books.ts';
+import { auditPersonalAccess } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatDay, moneyOf } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
+import { namePlatform, noteField } from './form-fields.ts';
+import { renderPreview } from './render-preview.ts';
+import { readNote } from './stated-forms.ts';
+import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
+
+type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
+type Opening = Awaited<ReturnType<typeof listOpenings>>[number];
+
+/** The forms that reverse an adjustment or an opening. */
+export function reversalForms(context: Context): Router {
+  const router = createRouter();
+  router.use([
+    twoStepForm(context, adjustmentReversalForm(context)),
+    twoStepForm(context, openingReversalForm(context)),
+  ]);
+  return router;
+}
+
+function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustment> {
+  const reverse = (inner: Context, item: Adjustment, by: { note: string; actor: string }) =>
+    reverseAdjustment(inner, item.id, by);
+  return {
+    address: '/balances/adjustments/:id/reverse',
+    roles: ['accountant'],
+    title: 'Estornar um ajuste',
+    lead: 'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.',
+    list: LISTS.adjustments,
+    names: ['note'],
+    async find({ params }, response) {
+      const [item] = await listAdjustments(context.db, 1, undefined, params.id);
+      if (!item) throw new ConfereError('not_found', 'there is no such adjustment');
+      await auditPersonalAccess(context, response, 'adjustments.list', item.id, 'console');
+      return item;
+    },
+    fields: async (draft, item) => html`${describeAdjustment(item)}${noteField(draft, 'Por que estornar')}`,
+    read: readNote,
+    async preview(note, item) {
+      const preview = await previewChange(context, (inner) => reverse(inner, item, { note, actor: 'preview' }));
+      return html`${describeAdjustment(item)}${facts([['Por que estornar', note]])}${await renderPreview(context, preview)}`;
+    },
+    change: (inner, note, { actor, item }) => reverse(inner, item, { note, actor }),
+    refusals: {
+      conflict: { field: 'form', text: 'Este ajuste já foi estornado, ou é ele mesmo um estorno: não se estorna.' },
+    },
+    action: 'adjustments.create',
+    done: 'adjustment_reversed',
+  };
+}
+
+function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
+  return {
+    address: '/balances/openings/:id/reverse',
+    roles: ['admin'],
+    title: 'Estornar um saldo inicial',
+    lead: 'Os livros da plataforma voltam a ter tudo o que o Confere conhece, também o de antes desse dia. Depois outro saldo inicial pode ser informado.',
+    list: LISTS.openings,
+    names: [],
+    async find({ params }) {
+      const [item] = await listOpenings(context.db, 1, undefined, params.id);
+      if (!item) throw new ConfereError('not_found', 'there is no such opening');
+      return item;
+    },
+    fields: async (_draft, item) => describeOpening(item),
+    read: () => undefined,
+    async preview(_value, item) {
+      let isWhole = true;
+      const preview = await previewChange(context, async (inner) => {
+        await reverseOpeningEntry(inner, item.id);
+        isWhole = await repostFew(inner, item.platform);
+      });
+      const later = html`<p class="hint">Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.</p>`;
+      return html`${describeOpening(item)}${await renderPreview(context, preview, isWhole ? undefined : later)}`;
+    },
+    async change(inner, _value, { item }) {
+      await reverseOpeningEntry(inner, item.id);
+      return item.id;
+    },
+    finish: () => finishReposts(context),
+    refusals: { conflict: { field: 'form', text: 'Este saldo inicial já foi estornado.' } },
+    action: 'openings.reverse',
+    done: 'opening_reversed',
+  };
+}
+
+function describeAdjustment({ platform, day, kind, amount, note, created_by }: Adjustment): Html {
+  return facts([
+    ['Plataforma', namePlatform(platform)],
+    ['Dia', formatDay(day)],
+    ['Tipo', ADJUSTMENT_KIND_WORDS[kind as AdjustmentKind]],
+    ['Valor', moneyOf(amount)],
+    ['Por quê', note],
+    ['Lançado por', created_by],
+  ]);
+}
+
+function describeOpening({ platform, day, balance, created_by }: Opening): Html {
+  return facts([
+    ['Plataforma', namePlatform(platform)],
+    ['Primeiro dia dos livros', formatDay(day)],
+    ['Saldo inicial', moneyOf(balance)],
+    ['Informado por', created_by],
+  ]);
+}

@@ -1,0 +1,217 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
+import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
+import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
+import { readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatDay, moment, money } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
+import {
+  choiceField,
+  type Draft,
+  inputField,
+  moneyField,
+  namePlatform,
+  noteField,
+  parseWall,
+  platformFields,
+  readDay,
+  readMoney,
+  readPlatform,
+} from './form-fields.ts';
+import { readPlatformBalances } from './read-platform-balances.ts';
+import { renderEffects, renderPreview } from './render-preview.ts';
+import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
+
+const UNKNOWN_PLATFORM = {
+  field: 'platform',
+  text: 'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.',
+};
+const nothing = async () => undefined;
+
+/** The forms that state a balance, enter an adjustment, and state an opening. */
+export function statedForms(context: Context): Router {
+  const router = createRouter();
+  router.use([
+    twoStepForm(context, statementForm(context)),
+    twoStepForm(context, adjustmentForm(context)),
+    twoStepForm(context, openingForm(context)),
+  ]);
+  return router;
+}
+
+type Stated = { platform: string; newPlatform: boolean; at: Date; balanceCents: bigint };
+
+function statementForm(context: Context): TwoStepForm<Stated> {
+  const { calendar, clock } = context;
+  return {
+    address: '/balances/statements/new',
+    roles: ['accountant'],
+    title: 'Informar um saldo',
+    lead: 'O saldo (disponível mais retido) que o painel do provedor mostra num instante. O Confere o compara com o razão e abre uma divergência se não bate.',
+    list: LISTS.statements,
+    names: ['platform', 'other_platform', 'at', 'balance'],
+    find: nothing,
+    fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
+${inputField(draft, { name: 'at', label: 'Instante, no relógio do provedor' }, html` type="datetime-local" step="1" max="${calendar.toWallTime(clock.now()).replace(' ', 'T')}"`)}
+${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>`,
+    read(draft) {
+      const wall = parseWall(draft.values.at ?? '');
+      const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
+      if (wall === undefined) draft.faults.at = 'Escolha o dia e a hora.';
+      else if (at > clock.now()) draft.faults.at = 'Este instante ainda não chegou.';
+      return { ...readPlatform(draft), at, balanceCents: readMoney(draft, 'balance') };
+    },
+    async preview(stated) {
+      const preview = await previewChange(context, (inner) => storeStatement(inner, { ...stated, actor: 'preview' }));
+      const ledger = await readLedgerBalance(context, { ...stated, balance_cents: stated.balanceCents });
+      const difference = stated.balanceCents - ledger;
+      return html`${facts([
+        ['Plataforma', describePlatform(stated)],
+        ['Instante', moment(calendar, stated.at)],
+        ['Saldo informado', money(stated.balanceCents)],
+        ['No razão nesse instante', money(ledger)],
+        ['Diferença', difference === 0n ? 'nenhuma: o saldo confere' : money(difference)],
+      ])}
+<p class="explain">${
+        difference === 0n
+          ? 'O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.'
+          : 'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.'
+      }</p>
+${await renderPreview(context, preview)}`;
+    },
+    change: (inner, stated, { actor }) => storeStatement(inner, { ...stated, actor }),
+    refusals: { platform: UNKNOWN_PLATFORM, at: { field: 'at', text: 'Este instante ainda não chegou.' } },
+    action: 'statements.create',
+    done: 'stated',
+  };
+}
+
+type Adjusted = {
+  platform: string;
+  newPlatform: boolean;
+  day: string;
+  kind: AdjustmentKind;
+  amountCents: bigint;
+  note: string;
+};
+
+function adjustmentForm(context: Context): TwoStepForm<Adjusted> {
+  return {
+    address: '/balances/adjustments/new',
+    roles: ['accountant'],
+    title: 'Lançar um ajuste',
+    lead: 'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.',
+    list: LISTS.adjustments,
+    names: ['platform', 'other_platform', 'day', 'kind', 'amount', 'note'],
+    find: nothing,
+    fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
+${dayField(context, draft)}
+${choiceField(draft, { name: 'kind', label: 'Tipo', words: ADJUSTMENT_KIND_WORDS, any: 'Escolha' })}
+${moneyField(draft, { name: 'amount', label: 'Valor, em R$', hint: 'Com - na frente se o dinheiro saiu do disponível.' })}</div>
+${noteField(draft, 'Por quê')}`,
+    read(draft) {
+      const kind = ADJUSTMENT_KINDS.find((one) => one === draft.values.kind);
+      if (kind === undefined) draft.faults.kind = 'Escolha o tipo.';
+      const amountCents = readMoney(draft, 'amount');
+      if (amountCents === 0n) draft.faults.amount ??= 'Um ajuste de zero não muda nada.';
+      const note = readNote(draft);
+      return { ...readPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amountCents, note };
+    },
+    async preview(adjustment) {
+      const { day, kind, amountCents, note } = adjustment;
+      const preview = await previewChange(context, (inner) => adjustBooks(inner, { ...adjustment, actor: 'preview' }));
+      return html`${facts([
+        ['Plataforma', describePlatform(adjustment)],
+        ['Dia', formatDay(day)],
+        ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
+        ['Valor', money(amountCents)],
+        ['Por quê', note],
+      ])}${await renderPreview(context, preview)}`;
+    },
+    change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
+    refusals: {
+      platform: UNKNOWN_PLATFORM,
+      day: { field: 'day', text: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.' },
+    },
+    action: 'adjustments.create',
+    done: 'adjusted',
+  };
+}
+
+type Opened = { platform: string; newPlatform: boolean; day: string; balanceCents: bigint };
+
+function openingForm(context: Context): TwoStepForm<Opened> {
+  return {
+    address: '/balances/openings/new',
+    roles: ['admin'],
+    title: 'Informar um saldo inicial',
+    lead: 'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.',
+    list: LISTS.openings,
+    names: ['platform', 'other_platform', 'day', 'balance'],
+    find: nothing,
+    fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
+${dayField(context, draft)}
+${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' })}</div>`,
+    read(draft) {
+      return { ...readPlatform(draft), day: readDay(context, draft), balanceCents: readMoney(draft, 'balance') };
+    },
+    preview: (opening) => previewOpening(context, opening),
+    change: (inner, opening, { actor }) => stateOpening(inner, { ...opening, actor }),
+    finish: () => finishReposts(context),
+    refusals: {
+      platform: UNKNOWN_PLATFORM,
+      conflict: { field: 'platform', text: 'Esta plataforma já tem um saldo inicial: estorne-o antes.' },
+    },
+    action: 'openings.create',
+    done: 'opened',
+  };
+}
+
+async function previewOpening(context: Context, opening: Opened): Promise<Html> {
+  const { platform, day, balanceCents } = opening;
+  let isWhole = true;
+  const preview = await previewChange(context, async (inner) => {
+    await stateOpening(inner, { ...opening, actor: 'preview' });
+    isWhole = await repostFew(inner, platform);
+  });
+  const stated = facts([
+    ['Plataforma', describePlatform(opening)],
+    ['Primeiro dia dos livros', formatDay(day)],
+    ['Saldo inicial', money(balanceCents)],
+  ]);
+  if (isWhole) return html`${stated}${await renderPreview(context, preview)}`;
+  return html`${stated}${await renderPreview(context, preview, await describeLater(context, opening))}`;
+}
+
+/** The effect of an opening whose platform has too many transactions to repost them in a preview. */
+async function describeLater(context: Context, { platform, day, balanceCents }: Opened): Promise<Html> {
+  const find = (rows: Awaited<ReturnType<typeof readPlatformBalances>>): bigint => {
+    const { availableCents = 0n, heldCents = 0n } = rows.find((row) => row.platform === platform) ?? {};
+    return availableCents + heldCents;
+  };
+  const earlier = find(await readPlatformBalances(context, `${day} 00:00:00`));
+  const before = find(await readPlatformBalances(context, context.calendar.toWallTime(context.clock.now())));
+  return html`<p class="hint">Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia (${money(earlier)}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:</p>
+${renderEffects([{ platform, before, change: balanceCents - earlier }])}`;
+}
+
+/** Reads why; it must not be empty. */
+export function readNote(draft: Draft): string {
+  const note = draft.values.note ?? '';
+  if (note === '') draft.faults.note = 'Escreva por quê.';
+  else if (note.length > 1000) draft.faults.note = 'No máximo 1.000 caracteres.';
+  return note;
+}
+
+function dayField(context: Context, draft: Draft): Html {
+  const today = context.calendar.dayOf(context.clock.now());
+  return inputField(draft, { name: 'day', label: 'Dia' }, html` type="date" max="${today}"`);
+}
+
+function describePlatform({ platform, newPlatform }: { platform: string; newPlatform: boolean }): Html {
+  return html`${namePlatform(platform)}${newPlatform && html` <span class="hint">nova na lista</span>`}`;
+}

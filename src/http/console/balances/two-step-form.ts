@@ -1,0 +1,146 @@
+/**
+ * A form in two steps. The first answer to a posted form is a preview: what the change would do, computed by the change
+ * itself and rolled back. The preview's own form repeats the fields and carries a key; with it the change is made and
+ * audited, once however often it is sent. What a field or the change refuses leads back to the form, filled in as typed.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Request, Response, Router } from 'express';
+import { auditChangeOnce } from '../../../access/audit.ts';
+import type { Role } from '../../../access/roles.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { compareStatements } from '../../../ledger/stated/state-balance.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { type Html, html } from '../parts/html.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import type { Draft } from './form-fields.ts';
+
+/** Of an item that the address names: the reversal of an adjustment or an opening. */
+type Params = { id: string };
+
+export type TwoStepForm<Value, Item = undefined> = {
+  /** The address of the page; the form is posted there too. It may have `:id`. */
+  address: string;
+  roles: [Role, ...Role[]];
+  title: string;
+  lead: string;
+  /** The list that the page belongs to, and where a change leads to. */
+  list: { address: string; title: string };
+  names: readonly string[];
+  /** The item that `:id` names. @throws ConfereError `not_found`. */
+  find(request: Request<Params>, response: Response): Promise<Item>;
+  fields(draft: Draft, item: Item): Promise<Html>;
+  /** Reads the fields, and notes in the draft what is wrong with them. */
+  read(draft: Draft, item: Item): Value;
+  /** What the change would do. @throws ConfereError as the change. */
+  preview(value: Value, item: Item): Promise<Html>;
+  /** @returns the target for the audit. */
+  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string>;
+  /** What follows the commit. */
+  finish?(): Promise<void>;
+  /** What is wrong, by field, where the change refuses a field; of a conflict, by the name `conflict`. */
+  refusals: Record<string, { field: string; text: string }>;
+  action: string;
+  /** The notice's name on the list. */
+  done: string;
+};
+
+const KEY = /^[0-9a-f]{32}$/;
+
+/** The routes of a form in two steps. */
+export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Value, Item>): Router {
+  const router = createRouter();
+  router.get(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
+    const item = await form.find(request, response);
+    const given = (name: string): string => (typeof request.query[name] === 'string' ? request.query[name] : '');
+    const values = Object.fromEntries(form.names.map((name) => [name, given(name)]));
+    await sendForm(request, response, form, { values, faults: {} }, item);
+  });
+
+  router.post(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
+    const item = await form.find(request, response);
+    const values = Object.fromEntries(form.names.map((name) => [name, readFormField(request, name) ?? '']));
+    const draft: Draft = { values, faults: {} };
+    const step = readFormField(request, 'step');
+    const value = form.read(draft, item);
+    if (step === 'edit') draft.faults = {};
+    if (step === 'edit' || Object.keys(draft.faults).length > 0) {
+      await sendForm(request, response, form, draft, item);
+      return;
+    }
+    const key = readFormField(request, 'key') ?? '';
+    try {
+      if (step === 'confirm' && KEY.test(key)) {
+        await make(context, form, { key, value, item, actor: getActor(response) });
+        response.redirect(303, `${form.list.address}?done=${form.done}`);
+      } else sendPreview(request, response, form, draft, await form.preview(value, item));
+    } catch (error) {
+      const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
+      if (!refused) throw error;
+      draft.faults[refused.field] = refused.text;
+      await sendForm(request, response, form, draft, item);
+    }
+  });
+  return router;
+}
+
+async function make<Value, Item>(
+  context: Context,
+  form: TwoStepForm<Value, Item>,
+  { key, value, item, actor }: { key: string; value: Value; item: Item; actor: string },
+): Promise<void> {
+  const { action } = form;
+  await auditChangeOnce(
+    context,
+    key,
+    (inner) => form.change(inner, value, { actor, item }),
+    (target) => ({ actor, action, target, detail: 'console' }),
+  );
+  await form.finish?.();
+  await compareStatements(context);
+  context.wakeUps.alerts.notify();
+}
+
+function findRefusal<Value, Item>(form: TwoStepForm<Value, Item>, error: ConfereError) {
+  const name = error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0];
+  return name === undefined ? undefined : form.refusals[name];
+}
+
+async function sendForm<Value, Item>(
+  request: Request,
+  response: Response,
+  form: TwoStepForm<Value, Item>,
+  draft: Draft,
+  item: Item,
+): Promise<void> {
+  const isWrong = Object.keys(draft.faults).length > 0;
+  const content = html`${await form.fields(draft, item)}
+${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</p>`}
+<div class="actions"><button>Ver o que muda</button><a href="${form.list.address}">Cancelar</a></div>
+<p class="hint">Nada é gravado antes de você confirmar na próxima página.</p>`;
+  const body = html`${crumb(form)}<h1>${form.title}</h1><p class="lead">${form.lead}</p>
+<section class="act">${postForm(response, request.path, content)}</section>`;
+  sendPage(request, response, { title: form.title, body, status: isWrong ? 422 : 200 });
+}
+
+function sendPreview<Value, Item>(
+  request: Request,
+  response: Response,
+  form: TwoStepForm<Value, Item>,
+  draft: Draft,
+  preview: Html,
+): void {
+  const content = html`${form.names.map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
+<input type="hidden" name="key" value="${randomUUID().replaceAll('-', '')}">
+<div class="actions"><button name="step" value="confirm">Confirmar</button><button name="step" value="edit" class="secondary">Voltar e corrigir</button></div>`;
+  const title = `${form.title}: confira`;
+  const body = html`${crumb(form)}<h1>${title}</h1><p class="lead">Nada foi gravado ainda.</p>${preview}
+<section class="act bare">${postForm(response, request.path, content)}</section>`;
+  sendPage(request, response, { title, body });
+}
+
+function crumb({ list }: { list: { address: string; title: string } }): Html {
+  return html`<p class="crumb"><a href="/balances">Saldos</a> · <a href="${list.address}">${list.title}</a></p>`;
+}

@@ -1,0 +1,156 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { parseSum } from '../../../domain/money.ts';
+import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { buttonLink } from '../balances/describe-stated.ts';
+import { formatMoneyInput, labelled, namePlatform } from '../balances/form-fields.ts';
+import { renderPreview } from '../balances/render-preview.ts';
+import { explainMismatch } from '../parts/explain-mismatch.ts';
+import { moment, money } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+
+const NOTE_CHARS_MAX = 4000;
+
+const ACTIONS = {
+  acknowledge: { settle: acknowledgeMismatch, done: 'acknowledged' },
+  resolve: { settle: resolveMismatchByHand, done: 'resolved' },
+  accept: { settle: acceptMismatchOrSurplus, done: 'accepted' },
+} as const;
+type Action = keyof typeof ACTIONS;
+
+/**
+ * The forms that acknowledge, resolve or accept a mismatch. Accepting, and resolving a critical one, take a second page,
+ * which shows what changes, and a note.
+ */
+export function mismatchForms(context: Context): Router {
+  const router = createRouter();
+  for (const action of Object.keys(ACTIONS) as Action[]) {
+    router.post(
+      `/mismatches/:id/${action}`,
+      requireRole('operator'),
+      async (request: Request<{ id: string }>, response) => {
+        const { id } = request.params;
+        const mismatch = await findMismatch(context.db, id);
+        if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+        const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
+        const isConfirmed = readFormField(request, 'step') === 'confirm';
+        if (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined)) {
+          const fault = isConfirmed ? 'Escreva o que você descobriu ou decidiu.' : undefined;
+          await sendSecondStep(context, request, response, { action, mismatch, by, fault });
+          return;
+        }
+        const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
+        await auditChange(context, (inner) => ACTIONS[action].settle(inner, id, by), audited);
+        context.wakeUps.alerts.notify();
+        response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=${ACTIONS[action].done}`);
+      },
+    );
+  }
+  return router;
+}
+
+function needsSecondStep(action: Action, { severity }: PresentedMismatch): boolean {
+  return action === 'accept' || (action === 'resolve' && severity === 'critical');
+}
+
+/** The provider's version that the page showed, as its form returns it. @throws ConfereError `invalid_request`. */
+function readSeen(request: Request): unknown {
+  const text = readFormField(request, 'actual');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
+  }
+}
+
+/** The form of a mismatch's page. */
+export function settleForm(response: Response, mismatch: PresentedMismatch): Html {
+  const address = `/mismatches/${mismatch.id}`;
+  const surplus = surplusIn(mismatch);
+  const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
+  const hint =
+    surplus > 0
+      ? 'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
+      : 'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.';
+  const content = html`${seenField(mismatch)}<label><span>Observação</span><textarea name="note" rows="3" maxlength="${NOTE_CHARS_MAX}" placeholder="O que você descobriu ou decidiu"></textarea></label>
+<div class="actions">${
+    mismatch.state === 'open' &&
+    html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
+  }<button formaction="${address}/resolve">${nameAction('resolve', mismatch)}</button>${
+    canAccept &&
+    html`<button formaction="${address}/accept" class="secondary">${nameAction('accept', mismatch)}</button>`
+  }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
+  return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
+}
+
+function seenField(mismatch: PresentedMismatch): Html {
+  return html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`;
+}
+
+function nameAction(action: Action, mismatch: PresentedMismatch): string {
+  const surplus = surplusIn(mismatch);
+  if (action === 'accept') return surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
+  return isAcceptableKind(mismatch.kind) ? 'Manter a nossa versão' : 'Resolver';
+}
+
+type Second = {
+  action: Action;
+  mismatch: PresentedMismatch;
+  by: { actor: string; note: string | undefined; actual: unknown };
+  fault: string | undefined;
+};
+
+/** Answers with what the decision changes, computed by the decision itself, and with the form that confirms it. */
+async function sendSecondStep(
+  context: Context,
+  request: Request,
+  response: Response,
+  { action, mismatch, by, fault }: Second,
+): Promise<void> {
+  const address = `/mismatches/${mismatch.id}`;
+  const { settle } = ACTIONS[action];
+  const preview = await previewChange(context, (inner) => settle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
+  const name = nameAction(action, mismatch);
+  const { title, meaning } = explainMismatch(mismatch.kind);
+  const stays = action === 'resolve' && ' A diferença fica como está: só a pergunta se encerra.';
+  const draft = { values: { note: by.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
+  const note = labelled(
+    draft,
+    { name: 'note', label: 'Observação (obrigatória)' },
+    (attributes) =>
+      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
+  );
+  const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
+<div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">Cancelar</a></div>`;
+  const body = html`<p class="crumb"><a href="/mismatches">Divergências</a> · <a href="${address}">${title}</a></p>
+<h1>${name}: confira</h1><p class="lead">Nada foi gravado ainda.</p>
+<p class="explain"><b>${meaning}.</b>${stays}</p>
+${await renderPreview(context, preview)}
+<section class="act">${postForm(response, `${address}/${action}`, content)}</section>`;
+  sendPage(request, response, { title: `${name}: confira`, body, status: fault === undefined ? 200 : 422 });
+}
+
+/** Of a `balance_differs`: its platform, and the adjustment that would explain the difference. */
+export function offerAdjustment(context: Context, response: Response, mismatch: PresentedMismatch): Html | undefined {
+  if (mismatch.kind !== 'balance_differs') return undefined;
+  const { platform, at } = mismatch.expected as { platform: string; at: string };
+  const { difference } = mismatch.actual as { difference: string };
+  const cents = parseSum(difference) ?? 0n;
+  const search = new URLSearchParams({ platform, day: at.slice(0, 10), amount: formatMoneyInput(cents) });
+  const restate = new URLSearchParams({ platform });
+  return html`<section class="act"><h2>O ajuste que a explicaria</h2><p>Na plataforma <span class="id">${namePlatform(platform)}</span>, o painel do provedor tinha ${money(
+    cents < 0n ? -cents : cents,
+  )} ${cents < 0n ? 'a menos' : 'a mais'} que o razão em ${moment(context.calendar, at)}.</p>
+${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, html`Lançar um ajuste de ${money(cents)}`)}<a href="/balances/statements/new?${restate.toString()}">Informar outro saldo</a></p>`}</section>`;
+}

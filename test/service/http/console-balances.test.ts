@@ -1,0 +1,385 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { openSession } from '../../../src/access/sessions.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { previewChange } from '../../../src/ledger/read/preview-change.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { observe } from '../../support/make-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
+const WRITTEN = [
+  'entries',
+  'postings',
+  'openings',
+  'adjustments',
+  'statements',
+  'corrections',
+  'audit',
+  'mismatches',
+  'mismatch_changes',
+  'alerts',
+  'callbacks',
+] as const;
+
+let env: ConsoleEnvironment;
+const sessions: Partial<Record<Role, { cookie: string; form_token: string }>> = {};
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  for (const role of ['viewer', 'accountant', 'operator', 'admin'] as const) {
+    const cookie = `confere_session=${await openSession(env.context, env.tokens[role])}`;
+    const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
+    sessions[role] = { cookie, form_token: /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '' };
+  }
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+type Answer = { status: number; text: string; to: string | null };
+
+async function get(role: Role, address: string): Promise<Answer> {
+  const response = await fetch(`${env.url}${address}`, { headers: { cookie: sessions[role]?.cookie ?? '' } });
+  return { status: response.status, text: await response.text(), to: null };
+}
+
+async function post(role: Role, address: string, fields: Record<string, string>): Promise<Answer> {
+  const { cookie = '', form_token = '' } = sessions[role] ?? {};
+  const response = await fetch(`${env.url}${address}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: env.url },
+    body: new URLSearchParams({ ...fields, form_token }),
+  });
+  return { status: response.status, text: await response.text(), to: response.headers.get('location') };
+}
+
+/** The fields of a preview's own form. */
+function fieldsOf({ text }: Answer): Record<string, string> {
+  const found = text.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
+  return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', value ?? '']));
+}
+
+const confirm = (role: Role, address: string, preview: Answer) =>
+  post(role, address, { ...fieldsOf(preview), step: 'confirm' });
+
+async function countRows(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of WRITTEN) {
+    const row = await env.context.db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirst();
+    counts[table] = Number(row?.count);
+  }
+  return counts;
+}
+
+/** The rows that a step added, by table. */
+async function added<T>(work: () => Promise<T>): Promise<{ answer: T; rows: Record<string, number> }> {
+  const before = await countRows();
+  const answer = await work();
+  const after = await countRows();
+  const rows = Object.entries(after).map(([table, count]) => [table, count - (before[table] ?? 0)] as const);
+  return { answer, rows: Object.fromEntries(rows.filter(([, count]) => count !== 0)) };
+}
+
+const text = (answer: Answer): string =>
+  answer.text
+    .replaceAll('<wbr>', '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+test('an adjustment is previewed without a write, and confirmed twice at once it is entered once', async () => {
+  const day = addDays(env.today, -1);
+  await makeReport(env.context, day);
+  const address = '/balances/adjustments/new';
+  const typed = { platform: A, day, kind: 'fee', amount: '-1.234,56', note: 'tarifa de <b>novembro</b>' };
+  const { answer: preview, rows } = await added(() => post('accountant', address, typed));
+  expect(rows).toEqual({});
+  expect(preview.status).toBe(200);
+  expect(text(preview)).toContain('Expenses:Fees');
+  expect(text(preview)).toContain('-R$ 1.234,56');
+  expect(text(preview)).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
+  expect(preview.text).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
+  const both = await added(() =>
+    Promise.all([confirm('accountant', address, preview), confirm('accountant', address, preview)]),
+  );
+  expect(both.answer.map(({ status, to }) => [status, to])).toEqual([
+    [303, '/balances/adjustments?done=adjusted'],
+    [303, '/balances/adjustments?done=adjusted'],
+  ]);
+  expect(both.rows).toMatchObject({ adjustments: 1, entries: 1, postings: 2, audit: 1 });
+  expect((await added(() => confirm('accountant', address, preview))).rows).toEqual({});
+  const list = text(await get('accountant', '/balances/adjustments'));
+  expect(list).toContain('-R$ 1.234,56');
+  const actor = await env.context.db.selectFrom('adjustments').select('actor').executeTakeFirstOrThrow();
+  expect(actor.actor).toMatch(/^tok_/);
+  expect(list).toContain(actor.actor);
+  const viewed = text(await get('viewer', '/balances/adjustments'));
+  expect(viewed).not.toContain('novembro');
+  expect(viewed).not.toContain('Estornar');
+});
+
+test('a wrong form comes back as typed, with what is wrong by its field', async () => {
+  const address = '/balances/adjustments/new';
+  const typed = { platform: A, day: addDays(env.today, 1), kind: 'gift', amount: '1234.56', note: '' };
+  const { answer, rows } = await added(() => post('accountant', address, { ...typed, step: 'confirm' }));
+  expect(rows).toEqual({});
+  expect(answer.status).toBe(422);
+  for (const [name, fault] of [
+    ['day', 'Ainda não começou'],
+    ['kind', 'Escolha o tipo.'],
+    ['amount', 'Escreva um valor como 1.234,56'],
+    ['note', 'Escreva por quê.'],
+  ]) {
+    expect(answer.text).toMatch(new RegExp(`id="${name}-fault" role="alert">${fault}`));
+  }
+  expect(answer.text).toContain('value="1234.56"');
+  expect(answer.text).toContain(`<option value="${A}" selected>`);
+  for (const amount of ['1,234', '1.23', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
+    const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee', note: 'x', amount });
+    expect(refused.status, amount).toBe(422);
+    expect(refused.text, amount).toContain('amount-fault');
+  }
+  for (const [amount, shown] of [
+    ['1.234.567,8', 'R$ 1.234.567,80'],
+    ['-0,01', '-R$ 0,01'],
+    ['1234', 'R$ 1.234,00'],
+  ]) {
+    const taken = await post('accountant', address, {
+      ...typed,
+      day: env.today,
+      kind: 'fee',
+      note: 'x',
+      amount: amount ?? '',
+    });
+    expect(taken.status, amount).toBe(200);
+    expect(text(taken), amount).toContain(shown);
+  }
+  const zero = await post('accountant', address, { ...typed, day: env.today, kind: 'fee', note: 'x', amount: '0,00' });
+  expect(zero.text).toContain('Um ajuste de zero');
+});
+
+test('a platform that no transaction shows is refused from the list, and taken where it is typed as another one', async () => {
+  const address = '/balances/statements/new';
+  const typed = { platform: 'no-such', at: `${env.today}T00:00:05`, balance: '5,00' };
+  const refused = await post('accountant', address, typed);
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('id="platform-fault" role="alert">Nenhuma transação mostra');
+  const both = await post('accountant', address, { ...typed, other_platform: 'new-one' });
+  expect(both.text).toContain('other_platform-fault');
+  const preview = await post('accountant', address, { ...typed, platform: '', other_platform: 'new-one' });
+  expect(preview.status).toBe(200);
+  expect((await confirm('accountant', address, preview)).status).toBe(303);
+  expect(text(await get('accountant', '/balances/statements'))).toContain('new-one');
+});
+
+test('an opening is previewed with what it reverses, entered once, and reversed the same way', async () => {
+  const address = '/balances/openings/new';
+  const day = addDays(env.today, -5);
+  const [early] = [makeShownTransaction(['paid@1'], { platform: 'shop', amount: '77.00' })];
+  if (!early) throw new Error('no transaction');
+  await applyObservations(env.context, [observeNow(env.context, early)]);
+  const first = await env.context.db
+    .selectFrom('entries')
+    .select('at_wall')
+    .where('platform', '=', 'shop')
+    .executeTakeFirstOrThrow();
+  const isEarlier = first.at_wall < day;
+  const typed = { platform: 'shop', day: isEarlier ? day : env.today, balance: '-100,00' };
+  const { answer: preview, rows } = await added(() => post('admin', address, typed));
+  expect(rows).toEqual({});
+  expect(text(preview)).toContain('Saldo inicial');
+  expect(text(preview)).toContain('Estorno');
+  expect(text(preview)).toMatch(/Saldo agora Efeito Saldo depois shop R\$ 77,00 -R\$ 177,00 -R\$ 100,00/);
+  const made = await added(() => confirm('admin', address, preview));
+  expect(made.answer.to).toBe('/balances/openings?done=opened');
+  expect(made.rows).toMatchObject({ openings: 1, entries: 2, audit: 1 });
+  expect((await added(() => confirm('admin', address, preview))).rows).toEqual({});
+  const again = await post('admin', address, typed);
+  expect(again.status).toBe(422);
+  expect(again.text).toContain('já tem um saldo inicial');
+  const late = { platform: 'shop', day: addDays(typed.day, -1), kind: 'fee', amount: '1,00', note: 'x' };
+  expect((await post('accountant', '/balances/adjustments/new', late)).text).toContain(
+    'id="day-fault" role="alert">Os livros desta plataforma abrem depois',
+  );
+  const { id } = await env.context.db.selectFrom('openings').select('id').executeTakeFirstOrThrow();
+  const back = await added(() => post('admin', `/balances/openings/${id}/reverse`, {}));
+  expect(back.rows).toEqual({});
+  expect(text(back.answer)).toMatch(/shop -R\$ 100,00 R\$ 177,00 R\$ 77,00/);
+  expect((await confirm('admin', `/balances/openings/${id}/reverse`, back.answer)).to).toBe(
+    '/balances/openings?done=opening_reversed',
+  );
+  const gone = await post('admin', `/balances/openings/${id}/reverse`, {});
+  expect([gone.status, text(gone)]).toEqual([422, expect.stringContaining('já foi estornado')]);
+});
+
+test('an adjustment is reversed once, with a note', async () => {
+  const { context } = env;
+  const by = { actor: 'command', note: 'wrong', platform: B, day: env.today };
+  const id = await adjustBooks(context, { ...by, kind: 'bank', amountCents: 500n });
+  const address = `/balances/adjustments/${id}/reverse`;
+  expect((await post('accountant', address, { note: ' ' })).text).toContain('note-fault');
+  const { answer: preview, rows } = await added(() => post('accountant', address, { note: 'digitado errado' }));
+  expect(rows).toEqual({ audit: 1 });
+  expect(text(preview)).toContain('Estorno');
+  expect((await confirm('accountant', address, preview)).to).toBe('/balances/adjustments?done=adjustment_reversed');
+  expect((await confirm('accountant', address, preview)).status).toBe(303);
+  const reversals = await context.db
+    .selectFrom('adjustments')
+    .select('note')
+    .where('reverses_seq', 'is not', null)
+    .execute();
+  expect(reversals).toEqual([{ note: 'digitado errado' }]);
+  const again = await post('accountant', address, { note: 'de novo' });
+  expect([again.status, text(again)]).toEqual([422, expect.stringContaining('já foi estornado')]);
+  expect((await get('accountant', '/balances/adjustments/adj_none/reverse')).status).toBe(404);
+});
+
+test('forms that move money open for accountants and admins alone', async () => {
+  for (const address of ['/balances/statements/new', '/balances/adjustments/new', '/balances/openings/new']) {
+    for (const role of ['viewer', 'operator'] as const) {
+      expect((await get(role, address)).status, `${role} ${address}`).toBe(403);
+      expect((await post(role, address, {})).status, `${role} ${address}`).toBe(403);
+    }
+  }
+  expect((await get('accountant', '/balances/openings/new')).status).toBe(403);
+  expect((await get('admin', '/balances/openings/new')).status).toBe(200);
+  expect(text(await get('viewer', '/balances'))).not.toContain('Lançar um ajuste');
+});
+
+test('balances are shown by platform at an instant, and as they were known', async () => {
+  const { context } = env;
+  const known = context.calendar.toWallTime(new Date(context.clock.now().getTime() - 86_400_000)).replace(' ', 'T');
+  const now = text(await get('viewer', '/balances'));
+  expect(now).toMatch(/Plataforma Disponível Retido Saldo Último informado Diferença/);
+  expect(now).toContain(A);
+  expect(text(await get('viewer', `/balances?at=${addDays(env.today, -40)}T00:00`))).toContain('Nada foi lançado até');
+  // the ledger learnt everything a moment ago
+  expect(text(await get('viewer', `/balances?known=${known}`))).toContain('Nada foi lançado até');
+  const wrong = await get('viewer', '/balances?at=yesterday');
+  expect(wrong.status).toBe(422);
+  expect(wrong.text).toContain('value="yesterday"');
+  expect(wrong.text).toContain('id="at-fault" role="alert">Escolha o dia e a hora.');
+});
+
+test('a balance that differs leads to the adjustment that explains it, which resolves it', async () => {
+  const { context } = env;
+  const address = '/balances/statements/new';
+  // a day that a run has read after this instant
+  const day = addDays(env.today, -4);
+  const balances = (await get('accountant', `/balances?at=${day}T18:00:00`)).text;
+  const cells = balances.slice(balances.indexOf(A)).matchAll(/<span class="money[^"]*">([^<]+)<\/span>/g);
+  const ledger = [...cells][2]?.[1]?.replace('R$ ', '') ?? '';
+  const off = ledger.replace(
+    /,\d\d$/,
+    (cents) => `,${cents === ',99' ? '98' : String(Number(cents.slice(1)) + 1).padStart(2, '0')}`,
+  );
+  const preview = await post('accountant', address, { platform: A, at: `${day}T18:00:00`, balance: off });
+  expect(text(preview)).toContain('O saldo informado não é o do razão.');
+  expect((await confirm('accountant', address, preview)).to).toBe('/balances/statements?done=stated');
+  const { id } = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'balance_differs')
+    .executeTakeFirstOrThrow();
+  expect((await get('viewer', '/balances')).text).toContain(`href="/mismatches/${id}"`);
+  const page = await get('accountant', `/mismatches/${id}`);
+  expect(text(page)).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
+  const link = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const form = await get('accountant', link);
+  expect(form.text).toContain(`<option value="${A}" selected>`);
+  expect(form.text).toMatch(new RegExp(`value="${day}"`));
+  const amount = new URLSearchParams(link.split('?')[1]).get('amount') ?? '';
+  const adjusted = await post('accountant', '/balances/adjustments/new', {
+    platform: A,
+    day,
+    kind: 'fee',
+    amount,
+    note: 'o painel a mostra',
+  });
+  expect((await confirm('accountant', '/balances/adjustments/new', adjusted)).status).toBe(303);
+  const row = await context.db
+    .selectFrom('mismatches')
+    .select(['state', 'resolution'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  expect(row).toEqual({ state: 'resolved', resolution: 'fresh_evidence' });
+});
+
+test('accepting takes a second step that shows the entries and the day, and a note', async () => {
+  const { context, changed } = env;
+  const { id } = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'amount_differs')
+    .where('transaction_id', '=', changed.id)
+    .executeTakeFirstOrThrow();
+  await makeReport(context, changed.date_created.slice(0, 10));
+  const page = await get('operator', `/mismatches/${id}`);
+  const actual = /name="actual" value="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+  const { answer: second, rows } = await added(() =>
+    post('operator', `/mismatches/${id}/accept`, { actual, note: '' }),
+  );
+  expect(rows).toEqual({});
+  expect(second.status).toBe(200);
+  expect(text(second)).toContain('Liabilities:Receipts');
+  expect(text(second)).toContain('R$ 819,00');
+  expect(text(second)).toContain(`nova revisão: ${changed.date_created.slice(0, 10).split('-').reverse().join('/')}`);
+  const bare = await post('operator', `/mismatches/${id}/accept`, { actual, step: 'confirm' });
+  expect(bare.status).toBe(422);
+  expect(bare.text).toContain('id="note-fault" role="alert">Escreva o que');
+  const resolve = await added(() => post('operator', `/mismatches/${id}/resolve`, { note: 'a nossa' }));
+  expect(resolve.rows).toEqual({});
+  expect(text(resolve.answer)).toContain('A diferença fica como está');
+  expect(resolve.answer.text).toContain('>a nossa</textarea>');
+  expect((await post('operator', `/mismatches/${id}/resolve`, { step: 'confirm' })).status).toBe(422);
+  const shown = second.text.match(/class="entry"/g)?.length;
+  const done = await added(() =>
+    post('operator', `/mismatches/${id}/accept`, { actual, note: 'confirmado', step: 'confirm' }),
+  );
+  expect(done.answer.to).toBe(`/mismatches/${id}?done=accepted`);
+  expect(done.rows.entries).toBe(shown);
+  expect((await post('operator', `/mismatches/${id}/accept`, { actual, note: 'x', step: 'confirm' })).status).toBe(409);
+});
+
+test('the API refuses to resolve a critical mismatch without a note, and takes another one', async () => {
+  const { context, paid } = env;
+  await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
+  const { id } = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('transaction_id', '=', paid.id)
+    .where('kind', '=', 'amount_differs')
+    .executeTakeFirstOrThrow();
+  const call = async (body: object) => {
+    const response = await fetch(`${env.url}/api/v1/mismatches/${id}/resolve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.tokens.operator}` },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+  for (const body of [{}, { note: '' }, { note: '  ' }]) {
+    expect(await call(body)).toMatchObject({ status: 422, json: { errors: { note: [expect.any(String)] } } });
+  }
+  expect(await call({ note: 'kept' })).toMatchObject({ status: 200, json: { state: 'resolved', note: 'kept' } });
+});
+
+test('a preview leaves out entries that others commit meanwhile', async () => {
+  const { context } = env;
+  const other = makeShownTransaction(['paid@7'], { platform: B, amount: '3.00' });
+  const adjustment = { platform: B, day: env.today, kind: 'bank', amountCents: -7n, note: 'x', actor: 'a' } as const;
+  const { entries } = await previewChange(context, async (inner) => {
+    await applyObservations(context, [observeNow(context, other)]);
+    await adjustBooks(inner, adjustment);
+  });
+  expect(entries.map(({ kind, postings }) => [kind, postings.map(({ cents }) => cents)])).toEqual([
+    ['adjustment', [-7n, 7n]],
+  ]);
+  await expect(
+    previewChange(context, (inner) => adjustBooks(inner, { ...adjustment, day: '2999-01-01' })),
+  ).rejects.toThrow('day to come');
+});
