@@ -116,7 +116,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect(list).toContain('-R$ 1.234,56');
   const actor = await env.context.db.selectFrom('adjustments').select('actor').executeTakeFirstOrThrow();
   expect(actor.actor).toMatch(/^tok_/);
-  expect(list).toContain(actor.actor);
+  expect(list).toContain(actor.actor.slice(0, 'tok_'.length + 8));
   const viewed = text(await get('viewer', '/balances/adjustments'));
   expect(viewed).not.toContain('novembro');
   expect(viewed).not.toContain('Estornar');
@@ -216,6 +216,31 @@ test('an opening is previewed with what it reverses, entered once, and reversed 
   expect([gone.status, text(gone)]).toEqual([422, expect.stringContaining('já foi estornado')]);
 });
 
+test('an opening of a platform with many transactions previews its own entry and the balance that it ends in', async () => {
+  const { context } = env;
+  const many = Array.from({ length: 501 }, () => makeShownTransaction(['paid@1'], { platform: 'big', amount: '1.00' }));
+  await applyObservations(
+    context,
+    many.map((row) => observeNow(context, row)),
+  );
+  const { answer: preview, rows } = await added(() =>
+    post('admin', '/balances/openings/new', { platform: 'big', day: env.today, balance: '20,00' }),
+  );
+  expect(rows).toEqual({});
+  expect(text(preview)).toMatch(/big R\$ 501,00 -R\$ 481,00 R\$ 20,00/);
+  expect(preview.text.match(/class="entry"/g)).toHaveLength(1);
+  expect((await confirm('admin', '/balances/openings/new', preview)).status).toBe(303);
+  expect(text(await get('viewer', '/balances'))).toMatch(/big R\$ 20,00 R\$ 0,00 R\$ 20,00/);
+  const { id } = await context.db
+    .selectFrom('openings')
+    .select('id')
+    .where('platform', '=', 'big')
+    .executeTakeFirstOrThrow();
+  const back = text(await post('admin', `/balances/openings/${id}/reverse`, {}));
+  expect(back).toContain('só então se conhece o saldo');
+  expect(back).not.toContain('Saldo depois');
+});
+
 test('an adjustment is reversed once, with a note', async () => {
   const { context } = env;
   const by = { actor: 'command', note: 'wrong', platform: B, day: env.today };
@@ -255,7 +280,7 @@ test('balances are shown by platform at an instant, and as they were known', asy
   const known = context.calendar.toWallTime(new Date(context.clock.now().getTime() - 86_400_000)).replace(' ', 'T');
   const now = text(await get('viewer', '/balances'));
   expect(now).toMatch(/Plataforma Disponível Retido Saldo Último informado Diferença/);
-  expect(now).toContain(A);
+  expect(now).toContain(A.slice(0, 8));
   expect(text(await get('viewer', `/balances?at=${addDays(env.today, -40)}T00:00`))).toContain('Nada foi lançado até');
   // the ledger learnt everything a moment ago
   expect(text(await get('viewer', `/balances?known=${known}`))).toContain('Nada foi lançado até');

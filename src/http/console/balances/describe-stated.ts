@@ -31,7 +31,7 @@ export function balanceTabs(response: Response, here: string): Html {
 ${forms.length > 0 && html`<p class="actions">${forms.map(({ address, title }) => buttonLink(address, title))}</p>`}`;
 }
 
-/** A link that looks like a button: it leads to a form. */
+/** A link to a form, in the form of a button. */
 export function buttonLink(address: string, text: Part): Html {
   return html`<a class="button" href="${address}">${text}</a>`;
 }

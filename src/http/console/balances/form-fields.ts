@@ -31,9 +31,12 @@ export function parseWall(text: string): WallTime | undefined {
 
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {
-  const cents = parseMoney(draft.values[name] ?? '');
+  const text = draft.values[name] ?? '';
+  const cents = parseMoney(text);
   if (cents === undefined)
-    draft.faults[name] = `Escreva um valor como 1.234,56 ou -1.234,56, até ${formatMoneyInput(AMOUNT_CENTS_MAX)}.`;
+    draft.faults[name] = MONEY.test(text)
+      ? `No máximo ${formatMoneyInput(AMOUNT_CENTS_MAX)}.`
+      : 'Escreva um valor como 1.234,56 ou -1.234,56.';
   return cents ?? 0n;
 }
 

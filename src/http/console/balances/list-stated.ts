@@ -9,7 +9,7 @@ import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
-import { EMPTY_VALUE, formatDay, moment, moneyOf } from '../parts/format.ts';
+import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, type TableColumn, table } from '../parts/page-components.ts';
 import { sendList } from '../parts/send-list.ts';
@@ -19,6 +19,8 @@ import { namePlatform } from './form-fields.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Made = { created_at: string; created_by: string };
 
@@ -121,7 +123,7 @@ function madeColumns<Row extends Made>(context: Context): TableColumn<Row>[] {
   return [
     {
       title: 'Quem',
-      cell: (row) => (row.created_by === '' ? EMPTY_VALUE : html`<span class="id">${row.created_by}</span>`),
+      cell: (row) => (row.created_by === '' ? EMPTY_VALUE : shortId(row.created_by)),
     },
     { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
   ];
@@ -131,5 +133,5 @@ function madeColumns<Row extends Made>(context: Context): TableColumn<Row>[] {
 export function platformCell(response: Response, row: { platform: string }): Html {
   const { platform } = presentPlatform(response, row);
   if (platform === WITHHELD) return html`${WITHHELD}`;
-  return html`<a class="id" href="/transactions?platform=${encodeURIComponent(platform)}">${namePlatform(platform)}</a>`;
+  return html`<a class="id" href="/transactions?platform=${encodeURIComponent(platform)}">${UUID.test(platform) ? shortId(platform) : namePlatform(platform)}</a>`;
 }

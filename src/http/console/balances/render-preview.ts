@@ -9,7 +9,7 @@ import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
 import { namePlatform } from './form-fields.ts';
 import { readPlatformBalances, sumByPlatform } from './read-platform-balances.ts';
 
-const ENTRIES_SHOWN = 20;
+const ENTRIES_SHOWN = 10;
 const DAYS_SHOWN = 31;
 
 type Effect = { platform: string; before: bigint; change: bigint };
@@ -19,6 +19,8 @@ type Effect = { platform: string; before: bigint; change: bigint };
  * @param effects shown in place of the effects of the preview's own entries.
  */
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
+  if (preview.entries.length === 0 && preview.days.length === 0)
+    return html`<p class="empty">Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.</p>`;
   return html`<section><h2>Efeito no saldo</h2>${effects ?? renderEffects(await readEffects(context, preview.entries))}</section>
 <section><h2>Lançamentos</h2>${renderEntries(preview.entries)}</section>
 <section><h2>Relatórios</h2>${renderDays(preview.days)}</section>`;

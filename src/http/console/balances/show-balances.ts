@@ -112,17 +112,17 @@ function balanceTable(context: Context, response: Response, rows: Row[]): Html {
       },
       {
         title: 'Último informado',
-        cell: (row) => cell(row, (one) => statementCell(context, one.statement), undefined),
+        cell: (row) => cell(row, (one) => statementCell(context, one.statement), EMPTY_VALUE),
         align: 'end',
       },
-      { title: 'Diferença', cell: (row) => cell(row, differenceCell, undefined), align: 'end' },
+      { title: 'Diferença', cell: (row) => cell(row, differenceCell, EMPTY_VALUE), align: 'end' },
     ],
   });
 }
 
 function statementCell(context: Context, statement: Statement | undefined): Part {
   if (!statement) return EMPTY_VALUE;
-  return html`${moneyOf(statement.balance)} <span class="hint">em ${moment(context.calendar, statement.at)}</span>`;
+  return html`${moneyOf(statement.balance)}<br><span class="hint">em ${moment(context.calendar, statement.at)}</span>`;
 }
 
 function differenceCell({ statement, mismatchId }: Row): Part {
@@ -132,7 +132,7 @@ function differenceCell({ statement, mismatchId }: Row): Part {
     mismatchId === undefined
       ? html`<span class="hint">o dia ainda não foi lido até lá</span>`
       : html`<a href="/mismatches/${mismatchId}">ver a divergência</a>`;
-  return html`${moneyOf(statement.difference)} ${next}`;
+  return html`${moneyOf(statement.difference)}<br>${next}`;
 }
 
 function accountTable(response: Response, balances: Balance[]): Html {

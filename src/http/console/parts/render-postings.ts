@@ -1,13 +1,19 @@
 import { money } from './format.ts';
 import { type Html, html } from './html.ts';
+import { table } from './page-components.ts';
 
 /** The postings of an entry as a table. Cents, debit positive. */
 export function renderPostings(caption: string, postings: { account: string; cents: bigint }[]): Html {
-  return html`<table class="postings"><caption class="unseen">${caption}</caption><thead><tr><th scope="col">Conta</th><th scope="col" class="end">Débito</th><th scope="col" class="end">Crédito</th></tr></thead>
-<tbody>${postings.map(
-    ({ account, cents }) =>
-      html`<tr><td class="account">${breakable(account)}</td><td class="end">${cents > 0n && money(cents)}</td><td class="end">${cents < 0n && money(-cents)}</td></tr>`,
-  )}</tbody></table>`;
+  return table({
+    caption,
+    rows: postings,
+    empty: 'Nenhuma partida.',
+    columns: [
+      { title: 'Conta', cell: ({ account }) => html`<span class="account">${breakable(account)}</span>` },
+      { title: 'Débito', cell: ({ cents }) => cents > 0n && money(cents), align: 'end' },
+      { title: 'Crédito', cell: ({ cents }) => cents < 0n && money(-cents), align: 'end' },
+    ],
+  });
 }
 
 /** An account name that may break after each colon, so that it fits a phone. */
