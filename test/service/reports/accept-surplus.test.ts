@@ -39,15 +39,17 @@ test('a person accepts a surplus in the console; API and Resumo show the person 
   expect(shown).toContain('Aceitar 3 a mais');
   const field = (name: string): string =>
     (new RegExp(`name="${name}" value="([^"]*)"`).exec(shown)?.[1] ?? '').replaceAll('&quot;', '"');
-  const accept = async (actual: string) =>
+  const accept = async (actual: string, step = '') =>
     await fetch(`${page}/accept`, {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie, origin: url },
-      body: new URLSearchParams({ form_token: field('form_token'), actual, note: 'o painel mostra 30' }),
+      body: new URLSearchParams({ form_token: field('form_token'), actual, step, note: 'o painel mostra 30' }),
     });
   expect((await accept('{"surplus":4}')).status, 'not what the page showed').toBe(409);
-  expect((await accept(field('actual'))).status).toBe(303);
+  const second = await accept(field('actual'));
+  expect([second.status, await second.text()]).toEqual([200, expect.stringContaining('O dia fica provado')]);
+  expect((await accept(field('actual'), 'confirm')).status).toBe(303);
 
   expect(await api(`/mismatches/${mismatches[0]?.id}`)).toMatchObject({
     state: 'resolved',

@@ -123,7 +123,12 @@ async function sendSecondStep(
   const preview = await previewChange(context, (inner) => settle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
   const name = nameAction(action, mismatch);
   const { title, meaning } = explainMismatch(mismatch.kind);
-  const stays = action === 'resolve' && ' A diferença fica como está: só a pergunta se encerra.';
+  const follows =
+    action === 'resolve'
+      ? 'A diferença fica como está: só a pergunta se encerra.'
+      : surplusIn(mismatch) > 0
+        ? 'O dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
+        : 'O lançamento em vigor é estornado na data dele, e os lojistas são avisados.';
   const draft = { values: { note: by.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
   const note = labelled(
     draft,
@@ -135,7 +140,7 @@ async function sendSecondStep(
 <div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">Cancelar</a></div>`;
   const body = html`<p class="crumb"><a href="/mismatches">Divergências</a> · <a href="${address}">${title}</a></p>
 <h1>${name}: confira</h1><p class="lead">Nada foi gravado ainda.</p>
-<p class="explain"><b>${meaning}.</b>${stays}</p>
+<p class="explain"><b>${meaning}.</b> ${follows}</p>
 ${await renderPreview(context, preview)}
 <section class="act">${postForm(response, `${address}/${action}`, content)}</section>`;
   sendPage(request, response, { title: `${name}: confira`, body, status: fault === undefined ? 200 : 422 });
