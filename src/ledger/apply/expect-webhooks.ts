@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import type { StoredEvent } from '../decide/sort-history.ts';
+import type { StoredEvent } from '../../domain/sort-history.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 
 /**

@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts';
 import type { FoundMismatch, MismatchKind } from '../../domain/mismatch.ts';
 import type { Observation, Source } from '../../domain/observation.ts';
+import { eventKey, type StoredEvent } from '../../domain/sort-history.ts';
 import { describeStatus, isFinal } from '../../domain/statuses.ts';
 import type { ResolvedScope } from '../../mismatches/resolve-mismatches.ts';
 import { checkDates } from '../decide/check-dates.ts';
 import { evaluateFields } from '../decide/check-fields.ts';
 import { type Decision, decide, type HistoryEvidence } from '../decide/decide-observation.ts';
 import type { ConfirmedFacts } from '../decide/merge-facts.ts';
-import { eventKey, type StoredEvent } from '../decide/sort-history.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import type { LoadedTransaction } from './load-stored-transactions.ts';
 

@@ -1,9 +1,9 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/group-values.ts';
+import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { withholdExtra } from '../../privacy/withhold-extra.ts';
-import { type StoredEvent, sortHistory } from '../decide/sort-history.ts';
 import type { CorrectionSummary, StoredTransaction } from '../decide/stored-transaction.ts';
 import type { EntryInForce } from '../journal/diff-entries.ts';
 import { loadEntriesInForce } from '../journal/load-entries.ts';

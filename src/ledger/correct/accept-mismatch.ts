@@ -14,6 +14,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
+import type { StoredEvent } from '../../domain/sort-history.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
@@ -35,7 +36,6 @@ import {
   describeFacts,
   isAcceptableKind,
 } from '../decide/correct-transaction.ts';
-import type { StoredEvent } from '../decide/sort-history.ts';
 import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';

@@ -1,6 +1,6 @@
+import type { StoredEvent } from '../../domain/sort-history.ts';
 import { describeStatus, isIllegalTransition, isKnownStatus, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import type { Difference } from './merge-facts.ts';
-import type { StoredEvent } from './sort-history.ts';
 
 /**
  * Returns anomalies of a history in itself, and of the row's own status. Pure.

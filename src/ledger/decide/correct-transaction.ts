@@ -4,8 +4,8 @@ import { centsOf } from '../../domain/cents-of.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
+import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { type StoredEvent, sortHistory } from './sort-history.ts';
 import type { StoredTransaction } from './stored-transaction.ts';
 
 /** Kinds whose evidence, the provider's version, can be accepted. */

@@ -8,6 +8,7 @@
  */
 
 import type { MismatchKind } from '../../domain/mismatch.ts';
+import { eventKey, type History, numberEvents, type StoredEvent } from '../../domain/sort-history.ts';
 import { isFinal, isKnownStatus, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { checkFields, listReadableAgain } from './check-fields.ts';
 import { checkHistory } from './check-history.ts';
@@ -22,7 +23,6 @@ import {
   readFacts,
   sameFacts,
 } from './merge-facts.ts';
-import { eventKey, type History, numberEvents, type StoredEvent } from './sort-history.ts';
 import { countUsedSequences, type StoredTransaction } from './stored-transaction.ts';
 
 export type Decision = {

@@ -13,7 +13,6 @@
 
 import type { WallTime } from '../../domain/calendar.ts';
 import type { ObservedEvent, ObservedTransaction } from '../../domain/observation.ts';
-import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import {
   eventKey,
   type History,
@@ -23,7 +22,8 @@ import {
   sortHistory,
   sortReal,
   stageOf,
-} from './sort-history.ts';
+} from '../../domain/sort-history.ts';
+import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 
 type Shown = Pick<ObservedTransaction, 'events' | 'eventsInferred'>;
 

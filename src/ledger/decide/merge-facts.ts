@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Observation, ObservedTransaction } from '../../domain/observation.ts';
-import type { History } from './sort-history.ts';
+import type { History } from '../../domain/sort-history.ts';
 import type { StoredTransaction } from './stored-transaction.ts';
 
 /** `outdated`: the evidence is older than an observation that is already stored. */

@@ -1,5 +1,5 @@
 import type { ObservedTransaction } from '../../domain/observation.ts';
-import type { History } from './sort-history.ts';
+import type { History } from '../../domain/sort-history.ts';
 
 export type StoredTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
   History & {

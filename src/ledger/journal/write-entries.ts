@@ -4,7 +4,7 @@ import { insertReturning } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import type { StoredEvent } from '../decide/sort-history.ts';
+import type { StoredEvent } from '../../domain/sort-history.ts';
 import type { EntryInForce } from './diff-entries.ts';
 import type { PlannedEntry, Posting } from './plan-entries.ts';
 import { sourceColumns } from './source-columns.ts';

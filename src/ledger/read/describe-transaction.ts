@@ -5,9 +5,9 @@ import type { Calendar } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
+import { sortHistory } from '../../domain/sort-history.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { readEventPositions } from '../apply/read-event-positions.ts';
-import { sortHistory } from '../decide/sort-history.ts';
 
 export type PresentedSource = {
   kind: string;

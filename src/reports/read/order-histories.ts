@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { sortHistory } from '../../domain/sort-history.ts';
 import { readEventPositions } from '../../ledger/apply/read-event-positions.ts';
-import { sortHistory } from '../../ledger/decide/sort-history.ts';
 
 export type HistoryEvent = {
   seq: number;

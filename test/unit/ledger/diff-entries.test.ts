@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sortHistory } from '../../../src/domain/sort-history.ts';
 import { type Decision, decide } from '../../../src/ledger/decide/decide-observation.ts';
-import { sortHistory } from '../../../src/ledger/decide/sort-history.ts';
 import type { StoredTransaction } from '../../../src/ledger/decide/stored-transaction.ts';
 import { diffEntries, type EntryInForce } from '../../../src/ledger/journal/diff-entries.ts';
 import {

@@ -1,7 +1,7 @@
 /** The stored events of a transaction: their identity (`eventKey`) and their order. Pure. */
 
-import type { ObservedEvent } from '../../domain/observation.ts';
-import { isKnownStatus, STATUSES } from '../../domain/statuses.ts';
+import type { ObservedEvent } from './observation.ts';
+import { isKnownStatus, STATUSES } from './statuses.ts';
 
 export type StoredEvent = {
   /** The row number; undefined for an event that this decision adds. */
