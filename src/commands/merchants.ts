@@ -145,7 +145,9 @@ async function list(context: Context, options: Output): Promise<void> {
     after = last.seq;
   }
   // only the host: the rest of an address may hold a secret
-  const lines = merchants.map((one) => `${one.id}  ${one.state.padEnd(8)}  ${one.name}  ${new URL(one.url).host}`);
+  const lines = merchants.map(
+    (one) => `${one.id}  ${one.state.padEnd(8)}  ${one.name}  ${one.url === null ? 'fetches' : new URL(one.url).host}`,
+  );
   print(options.json, { merchants }, lines.join('\n') || 'there is no merchant yet: confere merchants add');
 }
 

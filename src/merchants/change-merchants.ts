@@ -5,9 +5,10 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { completeFilter, type FilterInput } from './match-filter.ts';
+import { completeFilter, type FilterInput, isWithin, parseFilter } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
 import { addSecret, formatSecret, generateSecret } from './secrets.ts';
+import { startBackfill } from './start-backfill.ts';
 import { validateUrl } from './validate-url.ts';
 
 const ID_BYTES = 12;
@@ -23,7 +24,8 @@ export const HEALTHY = {
 
 export type NewMerchant = {
   name: string;
-  url: string;
+  /** Null: the merchant fetches its events. */
+  url: string | null;
   email?: string | null | undefined;
   filter?: FilterInput | undefined;
   rate?: number | null | undefined;
@@ -31,19 +33,19 @@ export type NewMerchant = {
 };
 
 /**
- * Adds a merchant and its first secret, which is returned here and never again.
+ * Adds a merchant and its first secret, which is returned here and never again. The callbacks of events since
+ * `eventsSince` that the ledger knows already follow in the background.
  * @throws ConfereError `invalid_request` for a URL that callbacks must not go to.
  */
 export async function createMerchant(
   context: Context,
   input: NewMerchant,
 ): Promise<{ merchant: MerchantRow; secret: string }> {
-  checkUrl(context, input.url);
+  checkMerchant(context, input);
   const made = generateSecret(context);
   const now = made.createdAt;
   const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
-  // the provider's clock has whole seconds: an event of this second counts
-  const thisSecond = new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
+  const eventsSince = input.eventsSince ?? defaultEventsSince(now);
   await transact(context.db, async (trx, mayBeDone) => {
     if (mayBeDone && (await merchantExists(trx, id))) return;
     const row = {
@@ -53,13 +55,20 @@ export async function createMerchant(
       email: input.email ?? null,
       filter: JSON.stringify(completeFilter(input.filter)),
       rate: input.rate ?? null,
-      events_since: input.eventsSince ?? thisSecond,
+      events_since: eventsSince,
       created_at: now,
     };
     const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
-    await addSecret(context, trx, requireRowNumber(insertId, 'a merchant'), made);
+    const seq = requireRowNumber(insertId, 'a merchant');
+    await addSecret(context, trx, seq, made);
+    await startBackfill(context, trx, seq, eventsSince);
   });
   return { merchant: await findMerchant(context.db, id), secret: formatSecret(made) };
+}
+
+/** The provider's clock has whole seconds: an event of this second counts. */
+export function defaultEventsSince(now: Date): Date {
+  return new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
 }
 
 async function merchantExists(trx: Transaction<Database>, id: string): Promise<boolean> {
@@ -70,9 +79,12 @@ export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] |
   state?: 'enabled' | 'paused' | undefined;
 };
 
-/** Changes what is given and leaves the rest; a given filter replaces the whole filter. */
+/**
+ * Changes what is given and leaves the rest; a given filter replaces the whole filter. If the merchant now receives more,
+ * the callbacks of events that the ledger knows already follow in the background.
+ */
 export async function updateMerchant(context: Context, id: string, change: MerchantChange): Promise<MerchantRow> {
-  if (change.url !== undefined) checkUrl(context, change.url);
+  checkMerchant(context, change);
   const merchant = await findMerchant(context.db, id);
   const set: Updateable<Database['merchants']> = {};
   if (change.name !== undefined) set.name = change.name;
@@ -81,11 +93,21 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.rate !== undefined) set.rate = change.rate;
   if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
-  if (Object.keys(set).length > 0) {
-    await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
-  }
+  await transact(context.db, async (trx) => {
+    if (Object.keys(set).length > 0) {
+      await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
+    }
+    if (receivesMore(merchant, change)) {
+      await startBackfill(context, trx, merchant.seq, change.eventsSince ?? merchant.events_since);
+    }
+  });
   if (change.state !== undefined && change.state !== merchant.state) return setMerchantState(context, id, change.state);
   return findMerchant(context.db, id);
+}
+
+function receivesMore(merchant: MerchantRow, { eventsSince, filter }: MerchantChange): boolean {
+  if (eventsSince !== undefined && eventsSince < merchant.events_since) return true;
+  return filter !== undefined && !isWithin(completeFilter(filter), parseFilter(merchant.filter));
 }
 
 /**
@@ -114,7 +136,9 @@ export async function removeMerchant(context: Context, id: string): Promise<void
   });
 }
 
-function checkUrl(context: Context, url: string): void {
+/** @throws ConfereError `invalid_request` for a URL that callbacks must not go to. */
+export function checkMerchant(context: Context, { url }: MerchantChange): void {
+  if (url === undefined || url === null) return;
   const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
   const refusal = validateUrl(url, { allowPrivate, allowPlain });
   if (refusal) throw new ConfereError('invalid_request', `the url ${refusal}`, { fields: { url: [refusal] } });

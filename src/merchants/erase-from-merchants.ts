@@ -40,7 +40,7 @@ function listTexts({
   ...texts
 }: {
   name: string;
-  url: string;
+  url: string | null;
   email: string | null;
   filter: string;
 }): string[] {

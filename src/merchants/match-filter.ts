@@ -46,6 +46,22 @@ export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): b
   );
 }
 
+/** Whether each event that matches `inner` also matches `outer`; false where that is not plain to see. */
+export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean {
+  const isInList = (one: readonly string[], other: readonly string[]): boolean =>
+    other.length === 0 || (one.length > 0 && one.every((value) => other.includes(value)));
+  const areLongerPrefixes = (one: string[], other: string[]): boolean =>
+    other.length === 0 || (one.length > 0 && one.every((value) => other.some((prefix) => value.startsWith(prefix))));
+  return (
+    isInList(inner.platforms, outer.platforms) &&
+    isInList(inner.operations, outer.operations) &&
+    isInList(inner.statuses, outer.statuses) &&
+    areLongerPrefixes(inner.reference_prefixes, outer.reference_prefixes) &&
+    areLongerPrefixes(inner.extra_prefixes, outer.extra_prefixes) &&
+    Object.entries(outer.extra_match).every(([key, value]) => sameText(inner.extra_match[key], value))
+  );
+}
+
 /** Parses a stored filter: lists that an older one lacks are empty. */
 export function parseFilter(text: string): MerchantFilter {
   return completeFilter(JSON.parse(text) as FilterInput);

@@ -20,6 +20,29 @@ export function presentMerchant(row: MerchantRow) {
     /** Since when no attempt has succeeded, and whether its callbacks are held for that. */
     failing_since: row.failing_since?.toISOString() ?? null,
     breaker: row.breaker_opened_at === null ? ('closed' as const) : ('open' as const),
+    backfill: presentBackfill(row),
+    /** Of a merchant that fetches its events: when it last did, and when its token ends. */
+    pulled_at: row.pulled_at?.toISOString() ?? null,
+    pull_token_expires_at: row.pull_token_expires_at?.toISOString() ?? null,
+  };
+}
+
+const BACKFILL_STATES: Record<string, 'waiting' | 'running' | 'done'> = { waiting: 'waiting', done: 'done' };
+
+/**
+ * The progress of enqueuing callbacks of events that the ledger knew before. `done`: transactions so far; `enqueued`:
+ * callbacks so far; `reached`: the provider's wall time up to which it has read.
+ */
+function presentBackfill(row: MerchantRow) {
+  if (row.backfill_state === null || row.backfill_since === null) return null;
+  return {
+    state: BACKFILL_STATES[row.backfill_state] ?? ('running' as const),
+    from: row.backfill_since.toISOString(),
+    reached: row.cursor_wall,
+    done: Number(row.backfill_done),
+    enqueued: Number(row.enqueued),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
   };
 }
 
@@ -31,7 +54,7 @@ export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
   return {
     ...merchant,
     name: maskText(merchant.name),
-    url: maskText(new URL(merchant.url).origin),
+    url: merchant.url === null ? null : maskText(new URL(merchant.url).origin),
     email: null,
     filter: maskFilter(merchant.filter),
   };

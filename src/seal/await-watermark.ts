@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import { type Appended, waitForWriters } from '../database/wait-for-writers.ts';
 
 /** The highest row number of each append-only table. */
 export type Watermark = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
 
-type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit';
-
 /** Time for a statement that has its row numbers to insert and lock its rows. */
 const SETTLE_MS = 50;
-/** Maximum number of rows locked at once while waiting for their writers; a backlog takes several transactions. */
-const LOCKED_ROWS_MAX = 20_000;
 
 /**
  * Waits until no row can appear at or below the watermark. A row number is assigned at the insert and visible at the
@@ -53,19 +50,4 @@ export async function readWatermark(db: Reader): Promise<Watermark> {
 async function readHighest(db: Reader, table: Appended): Promise<number> {
   const row = await db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
   return row?.seq ?? 0;
-}
-
-async function waitForWriters(db: Kysely<Database>, table: Appended, from: number, to: number): Promise<void> {
-  let after = from;
-  while (after < to) {
-    // MariaDB has no FOR SHARE; MySQL accepts the older form
-    const locked = sql<{ count: number; last: number | null }>`SELECT COUNT(*) AS count, MAX(seq) AS last FROM (
-      SELECT seq FROM ${sql.table(table)} WHERE seq > ${after} AND seq <= ${to}
-      ORDER BY seq LIMIT ${LOCKED_ROWS_MAX} LOCK IN SHARE MODE
-    ) AS settled`;
-    // READ COMMITTED: locks rows only, not the gaps that writers append to
-    const { rows } = await db.transaction().execute((trx) => locked.execute(trx));
-    if (Number(rows[0]?.count ?? 0) < LOCKED_ROWS_MAX) return;
-    after = Number(rows[0]?.last ?? to);
-  }
 }

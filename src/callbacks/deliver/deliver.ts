@@ -7,7 +7,7 @@ import { pauseAndResume, type Ramps } from '../health/pause-and-resume.ts';
 import { claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from '../queue/read-delivery-merchants.ts';
-import { createSlots, limitOf, listLeased, shareSlots, takeSlot, untrackCallback } from '../queue/slots.ts';
+import { createSlots, limitIdle, limitOf, listLeased, shareSlots, takeSlot, untrackCallback } from '../queue/slots.ts';
 import { createPrepareSuccessor, type Dispatcher, dispatch } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
@@ -132,7 +132,7 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   );
   const wants = inTurn.flatMap((merchant) => {
     const share = shares.get(merchant.seq);
-    return share === undefined ? [] : [{ merchant, slots: share }];
+    return share === undefined ? [] : [{ merchant, slots: share, idleSlots: limitIdle(slots, merchant.seq, share) }];
   });
   const held = listLeased(slots);
   const claimed: ClaimedCallback[] = [];

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
+import { WHEN_IDLE } from '../health/when-idle.ts';
 import { claimSuccessors } from './claim-successors.ts';
 import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-callback.ts';
 import { limitRates, lockRates } from './limit-rates.ts';
@@ -15,8 +16,8 @@ import { deferBlocked, splitByOrder } from './split-by-order.ts';
 export const LEASE_MS = 60_000;
 const SELECTS_MAX = 50;
 
-/** A merchant, and how many free slots it has now. */
-export type ClaimRequest = { merchant: DeliveryMerchant; slots: number };
+/** A merchant, how many free slots it has now, and how many of these the callbacks of a backfill may use. */
+export type ClaimRequest = { merchant: DeliveryMerchant; slots: number; idleSlots?: number };
 
 export type ClaimResult = {
   claimed: ClaimedCallback[];
@@ -34,9 +35,14 @@ export async function claimCallbacks(context: Context, wants: ClaimRequest[], bu
   const due = await findCandidates(context, wants, now);
   const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
   const saturated = new Set(
-    wants.flatMap(({ merchant, slots }) => ((dueOf.get(merchant.seq)?.length ?? 0) < slots ? [] : [merchant.seq])),
+    wants.flatMap(({ merchant, slots, idleSlots = 0 }) => {
+      const { live = [], idle = [] } = Object.groupBy(dueOf.get(merchant.seq) ?? [], kindOf);
+      return live.length < slots && (idle.length === 0 || idle.length < idleSlots) ? [] : [merchant.seq];
+    }),
   );
-  const candidates = due.map((one) => one.seq).filter((seq) => !busy.has(seq));
+  const candidates = chooseCandidates(wants, dueOf)
+    .map((one) => one.seq)
+    .filter((seq) => !busy.has(seq));
   if (candidates.length === 0) return { claimed: [], saturated };
   const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
   const claimed = await transact(context.db, async (trx) => {
@@ -47,6 +53,9 @@ export async function claimCallbacks(context: Context, wants: ClaimRequest[], bu
     // visible here, or it wakes what is deferred here
     const open = await readOpenOf(trx, rows);
     const { ready, blocked } = splitByOrder(rows, open, now);
+    // a rate serves callbacks of a backfill last
+    const order = new Map(candidates.map((seq, index) => [seq, index]));
+    ready.sort((a, b) => (order.get(a.seq) ?? 0) - (order.get(b.seq) ?? 0));
     const granted = await limitRates(trx, ready, rates, now);
     await deferBlocked(trx, blocked);
     const claimed = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
@@ -103,16 +112,37 @@ export async function claimProbe(
   });
 }
 
-type Candidate = { seq: number; merchant_seq: number };
+type Candidate = { seq: number; merchant_seq: number; is_idle: number };
+
+function kindOf(one: Candidate): 'live' | 'idle' {
+  return Number(one.is_idle) === 1 ? 'idle' : 'live';
+}
+
+/** Returns due callbacks by their row number, then those of backfills, as far as slots are left for these. */
+function chooseCandidates(wants: ClaimRequest[], dueOf: Map<number, Candidate[]>): Candidate[] {
+  const chosen = wants.map(({ merchant, slots, idleSlots = 0 }) => {
+    const { live = [], idle = [] } = Object.groupBy(dueOf.get(merchant.seq) ?? [], kindOf);
+    return { live, idle: idle.slice(0, Math.min(idleSlots, Math.max(0, slots - live.length))) };
+  });
+  const bySeq = (a: Candidate, b: Candidate): number => a.seq - b.seq;
+  return [...chosen.flatMap((one) => one.live).sort(bySeq), ...chosen.flatMap((one) => one.idle).sort(bySeq)];
+}
 
 // one round trip for all merchants, each with its own LIMIT: a long queue of one does not hide another's
 async function findCandidates(context: Context, wants: ClaimRequest[], now: Date): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (let from = 0; from < wants.length; from += SELECTS_MAX) {
-    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, slots }) => {
+    const selects = wants.slice(from, from + SELECTS_MAX).flatMap(({ merchant, slots, idleSlots = 0 }) => {
       const testsOnly = merchant.holdsBack ? sql`AND transaction_seq IS NULL` : sql``;
-      return sql`(SELECT seq, merchant_seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
-        AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(slots)})`;
+      const live = sql`(SELECT seq, merchant_seq, 0 AS is_idle FROM callbacks WHERE merchant_seq = ${merchant.seq}
+        AND state = 'pending' AND next_attempt_at <= ${now} ${testsOnly}
+        ORDER BY next_attempt_at LIMIT ${sql.lit(slots)})`;
+      if (merchant.holdsBack || idleSlots === 0) return [live];
+      return [
+        live,
+        sql`(SELECT seq, merchant_seq, 1 AS is_idle FROM callbacks WHERE merchant_seq = ${merchant.seq}
+        AND state = 'pending' AND next_attempt_at = ${WHEN_IDLE} ORDER BY seq LIMIT ${sql.lit(idleSlots)})`,
+      ];
     });
     const { rows } = await sql<Candidate>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
     found.push(...rows);
@@ -130,7 +160,7 @@ async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): P
   const rows = await selectClaimable(trx)
     .where('seq', 'in', seqs)
     .where('state', '=', 'pending')
-    .where('next_attempt_at', '<=', now)
+    .where((eb) => eb.or([eb('next_attempt_at', '<=', now), eb('next_attempt_at', '=', WHEN_IDLE)]))
     .orderBy('seq')
     .forUpdate()
     .skipLocked()

@@ -1,36 +1,23 @@
-import type { KeyObject } from 'node:crypto';
-import type { Insertable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
-import { type MerchantFilter, matchesFilter, parseFilter } from '../../merchants/match-filter.ts';
-import { holdsBack } from '../health/merchant-health.ts';
+import { WHEN_IDLE } from '../health/when-idle.ts';
+import {
+  type CallbackCause,
+  type CallbackInsert,
+  type CorrectionCause,
+  type Recipient,
+  receivesCorrection,
+  receivesEvent,
+  toCorrectionRow,
+  toEventRow,
+} from './callback-rows.ts';
 import { RECHECK_MS } from './check-order.ts';
-import { deriveWebhookId } from './derive-webhook-id.ts';
+import { listMissing } from './list-missing.ts';
+import { readRecipients } from './read-recipients.ts';
 
 const ROWS_MAX = 500;
-/** Takes the place of the status in the `type` of a correction's callback. */
-const CORRECTED = 'corrected';
-
-/** A new event of a transaction, as the ledger wrote it in this database transaction. */
-export type CallbackCause = {
-  transaction: {
-    seq: number;
-    id: string;
-    operation: Operation;
-    reference: string | null;
-    extra: string | null;
-    platform: string | null;
-  };
-  event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
-  previousStatus: string | null;
-  source: 'webhook' | 'reconciliation';
-  /** The observation that brought the event. */
-  origin?: Source | undefined;
-  /** Row number of the inferred event that this one replaces. Merchants notified of that event get a correction instead. */
-  inPlaceOf?: number;
-};
 
 /** The ids of a callback, and the observation that brought its event. */
 export type EnqueuedCallback = {
@@ -54,12 +41,16 @@ export async function enqueueCallbacks(
 ): Promise<EnqueuedCallback[]> {
   if (causes.length === 0) return [];
   const recipients = await readRecipients(trx);
+  const firsts = new Map<number, number>();
+  for (const { transaction, event } of causes) {
+    firsts.set(transaction.seq, Math.min(event.sequence, firsts.get(transaction.seq) ?? event.sequence));
+  }
+  await enqueueOlder(context, trx, recipients, firsts);
   const now = context.clock.now();
-  const key = context.keys.callbackIds;
   const notified = await readNotified(trx, causes);
   const made = recipients.flatMap((recipient) => {
     const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
-    return callbacksFor(recipient, fresh, key, now);
+    return callbacksFor(context, recipient, fresh, now);
   });
   await insertCallbacks(
     trx,
@@ -86,22 +77,6 @@ async function readNotified(trx: Transaction<Database>, causes: CallbackCause[])
 }
 
 /**
- * A transaction before and after a correction by a person or by its own later history. `sequence` is the correction's.
- * A correction by the history is sent to recipients of the old state (`before`); new events have callbacks of their own.
- */
-export type CorrectionCause = {
-  seq: number;
-  sequence: number;
-  before: CorrectedTransaction;
-  after: CorrectedTransaction;
-  concerns: 'before' | 'either';
-};
-
-type CorrectedTransaction = Omit<CallbackCause['transaction'], 'seq'> & {
-  events: { status: string; atWall: string }[];
-};
-
-/**
  * Writes the callbacks of a correction, in the database transaction that made it: one for each merchant that receives any
  * event of the transaction as it was before or, if `concerns` is `either`, as it is now. So every merchant that was sent
  * wrong facts is sent the correction.
@@ -111,42 +86,65 @@ export async function enqueueCorrection(
   trx: Transaction<Database>,
   cause: CorrectionCause,
 ): Promise<number> {
-  const { seq, sequence, before, after, concerns } = cause;
+  const recipients = await readRecipients(trx);
+  await enqueueOlder(context, trx, recipients, new Map([[cause.seq, cause.sequence]]));
   const now = context.clock.now();
-  const key = context.keys.callbackIds;
-  const recipients = (await readRecipients(trx)).filter((recipient) =>
-    (concerns === 'before' ? [before] : [before, after]).some((facts) =>
-      facts.events.some(
-        (event) =>
-          event.status !== STATUS_UNREADABLE &&
-          context.calendar.toInstant(event.atWall) >= recipient.eventsSince &&
-          matchesFilter(recipient.filter, { ...facts, status: event.status }),
-      ),
-    ),
-  );
-  const rows = recipients.map((recipient) => ({
-    webhook_id: deriveWebhookId(key, {
-      merchantId: recipient.id,
-      transactionId: after.id,
-      status: CORRECTED,
-      atWall: '',
-      occurrence: sequence,
-    }),
-    merchant_seq: recipient.seq,
-    transaction_seq: seq,
-    event_seq: null,
-    sequence,
-    type: `pix.${after.operation}.${CORRECTED}`,
-    previous_status: before.events.at(-1)?.status ?? null,
-    source: 'reconciliation',
-    state: recipient.holds ? 'held' : 'pending',
-    next_attempt_at: now,
-    created_at: now,
-  }));
+  const rows = recipients
+    .filter((recipient) => receivesCorrection(context, recipient, cause))
+    .map((recipient) => toCorrectionRow(context, recipient, cause, now));
   return await insertCallbacks(trx, rows);
 }
 
-async function insertCallbacks(trx: Transaction<Database>, rows: Insertable<Database['callbacks']>[]): Promise<number> {
+/**
+ * Writes what a merchant lacks of these transactions, at the lowest priority. A second call adds nothing.
+ * @returns how many callbacks were added.
+ */
+export async function enqueueMissing(
+  context: Context,
+  trx: Transaction<Database>,
+  recipient: Recipient,
+  transactionSeqs: number[],
+): Promise<number> {
+  const missing = await listMissing(context, trx, [recipient], transactionSeqs, { dueAt: WHEN_IDLE });
+  await insertCallbacks(trx, missing);
+  return missing.length;
+}
+
+/**
+ * Writes what merchants with an open backfill lack of these transactions, before a newer callback: it must not overtake
+ * them. Those that wait for an idle moment become due now.
+ * @param before by the transaction's row number: the sequence number of the newer callback.
+ */
+async function enqueueOlder(
+  context: Context,
+  trx: Transaction<Database>,
+  recipients: Recipient[],
+  before: Map<number, number>,
+): Promise<void> {
+  const open = recipients.filter((recipient) => recipient.isBackfilling);
+  if (open.length === 0) return;
+  const now = context.clock.now();
+  await insertCallbacks(trx, await listMissing(context, trx, open, [...before.keys()], { dueAt: now, before }));
+  const idle = await trx
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('transaction_seq', 'in', [...before.keys()])
+    .where('next_attempt_at', '=', WHEN_IDLE)
+    .execute();
+  if (idle.length === 0) return;
+  await trx
+    .updateTable('callbacks')
+    .set((eb) => ({ next_attempt_at: eb.case().when('state', '=', 'held').then(eb.ref('created_at')).else(now).end() }))
+    .where(
+      'seq',
+      'in',
+      idle.map((row) => row.seq),
+    )
+    .where('next_attempt_at', '=', WHEN_IDLE)
+    .execute();
+}
+
+async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
   let added = 0n;
   for (let from = 0; from < rows.length; from += ROWS_MAX) {
     const result = await trx
@@ -160,57 +158,23 @@ async function insertCallbacks(trx: Transaction<Database>, rows: Insertable<Data
   return Number(added);
 }
 
-type Recipient = { seq: number; id: string; filter: MerchantFilter; eventsSince: Date; holds: boolean };
-
-// not cached: a merchant that was added a moment ago receives the events of now
-async function readRecipients(trx: Transaction<Database>): Promise<Recipient[]> {
-  const rows = await trx
-    .selectFrom('merchants')
-    .select(['seq', 'id', 'state', 'filter', 'events_since', 'breaker_opened_at', 'deleted_at'])
-    .where('deleted_at', 'is', null)
-    .execute();
-  return rows.map((row) => ({
-    seq: row.seq,
-    id: row.id,
-    filter: parseFilter(row.filter),
-    eventsSince: row.events_since,
-    holds: holdsBack(row),
-  }));
-}
-
 function callbacksFor(
+  context: Context,
   recipient: Recipient,
   causes: CallbackCause[],
-  key: KeyObject,
   now: Date,
-): { row: Insertable<Database['callbacks']>; enqueued: EnqueuedCallback }[] {
+): { row: CallbackInsert; enqueued: EnqueuedCallback }[] {
   const hasFirst = new Set<number>();
   const made: ReturnType<typeof callbacksFor> = [];
-  for (const { transaction, event, previousStatus, source, origin } of causes) {
-    if (event.at < recipient.eventsSince) continue;
-    if (!matchesFilter(recipient.filter, { ...transaction, status: event.status })) continue;
-    const { status, atWall, occurrence } = event;
+  for (const cause of causes) {
+    if (!receivesEvent(recipient, cause)) continue;
+    const { seq, id } = cause.transaction;
     // a later event of the same transaction becomes due when the one before it is delivered
-    const waits = hasFirst.has(transaction.seq) && !recipient.holds;
-    hasFirst.add(transaction.seq);
-    const transactionId = transaction.id;
-    const identity = { merchantId: recipient.id, transactionId, status, atWall, occurrence };
-    const callback = deriveWebhookId(key, identity);
-    const row = {
-      webhook_id: callback,
-      merchant_seq: recipient.seq,
-      transaction_seq: transaction.seq,
-      event_seq: event.seq,
-      sequence: event.sequence,
-      type: `pix.${transaction.operation}.${status}`,
-      previous_status: previousStatus,
-      source,
-      state: recipient.holds ? 'held' : 'pending',
-      next_attempt_at: waits ? new Date(now.getTime() + RECHECK_MS) : now,
-      created_at: now,
-      ...(origin?.traceparent === undefined ? {} : { traceparent: origin.traceparent }),
-    };
-    made.push({ row, enqueued: { callback, merchant: recipient.id, transaction: transactionId, origin } });
+    const waits = hasFirst.has(seq) && !recipient.holds;
+    hasFirst.add(seq);
+    const row = toEventRow(context, recipient, cause, waits ? new Date(now.getTime() + RECHECK_MS) : now);
+    const enqueued = { callback: row.webhook_id, merchant: recipient.id, transaction: id, origin: cause.origin };
+    made.push({ row, enqueued });
   }
   return made;
 }

@@ -12,7 +12,7 @@ export type DeliveryMerchant = {
   probeIsDue: boolean;
 };
 
-/** Reads all merchants that are not removed. */
+/** Reads all merchants that are not removed and have a URL. */
 export async function readDeliveryMerchants(context: Context): Promise<DeliveryMerchant[]> {
   const now = context.clock.now();
   const unprobedSince = new Date(now.getTime() - PROBE_EVERY_MS);
@@ -20,11 +20,12 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
     .selectFrom('merchants')
     .select(['seq', 'id', 'url', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
     .where('deleted_at', 'is', null)
+    .where('url', 'is not', null)
     .execute();
   return rows.map((row) => ({
     seq: row.seq,
     id: row.id,
-    url: row.url,
+    url: row.url ?? '',
     rate: row.rate,
     holdsBack: holdsBack(row),
     probeIsDue:

@@ -68,6 +68,15 @@ export function shareSlots(slots: Slots, merchantSeqs: number[], nowMs: number):
   return shares;
 }
 
+/**
+ * How many of a merchant's free slots callbacks of a backfill may use: half of its limit stays free for the others, and
+ * half of all slots.
+ */
+export function limitIdle(slots: Slots, merchantSeq: number, free: number): number {
+  if (slots.inFlight.size >= IN_FLIGHT_MAX / 2) return 0;
+  return Math.max(0, free - Math.floor(limitOf(slots, merchantSeq).limit / 2));
+}
+
 export function takeSlot(slots: Slots, callback: Taken): void {
   slots.claimed.add(callback.seq);
   slots.inFlight.add(callback.seq);

@@ -5,6 +5,7 @@ import { openChannels } from '../../alerts/open-channels.ts';
 import { openMailer } from '../../alerts/open-mailer.ts';
 import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
 import { sendAlerts } from '../../alerts/send-alerts.ts';
+import { workBackfills } from '../../callbacks/backfill/work-backfills.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import { IN_FLIGHT_MAX } from '../../callbacks/queue/slots.ts';
 import { type Context, PREPARED_CONNECTIONS } from '../../context.ts';
@@ -128,6 +129,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onOutage: (trouble) => raiseMerchantAlert(context, trouble),
       onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
     }),
+    backfills: workBackfills(context),
     alerts: sendAlerts(context, openChannels(context, openMailer(context.config))),
     report_mails: mailReports(context),
     sealer: sealLedger(context),

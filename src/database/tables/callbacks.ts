@@ -7,7 +7,8 @@ export type CallbackTables = {
     seq: Generated<number>;
     id: string;
     name: string;
-    url: string;
+    /** Null: the merchant fetches its events. */
+    url: Optional<string>;
     email: Optional<string>;
     state: Generated<string>;
     disabled_reason: Optional<string>;
@@ -23,8 +24,31 @@ export type CallbackTables = {
     recovered_at: Optional<Date>;
     last_position: Generated<number>;
     pull_token_hash: Optional<Buffer>;
+    pull_token_expires_at: Optional<Date>;
+    pulled_position: Generated<number>;
+    pulled_at: Optional<Date>;
     created_at: Date;
     deleted_at: Optional<Date>;
+  };
+  backfills: {
+    merchant_seq: number;
+    state: string;
+    events_since: Date;
+    cursor_wall: string;
+    cursor_seq: number;
+    transactions: Generated<number>;
+    enqueued: Generated<number>;
+    started_at: Date;
+    updated_at: Date;
+    finished_at: Optional<Date>;
+  };
+  merchant_mails: {
+    merchant_seq: number;
+    day: string;
+    cause: string;
+    callback_seq: number;
+    created_at: Date;
+    next_attempt_at: Optional<Date>;
   };
   merchant_secrets: {
     seq: Generated<number>;

@@ -1,17 +1,27 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { type AuditedAction, auditChange } from '../../access/audit.ts';
+import { type AuditedAction, audit, auditChange } from '../../access/audit.ts';
+import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
+import {
+  checkMerchant,
+  createMerchant,
+  defaultEventsSince,
+  removeMerchant,
+  setMerchantState,
+  updateMerchant,
+} from '../../merchants/change-merchants.ts';
+import { completeFilter, type FilterInput, parseFilter } from '../../merchants/match-filter.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
-import { findMerchant, listMerchants } from '../../merchants/read-merchants.ts';
+import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
+import { getActor, getCaller, requireRole } from '../access/authorize.ts';
+import { authorizeFilter } from '../access/authorize-search.ts';
 import { presentMerchantTo } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
@@ -37,13 +47,17 @@ export const filterSchema = z
 const shared = {
   name: z.string().trim().min(1).max(200),
   // not checked here: the configuration decides which addresses callbacks may go to
-  url: z.string(),
+  url: z.string().nullable().optional().describe('null: it fetches its events from /events'),
   email: z.email().max(320).nullable().optional(),
   filter: filterSchema.optional(),
   rate: z.int().min(1).max(RATE_MAX).nullable().optional(),
   events_since: z.iso.datetime({ offset: true }).optional(),
+  dry_run: z.boolean().optional().describe('only count the callbacks of past events'),
 };
 export const newMerchantSchema = z.strictObject(shared);
+export const pullTokenSchema = z
+  .strictObject({ expires_at: z.iso.datetime({ offset: true }).describe('default: it does not end by itself') })
+  .partial();
 export const merchantChangeSchema = z
   .strictObject({ ...shared, state: z.enum(['enabled', 'paused']).optional() })
   .partial();
@@ -105,10 +119,12 @@ function addActions(router: express.Router, context: Context): void {
     response.status(202).json(presentCallback(callback));
   });
   router.post('/merchants/:id/pull-token', requireRole('admin'), async (request, response) => {
+    const { expires_at: end } = parseBody(request, pullTokenSchema);
+    const expiresAt = end === undefined ? undefined : new Date(end);
     const token = await change('merchant.pull_token_given', request, response, (inner) =>
-      issuePullToken(inner, idOf(request)),
+      issuePullToken(inner, idOf(request), expiresAt),
     );
-    response.json({ id: idOf(request), token });
+    response.json({ id: idOf(request), token, expires_at: expiresAt?.toISOString() ?? null });
   });
   router.delete('/merchants/:id/pull-token', requireRole('admin'), async (request, response) => {
     await change('merchant.pull_token_revoked', request, response, (inner) => revokePullToken(inner, idOf(request)));
@@ -117,11 +133,17 @@ function addActions(router: express.Router, context: Context): void {
 }
 
 async function addMerchant(context: Context, request: Request, response: Response): Promise<void> {
-  const { events_since: since, ...input } = parseBody(request, newMerchantSchema);
-  const eventsSince = since === undefined ? undefined : new Date(since);
+  const { events_since: since, dry_run: isDryRun, url = null, ...rest } = parseBody(request, newMerchantSchema);
+  const eventsSince = since === undefined ? defaultEventsSince(context.clock.now()) : new Date(since);
+  const input = { ...rest, url, eventsSince };
+  if (isDryRun) {
+    checkMerchant(context, input);
+    await sendCount(context, response, undefined, { ...input, eventsSince });
+    return;
+  }
   const { merchant, secret } = await auditChange(
     context,
-    (inner) => createMerchant(inner, { ...input, eventsSince }),
+    (inner) => createMerchant(inner, input),
     (made) => ({ actor: getActor(response), action: 'merchant.added', target: made.merchant.id }),
   );
   response
@@ -131,9 +153,16 @@ async function addMerchant(context: Context, request: Request, response: Respons
 }
 
 async function changeMerchant(context: Context, request: Request, response: Response): Promise<void> {
-  const body = parseBody(request, merchantChangeSchema);
+  const { dry_run: isDryRun, ...body } = parseBody(request, merchantChangeSchema);
   const { events_since: since, ...change } = body;
   const eventsSince = since === undefined ? undefined : new Date(since);
+  if (isDryRun) {
+    checkMerchant(context, change);
+    const merchant = await findMerchant(context.db, idOf(request));
+    const { filter = parseFilter(merchant.filter) } = change;
+    await sendCount(context, response, merchant, { filter, eventsSince: eventsSince ?? merchant.events_since });
+    return;
+  }
   // field names only: a URL may hold a secret
   const done = { ...describeAudit(request, response, 'merchant.changed'), detail: Object.keys(body).join(', ') };
   const merchant = await auditChange(
@@ -142,6 +171,21 @@ async function changeMerchant(context: Context, request: Request, response: Resp
     done,
   );
   response.json(presentMerchant(merchant));
+}
+
+/** Answers a dry run: how many callbacks of events that the ledger knows would be enqueued. */
+async function sendCount(
+  context: Context,
+  response: Response,
+  merchant: MerchantRow | undefined,
+  { filter, eventsSince }: { filter?: FilterInput | undefined; eventsSince: Date },
+): Promise<void> {
+  // a count reveals whether anything matches the filter: it is a search
+  await authorizeFilter(context, getCaller(response), filter);
+  const done = { actor: getActor(response), action: 'merchant.backfill_counted', target: merchant?.id ?? 'new' };
+  await audit(context, { ...done, detail: Object.keys(filter ?? {}).join(', ') });
+  const count = await countBackfill(context, merchant, { filter: completeFilter(filter), eventsSince });
+  response.json({ dry_run: true, events_since: eventsSince.toISOString(), ...count });
 }
 
 function describeAudit(request: Request, response: Response, action: string): AuditedAction {

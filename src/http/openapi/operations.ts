@@ -8,7 +8,7 @@ import { auditQuerySchema } from '../api/audit.ts';
 import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
 import { feedQuerySchema } from '../api/events.ts';
-import { merchantChangeSchema, newMerchantSchema } from '../api/merchants.ts';
+import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants.ts';
 import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
@@ -21,7 +21,7 @@ import { auditRow, newToken, token } from './components/access.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
 import { jobs } from './components/jobs.ts';
 import * as ledger from './components/ledger.ts';
-import { feedEvent, merchant, newMerchant, rotatedMerchant } from './components/merchants.ts';
+import { backfillCount, feedEvent, merchant, newMerchant, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
 import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
 import { report } from './components/reports.ts';
@@ -50,7 +50,11 @@ const receiving = {
 const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
 const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
 const beingMade = z.object({ day: z.iso.date(), state: z.literal('being_made') });
-const pullToken = z.object({ id: z.string(), token: z.string() });
+const pullToken = z.object({
+  id: z.string(),
+  token: z.string(),
+  expires_at: z.iso.datetime({ offset: true }).nullable(),
+});
 const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
@@ -161,11 +165,20 @@ export const API_OPERATIONS: readonly Operation[] = [
     '/merchants',
     'admin',
     'Add a merchant',
-    created('Its secret is shown this once', newMerchant),
+    {
+      ...created('Its secret is shown this once', newMerchant),
+      ...ok('Counted: it was a dry run', backfillCount),
+    },
     newMerchantSchema,
   ),
   Merchants.get('/merchants/{id}', 'One merchant', merchant),
-  Merchants.patch('/merchants/{id}', 'admin', 'Change a merchant', ok('Changed', merchant), merchantChangeSchema),
+  Merchants.patch(
+    '/merchants/{id}',
+    'admin',
+    'Change a merchant',
+    ok('Changed, or counted: it was a dry run', z.union([merchant, backfillCount])),
+    merchantChangeSchema,
+  ),
   Merchants.delete('/merchants/{id}', 'admin', 'Remove a merchant', 'Removed'),
   Merchants.post(
     '/merchants/{id}/rotate-secret',
@@ -181,6 +194,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     'admin',
     'Give it a token for /events',
     ok('Shown this once', pullToken),
+    pullTokenSchema,
   ),
   Merchants.delete('/merchants/{id}/pull-token', 'admin', 'End its token for /events', 'Ended'),
   {

@@ -1,4 +1,4 @@
-import type { CallbackCause } from '../../callbacks/queue/enqueue-callbacks.ts';
+import type { CallbackCause } from '../../callbacks/queue/callback-rows.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { STATUS_UNREADABLE } from '../../domain/statuses.ts';

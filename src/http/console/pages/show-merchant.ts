@@ -12,7 +12,7 @@ import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
-import { moment } from '../parts/format.ts';
+import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
@@ -73,17 +73,33 @@ function actions(response: Response, merchant: PresentedMerchant): Html {
 }
 
 function renderFacts(context: Context, merchant: PresentedMerchant): Html {
-  const { url } = merchant;
+  const { url, backfill } = merchant;
   return facts([
     // the path may hold a secret of the merchant's
-    ['Endereço', URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null],
+    ['Endereço', renderUrl(url)],
+    [
+      'Última busca',
+      url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : 'nunca') : null,
+    ],
     ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
     ['Filtro', renderFilter(merchant.filter)],
+    [
+      'Eventos anteriores',
+      backfill &&
+        html`${BACKFILL_WORDS[backfill.state]}: ${formatCount(backfill.enqueued)} callbacks de ${formatCount(backfill.done)} transações`,
+    ],
   ]);
+}
+
+const BACKFILL_WORDS = { waiting: 'na fila', running: 'enfileirando', done: 'concluído' };
+
+function renderUrl(url: string | null): Html | string | null {
+  if (url === null) return 'busca os eventos pela API';
+  return URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null;
 }
 
 function renderFilter(filter: PresentedMerchant['filter']): Html {

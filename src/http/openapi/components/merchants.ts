@@ -5,7 +5,7 @@ import { component, instant, nullableInstant, nullableText } from '../fields.ts'
 const merchantFields = {
   id: z.string(),
   name: z.string(),
-  url: z.string(),
+  url: nullableText,
   email: nullableText,
   state: z.enum(MERCHANT_STATES),
   disabled_reason: nullableText,
@@ -22,7 +22,29 @@ const merchantFields = {
   created_at: instant,
   failing_since: nullableInstant,
   breaker: z.enum(['closed', 'open']),
+  backfill: z
+    .object({
+      state: z.enum(['waiting', 'running', 'done']),
+      from: instant,
+      reached: nullableText.describe("the provider's wall time up to which events were read"),
+      done: z.int().describe('transactions'),
+      enqueued: z.int().describe('callbacks'),
+      started_at: nullableInstant,
+      finished_at: nullableInstant,
+    })
+    .nullable()
+    .describe('callbacks of events that the ledger knew before'),
+  pulled_at: nullableInstant,
+  pull_token_expires_at: nullableInstant,
 };
+export const backfillCount = component('BackfillCount', {
+  dry_run: z.literal(true),
+  events_since: instant,
+  callbacks: z.int(),
+  transactions: z.int(),
+  complete: z.boolean().describe('false: counted up to counted_to, as the time was up'),
+  counted_to: nullableInstant,
+});
 export const merchant = component('Merchant', merchantFields);
 const secret = z.string().describe('whsec_…: shown this once');
 export const newMerchant = component('NewMerchant', { ...merchantFields, secret });

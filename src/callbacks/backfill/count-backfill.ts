@@ -1,0 +1,40 @@
+import type { Context } from '../../context.ts';
+import type { MerchantFilter } from '../../merchants/match-filter.ts';
+import { firstWallOf } from '../../merchants/start-backfill.ts';
+import { listMissing } from '../queue/list-missing.ts';
+import { readPage } from './read-page.ts';
+
+/** A caller waits for the count. */
+const COUNT_MS_MAX = 20_000;
+/** Stands for a merchant that is not there yet. */
+const NO_MERCHANT = { seq: 0, id: '' };
+
+export type BackfillCount = {
+  callbacks: number;
+  transactions: number;
+  /** False: the time was up; the count is up to `counted_to`. */
+  complete: boolean;
+  counted_to: string | null;
+};
+
+/** Counts the callbacks that a backfill would enqueue for a merchant with this filter, and writes nothing. */
+export async function countBackfill(
+  context: Context,
+  merchant: { seq: number; id: string } | undefined,
+  { filter, eventsSince }: { filter: MerchantFilter; eventsSince: Date },
+): Promise<BackfillCount> {
+  const identity = merchant ?? NO_MERCHANT;
+  const recipient = { ...identity, filter, eventsSince, holds: false, pulls: false, isBackfilling: false };
+  const endMs = context.timers.monotonicMs() + COUNT_MS_MAX;
+  const count = { callbacks: 0, transactions: 0 };
+  let cursor = { wall: firstWallOf(context, eventsSince), seq: 0 };
+  while (!context.signal.aborted && context.timers.monotonicMs() < endMs) {
+    const { transactionSeqs, next } = await readPage(context, context.db, eventsSince, cursor);
+    if (!next) return { ...count, complete: true, counted_to: null };
+    const missing = await listMissing(context, context.db, [recipient], transactionSeqs, { dueAt: eventsSince });
+    count.callbacks += missing.length;
+    count.transactions += transactionSeqs.length;
+    cursor = next;
+  }
+  return { ...count, complete: false, counted_to: context.calendar.toIso(cursor.wall) };
+}

@@ -1,0 +1,144 @@
+/**
+ * Enqueues callbacks of events that the ledger knew before a merchant was added, or before its `events_since` moved back
+ * or its filter widened.
+ *
+ * A backfill is `waiting` until every writer that began before it has committed: such a writer did not know of the
+ * merchant's change. It is `running` while it reads the events in the order of their times, a page in each database
+ * transaction, and `sending` until the last of its callbacks has been tried: until then, the ledger's writer puts what a
+ * merchant lacks of a transaction before a new event of it (`../queue/enqueue-callbacks.ts`). So a new event overtakes no
+ * older one, and waits for no other transaction. Then it is `done`.
+ *
+ * The row lock of a backfill keeps two processes from one page; the cursor moves with the page's callbacks, so a killed
+ * process loses and repeats nothing. Callbacks have the lowest priority of their merchant, and only as many are enqueued
+ * as it takes in about a minute.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { waitForInserted } from '../../database/wait-for-writers.ts';
+import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { WHEN_IDLE } from '../health/when-idle.ts';
+import type { Recipient } from '../queue/callback-rows.ts';
+import { enqueueMissing } from '../queue/enqueue-callbacks.ts';
+import { readRecipients } from '../queue/read-recipients.ts';
+import { readPage } from './read-page.ts';
+
+const IDLE_MS = 500;
+/** Between two pages: the database has other work. */
+const PAUSE_MS = 20;
+const BACKFILLS_MAX = 100;
+/** Callbacks of a backfill that may wait at once, and for how many seconds of a merchant's rate. */
+const WAITING_MAX = 1_000;
+const WAITING_S_MAX = 60;
+
+/** Works on backfills until the context's signal. */
+export async function workBackfills(context: Context): Promise<void> {
+  await runWorkerLoop({
+    name: 'backfills',
+    work: () => runPass(context),
+    wakeUp: createWakeSignal(context.timers),
+    idleMs: IDLE_MS,
+    context,
+  });
+}
+
+type Open = { merchant_seq: number; state: string; started_at: Date };
+
+/** One page of each open backfill. @returns whether any of them went on. */
+async function runPass(context: Context): Promise<boolean> {
+  const open: Open[] = await context.db
+    .selectFrom('backfills')
+    .innerJoin('merchants', 'merchants.seq', 'backfills.merchant_seq')
+    .select(['merchant_seq', 'backfills.state', 'started_at'])
+    .where('backfills.state', 'in', ['waiting', 'running', 'sending'])
+    .where('deleted_at', 'is', null)
+    .orderBy('updated_at')
+    .limit(BACKFILLS_MAX)
+    .execute();
+  let went = false;
+  for (const one of open) {
+    if (context.signal.aborted) return false;
+    went = (await goOn(context, one)) || went;
+  }
+  if (went) await context.timers.sleep(PAUSE_MS, { signal: context.signal }).catch(() => undefined);
+  return went;
+}
+
+async function goOn(context: Context, one: Open): Promise<boolean> {
+  if (one.state === 'running') return await enqueuePage(context, one.merchant_seq);
+  if (one.state === 'sending') {
+    return !(await isSending(context, one.merchant_seq)) && (await setState(context, one, 'done'));
+  }
+  await waitForInserted(context.db, 'events');
+  await waitForInserted(context.db, 'corrections');
+  return await setState(context, one, 'running');
+}
+
+/** Does nothing if the backfill was started anew meanwhile. */
+async function setState(context: Context, one: Open, state: 'running' | 'done'): Promise<boolean> {
+  const now = context.clock.now();
+  const { numUpdatedRows } = await context.db
+    .updateTable('backfills')
+    .set({ state, updated_at: now, ...(state === 'done' ? { finished_at: now } : {}) })
+    .where('merchant_seq', '=', one.merchant_seq)
+    .where('state', '=', one.state)
+    .where('started_at', '=', one.started_at)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+async function enqueuePage(context: Context, merchantSeq: number): Promise<boolean> {
+  const result = await transact(context.db, async (trx) => {
+    const row = await trx
+      .selectFrom('backfills')
+      .selectAll()
+      .where('merchant_seq', '=', merchantSeq)
+      .where('state', '=', 'running')
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    const [recipient] = await readRecipients(trx, merchantSeq);
+    if (!row || !recipient || !(await mayEnqueue(trx, recipient))) return undefined;
+    const cursor = { wall: row.cursor_wall, seq: row.cursor_seq };
+    const { transactionSeqs, next } = await readPage(context, trx, row.events_since, cursor);
+    const enqueued = await enqueueMissing(context, trx, recipient, transactionSeqs);
+    const set = {
+      ...(next ? { cursor_wall: next.wall, cursor_seq: next.seq } : { state: 'sending' }),
+      transactions: row.transactions + transactionSeqs.length,
+      enqueued: row.enqueued + enqueued,
+      updated_at: context.clock.now(),
+    };
+    await trx.updateTable('backfills').set(set).where('merchant_seq', '=', merchantSeq).execute();
+    return { enqueued };
+  });
+  if (result && result.enqueued > 0) context.wakeUps.callbacks.notify();
+  return result !== undefined;
+}
+
+/** Whether a merchant takes callbacks, and has tried most of those that were enqueued before. */
+async function mayEnqueue(trx: Transaction<Database>, { seq, holds, pulls }: Recipient): Promise<boolean> {
+  if (pulls) return true;
+  if (holds) return false;
+  const { rows } = await sql<{ failing_since: Date | null; rate: number | null; held: number | null; waiting: number }>`
+    SELECT failing_since, rate,
+      (SELECT 1 FROM callbacks WHERE merchant_seq = ${seq} AND state = 'held' LIMIT 1) AS held,
+      (SELECT COUNT(*) FROM (SELECT 1 FROM callbacks WHERE merchant_seq = ${seq} AND state = 'pending'
+        AND next_attempt_at = ${WHEN_IDLE} LIMIT ${sql.lit(WAITING_MAX)}) AS idle) AS waiting
+    FROM merchants WHERE seq = ${seq}`.execute(trx);
+  const [row] = rows;
+  if (!row || row.failing_since !== null || row.held !== null) return false;
+  return Number(row.waiting) < Math.min(WAITING_MAX, (row.rate ?? WAITING_MAX) * WAITING_S_MAX);
+}
+
+async function isSending({ db }: Context, merchantSeq: number): Promise<boolean> {
+  const idle = await db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('merchant_seq', '=', merchantSeq)
+    .where('state', 'in', ['pending', 'held'])
+    .where('next_attempt_at', '=', WHEN_IDLE)
+    .limit(1)
+    .executeTakeFirst();
+  return idle !== undefined;
+}

@@ -1,0 +1,125 @@
+import type { Insertable } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Source } from '../../domain/observation.ts';
+import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
+import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
+import { deriveWebhookId } from './derive-webhook-id.ts';
+
+/** Takes the place of the status in the `type` of a correction's callback. */
+const CORRECTED = 'corrected';
+
+export type TransactionFacts = {
+  id: string;
+  operation: Operation;
+  reference: string | null;
+  extra: string | null;
+  platform: string | null;
+};
+
+/** An event of a transaction that may cause callbacks. */
+export type CallbackCause = {
+  transaction: TransactionFacts & { seq: number };
+  event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
+  previousStatus: string | null;
+  source: 'webhook' | 'reconciliation';
+  /** The observation that brought the event. */
+  origin?: Source | undefined;
+  /** Row number of the inferred event that this one replaces. Merchants notified of that event get a correction instead. */
+  inPlaceOf?: number;
+};
+
+/**
+ * A transaction before and after a correction by a person or by its own later history. `sequence` is the correction's.
+ * A correction by the history is sent to recipients of the old state (`before`); new events have callbacks of their own.
+ */
+export type CorrectionCause = {
+  seq: number;
+  sequence: number;
+  before: CorrectedTransaction;
+  after: CorrectedTransaction;
+  concerns: 'before' | 'either';
+};
+
+type CorrectedTransaction = TransactionFacts & { events: { status: string; atWall: string }[] };
+
+/** A merchant that receives callbacks. */
+export type Recipient = {
+  seq: number;
+  id: string;
+  filter: MerchantFilter;
+  eventsSince: Date;
+  /** Its callbacks are held: it is paused, disabled or failing. */
+  holds: boolean;
+  /** It fetches its events: nothing is sent to it. */
+  pulls: boolean;
+  /** Callbacks of events that the ledger knew before may be missing. */
+  isBackfilling: boolean;
+};
+
+export type CallbackInsert = Insertable<Database['callbacks']> & { webhook_id: string };
+
+type RecipientRules = Pick<Recipient, 'filter' | 'eventsSince'>;
+
+export function receivesEvent(recipient: RecipientRules, { transaction, event }: CallbackCause): boolean {
+  return event.at >= recipient.eventsSince && matchesFilter(recipient.filter, { ...transaction, status: event.status });
+}
+
+/** Whether a merchant receives any event of the transaction as it was before or, if it concerns `either`, as it is now. */
+export function receivesCorrection(context: Context, recipient: RecipientRules, cause: CorrectionCause): boolean {
+  const { before, after, concerns } = cause;
+  return (concerns === 'before' ? [before] : [before, after]).some((facts) =>
+    facts.events.some(
+      (event) =>
+        event.status !== STATUS_UNREADABLE &&
+        context.calendar.toInstant(event.atWall) >= recipient.eventsSince &&
+        matchesFilter(recipient.filter, { ...facts, status: event.status }),
+    ),
+  );
+}
+
+export function toEventRow(context: Context, recipient: Recipient, cause: CallbackCause, dueAt: Date): CallbackInsert {
+  const { transaction, event } = cause;
+  const { status, atWall, occurrence } = event;
+  const identity = { merchantId: recipient.id, transactionId: transaction.id, status, atWall, occurrence };
+  return {
+    webhook_id: deriveWebhookId(context.keys.callbackIds, identity),
+    transaction_seq: transaction.seq,
+    event_seq: event.seq,
+    sequence: event.sequence,
+    type: `pix.${transaction.operation}.${status}`,
+    previous_status: cause.previousStatus,
+    source: cause.source,
+    ...queueColumns(context, recipient, dueAt),
+    ...(cause.origin?.traceparent === undefined ? {} : { traceparent: cause.origin.traceparent }),
+  };
+}
+
+export function toCorrectionRow(
+  context: Context,
+  recipient: Recipient,
+  { seq, sequence, before, after }: CorrectionCause,
+  dueAt: Date,
+): CallbackInsert {
+  const identity = { merchantId: recipient.id, transactionId: after.id, status: CORRECTED, atWall: '' };
+  return {
+    webhook_id: deriveWebhookId(context.keys.callbackIds, { ...identity, occurrence: sequence }),
+    transaction_seq: seq,
+    event_seq: null,
+    sequence,
+    type: `pix.${after.operation}.${CORRECTED}`,
+    previous_status: before.events.at(-1)?.status ?? null,
+    source: 'reconciliation',
+    ...queueColumns(context, recipient, dueAt),
+  };
+}
+
+/** A callback of a merchant that fetches its events is never due: it is pending until the merchant's cursor passes it. */
+function queueColumns(context: Context, { seq, holds, pulls }: Recipient, dueAt: Date) {
+  return {
+    merchant_seq: seq,
+    state: holds && !pulls ? 'held' : 'pending',
+    next_attempt_at: pulls ? null : dueAt,
+    created_at: context.clock.now(),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Reader } from '../../database/reader.ts';
+import { parseFilter } from '../../merchants/match-filter.ts';
+import { holdsBack } from '../health/merchant-health.ts';
+import type { Recipient } from './callback-rows.ts';
+
+/** Reads the merchants that receive callbacks. Not cached: one that was added a moment ago receives the events of now. */
+export async function readRecipients(db: Reader, merchantSeq?: number): Promise<Recipient[]> {
+  const rows = await db
+    .selectFrom('merchants')
+    .leftJoin('backfills', 'backfills.merchant_seq', 'merchants.seq')
+    .select(['merchants.seq', 'id', 'merchants.state', 'filter', 'merchants.events_since', 'breaker_opened_at'])
+    .select(['deleted_at', 'url', 'backfills.state as backfill'])
+    .where('deleted_at', 'is', null)
+    .$if(merchantSeq !== undefined, (select) => select.where('merchants.seq', '=', merchantSeq ?? 0))
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    filter: parseFilter(row.filter),
+    eventsSince: row.events_since,
+    holds: holdsBack(row),
+    pulls: row.url === null,
+    isBackfilling: row.backfill !== null && row.backfill !== 'done',
+  }));
+}
