@@ -40,9 +40,10 @@ export function merchantsCommand(program: Command): void {
   merchants
     .command('pull-token <id>')
     .description('give a merchant a token that fetches its events; it replaces an older one and is shown once')
+    .option('--expires-at <instant>', 'when it ends (default: not by itself)')
     .option('--revoke', 'revoke its token instead')
     .option('--json', 'print one JSON object')
-    .action((id: string, options: Output & { revoke?: boolean }) =>
+    .action((id: string, options: TokenOptions & { revoke?: boolean }) =>
       withContext({}, (context) =>
         options.revoke ? revokeToken(context, id, options) : giveToken(context, id, options),
       ),
@@ -55,10 +56,11 @@ export function merchantsCommand(program: Command): void {
 }
 
 type Output = { json?: boolean };
+type TokenOptions = Output & { expiresAt?: string };
 
 type AddOptions = Output & {
   name: string;
-  url: string;
+  url?: string;
   email?: string;
   platform: string[];
   operation: string[];
@@ -76,7 +78,7 @@ function addAddCommand(merchants: Command): void {
     .command('add')
     .description('add a merchant; its secret is printed once')
     .requiredOption('--name <name>', 'its name for people')
-    .requiredOption('--url <url>', 'where callbacks go: https://…')
+    .option('--url <url>', 'where callbacks go: https://…; without it, the merchant fetches its events')
     .option('--email <address>', 'who gets a mail when its callbacks fail for a day')
     .option(
       '--platform <id>',
@@ -98,7 +100,7 @@ function addAddCommand(merchants: Command): void {
 async function add(context: Context, options: AddOptions): Promise<void> {
   const input = {
     name: options.name,
-    url: options.url,
+    url: options.url ?? null,
     email: options.email,
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
@@ -166,10 +168,15 @@ async function test(context: Context, id: string, options: Output): Promise<void
   print(options.json, callback, `queued ${callback.id}; its result: GET /api/v1/callbacks/${callback.id}`);
 }
 
-async function giveToken(context: Context, id: string, options: Output): Promise<void> {
+async function giveToken(context: Context, id: string, options: TokenOptions): Promise<void> {
+  const expiresAt = parseInstant('--expires-at', options.expiresAt);
   const done = { actor: ACTOR, action: 'merchant.pull_token_given', target: id };
-  const token = await auditChange(context, (inner) => issuePullToken(inner, id), done);
-  print(options.json, { id, token }, `${token}\nkeep it now: it is not shown again`);
+  const token = await auditChange(context, (inner) => issuePullToken(inner, id, expiresAt), done);
+  print(
+    options.json,
+    { id, token, expires_at: expiresAt?.toISOString() ?? null },
+    `${token}\nkeep it now: it is not shown again`,
+  );
 }
 
 async function revokeToken(context: Context, id: string, options: Output): Promise<void> {

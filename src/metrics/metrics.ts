@@ -104,6 +104,12 @@ export const callbackAttempts = openCounter(
   },
 );
 
+export const pullReads = openCounter(
+  'confere_pull_reads_total',
+  'Reads of /events by merchants, by outcome: events, empty, limited (too many a second).',
+  { outcome: ['events', 'empty', 'limited'] },
+);
+
 export const alertSends = openCounter(
   'confere_alert_sends_total',
   'Alerts sent to channels, by channel and outcome: sent, failed.',

@@ -43,10 +43,16 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
     const tried = { ...callback, isTest: callback.transactionSeq === null };
     const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
-    return { callback, outcome: decideOutcome(tried, response, state, { schedule, random: Math.random(), now }) };
+    const cause = response.errorClass ?? 'http_status';
+    return {
+      callback,
+      cause,
+      outcome: decideOutcome(tried, response, state, { schedule, random: Math.random(), now }),
+    };
   });
   await writeDelivered(trx, outcomes, now);
   await writeUndelivered(context, trx, outcomes, now);
+  await writeMails(context, trx, outcomes, now);
   return { woken: await wakeNewer(context, trx, outcomes, now) };
 }
 
@@ -65,7 +71,7 @@ async function removeRecorded(trx: Transaction<Database>, attempts: Attempt[]): 
   return attempts.filter(({ callback, startedAt }) => !written.has(`${callback.seq} ${startedAt.getTime()}`));
 }
 
-type Decided = { callback: ClaimedCallback; outcome: Outcome };
+type Decided = { callback: ClaimedCallback; outcome: Outcome; cause: string };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const forgotten = await findForgotten(trx, attempts);
@@ -143,6 +149,25 @@ async function writeUndelivered(
       list.map(({ callback }) => callback.seq),
     )
     .where('lease_holder', '=', context.holder)
+    .execute();
+}
+
+/** A merchant is mailed that a callback failed for good, once a cause and day (`src/alerts/mail-failed-callbacks.ts`). */
+async function writeMails(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
+  const failed = decided.filter(
+    ({ callback, outcome }) => outcome.state === 'failed' && callback.transactionSeq !== null,
+  );
+  if (failed.length === 0) return;
+  const day = context.calendar.dayOf(now);
+  await trx
+    .insertInto('merchant_mails')
+    .values(
+      failed.map(({ callback, cause }) => ({
+        ...{ merchant_seq: callback.merchantSeq, day, cause, callback_seq: callback.seq },
+        ...{ created_at: now, next_attempt_at: now },
+      })),
+    )
+    .onDuplicateKeyUpdate((eb) => ({ cause: eb.ref('cause') }))
     .execute();
 }
 

@@ -1,3 +1,4 @@
+import { WHEN_IDLE } from '../health/when-idle.ts';
 import type { AttemptRow, CallbackRow } from './read-callbacks.ts';
 
 export type PresentedCallback = ReturnType<typeof presentCallback>;
@@ -15,10 +16,16 @@ export function presentCallback(row: CallbackRow) {
     source: row.source,
     state: row.state,
     attempts: row.attempts,
-    next_attempt_at: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
+    next_attempt_at: presentDueAt(row),
     created_at: row.created_at.toISOString(),
     delivered_at: row.delivered_at?.toISOString() ?? null,
   };
+}
+
+/** Null also for a callback of a backfill, which is sent when its merchant has no other one. */
+function presentDueAt({ state, next_attempt_at: dueAt }: CallbackRow): string | null {
+  if (state !== 'pending' || dueAt === null || dueAt.getTime() === WHEN_IDLE.getTime()) return null;
+  return dueAt.toISOString();
 }
 
 /** An attempt as the API shows it. @param options.withBody the merchant's text may name people: only for roles that see them. */

@@ -10,16 +10,21 @@ const NUMBERED_MAX = 1000;
 
 export type FeedItem = { position: number; id: string; body: object };
 
+type FeedReader = { seq: number; url: string | null; pulled_position: number };
+
 /**
  * Reads a merchant's callbacks in the order of their positions, for merchants that pull them. Positions are assigned here,
- * to committed rows only: a row that commits late gets a later position, so no reader skips it.
+ * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
+ * what is before it: for a merchant without a URL, these callbacks are delivered.
  */
 export async function readFeed(
   context: Context,
-  merchantSeq: number,
+  merchant: FeedReader,
   page: { after: number; limit: number },
 ): Promise<FeedItem[]> {
+  const merchantSeq = merchant.seq;
   await numberNew(context, merchantSeq);
+  await acknowledge(context, merchant, page.after);
   const rows = await context.db
     .selectFrom('callbacks')
     .selectAll()
@@ -45,6 +50,30 @@ export async function readFeed(
     const body = bodies.get(row.seq);
     return body ? [{ position: requireRowNumber(row.position, 'the feed'), id: row.webhook_id, body }] : [];
   });
+}
+
+/** Only positions that were given out: a cursor beyond them acknowledges nothing to come. */
+async function acknowledge(context: Context, { seq, url, pulled_position: from }: FeedReader, after: number) {
+  const now = context.clock.now();
+  const row = await context.db
+    .selectFrom('merchants')
+    .select('last_position')
+    .where('seq', '=', seq)
+    .executeTakeFirstOrThrow();
+  const to = Math.max(from, Math.min(after, row.last_position));
+  // in parts: a merchant may have fetched for long before it acknowledges
+  for (let done = from; url === null && done < to; done += NUMBERED_MAX) {
+    await context.db
+      .updateTable('callbacks')
+      .set({ state: 'delivered', delivered_at: now })
+      .where('merchant_seq', '=', seq)
+      .where('position', '>', done)
+      .where('position', '<=', Math.min(to, done + NUMBERED_MAX))
+      .where('state', '<>', 'delivered')
+      .execute();
+  }
+  const set = { pulled_position: to, pulled_at: now };
+  await context.db.updateTable('merchants').set(set).where('seq', '=', seq).execute();
 }
 
 async function numberNew(context: Context, merchantSeq: number): Promise<void> {

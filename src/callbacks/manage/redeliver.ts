@@ -6,7 +6,7 @@ import { type CallbackRow, findCallback } from './read-callbacks.ts';
 /**
  * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is
  * undelivered. A callback in flight is not changed.
- * @throws ConfereError `not_found`; `conflict` if the merchant is not enabled.
+ * @throws ConfereError `not_found`; `conflict` if the merchant is not enabled, or fetches its events.
  */
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
   const callback = await findCallback(context.db, id);
@@ -26,8 +26,11 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
   return findCallback(context.db, id);
 }
 
-/** Without this check a requested delivery would be held silently. @throws ConfereError `conflict`. */
+/** Without this check a requested delivery would be held silently, or never sent. @throws ConfereError `conflict`. */
 export function assertMerchantEnabled(merchant: MerchantRow): void {
+  if (merchant.url === null) {
+    throw new ConfereError('conflict', 'the merchant fetches its events: it can ask again from an earlier cursor');
+  }
   if (merchant.state === 'enabled') return;
   throw new ConfereError('conflict', `the merchant is ${merchant.state}: enable it first`);
 }

@@ -18,7 +18,8 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
     type: TEST_TYPE,
     source: 'test',
     state: 'pending',
-    next_attempt_at: now,
+    // a merchant that fetches its events finds it there
+    next_attempt_at: merchant.url === null ? null : now,
     created_at: now,
   };
   const { insertId } = await context.db.insertInto('callbacks').values(row).executeTakeFirstOrThrow();

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+import { WHEN_IDLE } from '../health/when-idle.ts';
 
 /** Delivered ones are not counted: they are nearly all rows of the table. */
 const STATES = ['pending', 'held', 'failed'];
@@ -12,12 +13,15 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .selectFrom('callbacks')
     .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
     .where('state', 'in', STATES)
+    // without those of merchants that fetch their events
+    .where((eb) => eb.or([eb('state', '!=', 'pending'), eb('next_attempt_at', 'is not', null)]))
     .groupBy('state')
     .execute();
   const oldest = await db
     .selectFrom('callbacks')
     .select('created_at')
     .where('state', '=', 'pending')
+    .where('next_attempt_at', '<', WHEN_IDLE)
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
@@ -26,6 +30,7 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .selectFrom('callbacks')
     .select(sql<Date | null>`MIN(next_attempt_at)`.as('at'))
     .where('state', '=', 'pending')
+    .where('next_attempt_at', '<', WHEN_IDLE)
     .groupBy('merchant_seq')
     .execute();
   const oldestDue = due.reduce<Date | null>((first, { at }) => (at && (!first || at < first) ? at : first), null);

@@ -1,4 +1,5 @@
 import { readAlertMetrics } from '../../alerts/read-alert-metrics.ts';
+import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
 import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
 import type { MetricReaders } from '../../http/expose-metrics.ts';
@@ -30,6 +31,7 @@ export const METRIC_READERS: MetricReaders = {
   mismatches: readMismatchMetrics,
   seals: readSealMetrics,
   callbacks: readCallbackMetrics,
+  pull: readPullMetrics,
   alerts: readAlertMetrics,
   reports: readReportMetrics,
   jobs: readJobMetrics,

@@ -1,6 +1,7 @@
 import { startJobScheduler } from '../../../jobs/main.ts';
 import { watchDisks } from '../../../jobs/watch-disks.ts';
 import { createWorkerWatch } from '../../../jobs/watch-workers.ts';
+import { mailFailedCallbacks } from '../../alerts/mail-failed-callbacks.ts';
 import { openChannels } from '../../alerts/open-channels.ts';
 import { openMailer } from '../../alerts/open-mailer.ts';
 import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
@@ -120,6 +121,7 @@ async function serveWorker(
 /** Starts the worker's loops. Disposing waits until each has ended after the signal. */
 function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const client = stack.use(openClient(context));
+  const mailer = openMailer(context.config);
   const loops = {
     inbox: workInbox(context, client),
     runs: processRuns(context, client),
@@ -130,7 +132,8 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
     }),
     backfills: workBackfills(context),
-    alerts: sendAlerts(context, openChannels(context, openMailer(context.config))),
+    alerts: sendAlerts(context, openChannels(context, mailer)),
+    callback_mails: mailFailedCallbacks(context, mailer),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
     parties: indexPartiesInBackground(context),

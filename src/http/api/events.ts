@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
+import { pullReads } from '../../metrics/metrics.ts';
 import { readBearer } from '../access/authorize.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { assertKnownParameters } from '../check-query.ts';
@@ -13,6 +14,8 @@ import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
 
 const LIMIT_MAX = 200;
+/** Reads of one merchant in a second, in this process. Ten full pages are 2,000 events a second. */
+const READS_PER_S_MAX = 10;
 const LIMIT_DEFAULT = 50;
 
 export const feedQuerySchema = z.object({
@@ -30,6 +33,7 @@ export const feedQuerySchema = z.object({
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
+  const admitRead = createReadLimit(context);
   router.get('/events', async (request, response) => {
     const credential = readBearer(request);
     const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
@@ -38,12 +42,31 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
       throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
     }
     markAuthenticated(response);
+    if (!admitRead(merchant.seq)) {
+      pullReads.inc({ outcome: 'limited' });
+      throw new ConfereError('too_many_requests', `at most ${READS_PER_S_MAX} reads a second`, { retryAfterS: 1 });
+    }
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
-    const items = await readFeed(reading, merchant.seq, { after, limit });
+    const items = await readFeed(reading, merchant, { after, limit });
+    pullReads.inc({ outcome: items.length === 0 ? 'empty' : 'events' });
     // always a cursor, also for an empty page
     const next = items.at(-1)?.position ?? after;
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
   });
   return router;
+}
+
+/** Counts each merchant's reads by the second. @returns whether it may read now. */
+function createReadLimit({ timers }: Pick<Context, 'timers'>): (merchantSeq: number) => boolean {
+  const reads = new Map<number, number>();
+  let second = 0;
+  return (merchantSeq) => {
+    const now = Math.floor(timers.monotonicMs() / 1000);
+    if (now !== second) reads.clear();
+    second = now;
+    const count = (reads.get(merchantSeq) ?? 0) + 1;
+    reads.set(merchantSeq, count);
+    return count <= READS_PER_S_MAX;
+  };
 }

@@ -1,0 +1,91 @@
+import type { Selectable } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { describeError } from '../log.ts';
+import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
+import { MailError, type Mailer } from './open-mailer.ts';
+
+const IDLE_MS = 10_000;
+const MAILS_MAX = 20;
+/** Longer than a mail may take: it is also the lease. */
+const RETRY_MS = 5 * 60_000;
+const GIVE_UP_MS = 24 * 3_600_000;
+
+/** Mails each merchant with an e-mail address that callbacks failed for good: one mail a cause and day. Until the signal. */
+export async function mailFailedCallbacks(context: Context, mailer: Mailer | undefined): Promise<void> {
+  if (!mailer) return;
+  await runWorkerLoop({
+    name: 'merchant mails',
+    work: () => sendDue(context, mailer),
+    wakeUp: createWakeSignal(context.timers),
+    idleMs: IDLE_MS,
+    context,
+  });
+}
+
+type Due = Selectable<Database['merchant_mails']>;
+
+async function sendDue(context: Context, mailer: Mailer): Promise<boolean> {
+  const now = context.clock.now();
+  const due = await context.db
+    .selectFrom('merchant_mails')
+    .selectAll()
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .limit(MAILS_MAX)
+    .execute();
+  for (const mail of due) {
+    if (context.signal.aborted) return false;
+    const retryAt = new Date(now.getTime() + RETRY_MS);
+    // two processes: one takes it
+    if (!(await setNextAttempt(context, mail, retryAt))) continue;
+    if (await send(context, mailer, mail)) await setNextAttempt(context, { ...mail, next_attempt_at: retryAt }, null);
+  }
+  return due.length === MAILS_MAX;
+}
+
+async function setNextAttempt({ db }: Context, mail: Due, at: Date | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('merchant_mails')
+    .set({ next_attempt_at: at })
+    .where('merchant_seq', '=', mail.merchant_seq)
+    .where('day', '=', mail.day)
+    .where('cause', '=', mail.cause)
+    .where('next_attempt_at', '=', mail.next_attempt_at)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** @returns whether it is done: sent, refused for good, too old, or the merchant has no address. */
+async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolean> {
+  const merchant = await context.db
+    .selectFrom('merchants')
+    .select(['id', 'email'])
+    .where('seq', '=', mail.merchant_seq)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  const isOld = context.clock.now().getTime() - mail.created_at.getTime() > GIVE_UP_MS;
+  if (!merchant?.email || isOld) return true;
+  try {
+    const id = `${merchant.id}.${mail.day}.${mail.cause}`;
+    await mailer.send({ to: [merchant.email], ...write(merchant.id, mail), id });
+    return true;
+  } catch (error) {
+    const isPermanent = error instanceof MailError && error.isPermanent;
+    context.log.warn(
+      { merchant: merchant.id, error: describeError(error) },
+      isPermanent ? 'the mail server refuses this merchant’s address' : 'a mail to a merchant failed; it is retried',
+    );
+    return isPermanent;
+  }
+}
+
+/** The text is in Portuguese and English, as the other mails to merchants. */
+function write(merchantId: string, { day, cause, callback_seq: seq }: Due): { subject: string; text: string } {
+  const portuguese = `Pelo menos um aviso de transação PIX falhou em definitivo em ${day} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros avisos. O primeiro é cb_${seq}. O operador pode reenviá-lo. Há no máximo um e-mail por causa e dia.`;
+  const english = `At least one notice of a PIX transaction failed for good on ${day} (${cause}): your address refused each attempt, though it took other notices. The first is cb_${seq}. The operator can send it again. There is at most one mail a cause and day.`;
+  return {
+    subject: 'Confere: aviso não entregue / a callback failed',
+    text: `${portuguese}\n\n${english}\n\n${merchantId}\n`,
+  };
+}
