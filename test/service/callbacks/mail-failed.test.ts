@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
+import { openMailer } from '../../../src/alerts/open-mailer.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMailSink } from '../../support/open-mail-sink.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
+
+test('a merchant is mailed that callbacks failed for good: one mail a cause and day', async () => {
+  await using sink = await openMailSink();
+  await using env = await openCallbackEnvironment({
+    ...{
+      CALLBACK_RETRY_SCHEDULE: '1s',
+      SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
+      ALERT_EMAIL_FROM: 'confere@example.com',
+    },
+  });
+  await using shop = await openMerchantServer();
+  // it refuses payments of one kind, and takes others: so these fail, and the merchant does not
+  shop.behaviours['/a'] = ({ json }) => (json.type.startsWith('pix.cashout') ? 500 : 200);
+  shop.behaviours['/b'] = shop.behaviours['/a'];
+  await env.addMerchant(`${shop.url}/a`, { email: 'loja@example.com' });
+  await env.addMerchant(`${shop.url}/b`);
+  await env.deliver();
+  const { context } = env;
+  const mailing = mailFailedCallbacks(context, openMailer(context.config));
+  env.use({ [Symbol.asyncDispose]: () => mailing });
+  const failed = async () =>
+    (await context.db.selectFrom('callbacks').select('seq').where('state', '=', 'failed').execute()).length;
+  const failTwo = async (count: number) => {
+    await env.applyTransactions(2, ['pending'], { operation: 'cashout' });
+    await env.advanceUntil('failed', async () => {
+      await env.applyTransaction(['paid']);
+      return (await failed()) === count;
+    });
+  };
+  const isQuiet = async () =>
+    (await context.db.selectFrom('merchant_mails').select('cause').where('next_attempt_at', 'is not', null).execute())
+      .length === 0;
+  await failTwo(4);
+  await env.advanceUntil('the mail', async () => sink.mails.length > 0 && (await isQuiet()));
+  await failTwo(8);
+  await env.advanceUntil('nothing is due', isQuiet);
+  expect(sink.mails.map((mail) => mail.to)).toEqual([['loja@example.com']]);
+  expect(sink.mails[0]?.text).toMatch(/falhou em definitivo[\s\S]*failed for good[\s\S]*http_status/);
+  expect(sink.mails[0]?.text).not.toContain(shop.url);
+
+  await env.timers.advance(24 * 3_600_000);
+  await failTwo(12);
+  await env.advanceUntil('the mail of the next day', async () => sink.mails.length === 2 && (await isQuiet()));
+  await eventually(
+    'each has an id of its own',
+    () => new Set(sink.mails.map((mail) => mail.header('message-id'))).size === 2,
+  );
+});

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { updatePullGauges } from '../../../src/callbacks/health/update-pull-gauges.ts';
+import { pullBehindEvents, pullBehindSeconds, pullReads } from '../../../src/metrics/metrics.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallApi, openApi } from '../../support/open-api.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
+
+type Feed = { events: { id: string; type: string }[]; next_cursor: string };
+type Shown = {
+  id: string;
+  url: string | null;
+  state: string;
+  token: string;
+  pulled_at: string | null;
+  expires_at: string;
+};
+
+let env: CallbackEnvironment;
+let call: CallApi;
+beforeAll(async () => {
+  env = await openCallbackEnvironment();
+  call = await openApi(env);
+  await env.deliver();
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function addPulling(): Promise<{ id: string; token: string; pull(after?: string): Promise<Feed> }> {
+  const { json, status } = await call<Shown>('POST', '/merchants', { name: 'Loja' });
+  expect({ status, url: json.url }).toEqual({ status: 201, url: null });
+  const { token } = (await call<Shown>('POST', `/merchants/${json.id}/pull-token`, {})).json;
+  const pull = async (after?: string) => {
+    // the limit of reads is a test of its own
+    await env.timers.advance(1_000);
+    return (await call<Feed>('GET', `/events${after === undefined ? '' : `?after=${after}`}`, undefined, token)).json;
+  };
+  return { id: json.id, token, pull };
+}
+
+async function statesOf(id: string): Promise<string[]> {
+  const rows = await env.context.db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
+    .select('callbacks.state')
+    .where('merchants.id', '=', id)
+    .orderBy('callbacks.seq')
+    .execute();
+  return rows.map((row) => row.state);
+}
+
+test('a merchant without a URL fetches its events, and the cursor that it asks from acknowledges them', async () => {
+  const shop = await addPulling();
+  await env.applyTransaction(['pending', 'paid']);
+  const first = await shop.pull();
+  expect(first.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
+  await env.advanceUntil('the upkeep', async () => (await shop.pull()).events.length === 2);
+  expect(await statesOf(shop.id), 'fetching alone acknowledges nothing').toEqual(['pending', 'pending']);
+  await updatePullGauges(env.context);
+  expect((await pullBehindEvents.get()).values[0]?.value).toBe(2);
+  expect((await pullBehindSeconds.get()).values[0]?.value).toBeGreaterThan(0);
+
+  expect(await shop.pull(first.next_cursor)).toEqual({ events: [], next_cursor: first.next_cursor });
+  expect(await statesOf(shop.id)).toEqual(['delivered', 'delivered']);
+  await updatePullGauges(env.context);
+  expect((await pullBehindEvents.get()).values[0]?.value).toBe(0);
+  expect((await pullBehindSeconds.get()).values[0]?.value).toBe(0);
+  expect((await call<Shown>('GET', `/merchants/${shop.id}`)).json.pulled_at).not.toBeNull();
+  expect((await shop.pull()).events, 'an earlier cursor still reads them').toEqual(first.events);
+});
+
+test('a cursor beyond the last event acknowledges nothing that comes later', async () => {
+  const shop = await addPulling();
+  await shop.pull('999999');
+  await env.applyTransaction(['paid']);
+  expect((await shop.pull()).events).toHaveLength(1);
+  expect(await statesOf(shop.id)).toEqual(['pending']);
+});
+
+test('a merchant that fetches is never held or disabled, however long it does not come', async () => {
+  const shop = await addPulling();
+  await call('POST', `/merchants/${shop.id}/pause`);
+  await env.applyTransactions(3, ['paid']);
+  await env.timers.advance(6 * 24 * 3_600_000);
+  const other = await env.applyTransaction(['paid']);
+  await env.advanceUntil('some upkeep', async () => (await statesOf(shop.id)).length === 4);
+  await env.timers.advance(5_000);
+  expect(await statesOf(shop.id)).toEqual(['pending', 'pending', 'pending', 'pending']);
+  await call('POST', `/merchants/${shop.id}/enable`);
+  expect((await call<Shown>('GET', `/merchants/${shop.id}`)).json.state).toBe('enabled');
+  expect((await shop.pull()).events).toHaveLength(4);
+  expect(other.id).toBeTruthy();
+});
+
+test('a test event comes by the feed; a redelivery is refused with the reason', async () => {
+  const shop = await addPulling();
+  const { json } = await call<{ id: string }>('POST', `/merchants/${shop.id}/test`);
+  expect((await shop.pull()).events.map((event) => event.type)).toEqual(['confere.test']);
+  const refused = await call<{ detail: string }>('POST', `/callbacks/${json.id}/redeliver`);
+  expect(refused).toMatchObject({ status: 409, json: { detail: expect.stringMatching(/earlier cursor/) } });
+});
+
+test('a merchant that gets a URL is sent what it has not acknowledged, and one that loses it fetches the rest', async () => {
+  await using server = await openMerchantServer();
+  const shop = await addPulling();
+  await env.applyTransactions(2, ['paid']);
+  const { next_cursor: cursor } = await shop.pull();
+  await env.applyTransactions(3, ['paid']);
+  await shop.pull(cursor);
+  await call('PATCH', `/merchants/${shop.id}`, { url: `${server.url}/a` });
+  await env.advanceUntil('the rest', () => server.calls.length === 3);
+  server.behaviours['/a'] = () => 500;
+  await env.applyTransactions(2, ['paid']);
+  await eventually('a failure', () => server.calls.length > 3);
+  await call('PATCH', `/merchants/${shop.id}`, { url: null });
+  await env.advanceUntil('what was being sent', async () => {
+    const rows = await env.context.db
+      .selectFrom('callbacks')
+      .select('seq')
+      .where('next_attempt_at', 'is not', null)
+      .execute();
+    return rows.length === 0;
+  });
+  expect((await shop.pull('5')).events).toHaveLength(2);
+});
+
+test('a token ends when it says, when it is revoked, and while its merchant is paused', async () => {
+  const shop = await addPulling();
+  const status = async (token: string) => (await call('GET', '/events', undefined, token)).status;
+  const expires_at = new Date(env.context.clock.now().getTime() + 60_000).toISOString();
+  const address = `/merchants/${shop.id}/pull-token`;
+  const { json } = await call<Shown>('POST', address, { expires_at });
+  expect(json.expires_at).toBe(expires_at);
+  expect([await status(json.token), await status(shop.token)], 'it replaces the older one').toEqual([200, 401]);
+  await env.timers.advance(61_000);
+  expect(await status(json.token)).toBe(401);
+  expect((await call('POST', address, { expires_at })).status, 'it has passed').toBe(422);
+  const { token } = (await call<Shown>('POST', address, {})).json;
+  expect(await status(token)).toBe(200);
+  await call('POST', `/merchants/${shop.id}/pause`);
+  expect(await status(token)).toBe(401);
+  await call('POST', `/merchants/${shop.id}/enable`);
+  expect(await status(token)).toBe(200);
+  await call('DELETE', address);
+  expect(await status(token)).toBe(401);
+});
+
+test('reads are counted, and more than ten a second are answered 429', async () => {
+  const shop = await addPulling();
+  const limited = async () =>
+    (await pullReads.get()).values.find(({ labels }) => labels.outcome === 'limited')?.value ?? 0;
+  const before = await limited();
+  await env.timers.advance(1_000);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call('GET', '/events', undefined, shop.token)));
+  const refused = answers.filter((answer) => answer.status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused[0]?.retryAfter).toBe('1');
+  expect((await limited()) - before).toBe(refused.length);
+  await env.timers.advance(1_000);
+  expect((await call('GET', '/events', undefined, shop.token)).status).toBe(200);
+});
