@@ -8,8 +8,8 @@ const NO_MISMATCH = 0;
 const FILTERED_FACTS = ['operation', 'reference', 'extra', 'platform'];
 
 /**
- * Reads how the ledger learnt these transactions. The events first: whatever an event changed was committed with it, and
- * is seen by the statements after.
+ * Reads how the ledger learnt these transactions. The events are read first: the changes that came with an event were
+ * committed with it, so the later statements see them.
  */
 export async function readHistories(db: Reader, transactionSeqs: number[]): Promise<LearntHistory[]> {
   if (transactionSeqs.length === 0) return [];
