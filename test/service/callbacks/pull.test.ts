@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updatePullGauges } from '../../../src/callbacks/health/update-pull-gauges.ts';
-import { pullBehindEvents, pullBehindSeconds, pullReads } from '../../../src/metrics/metrics.ts';
+import { readPullMetrics } from '../../../src/callbacks/health/read-pull-metrics.ts';
+import { pullReads } from '../../../src/metrics/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallApi, openApi } from '../../support/open-api.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -55,15 +55,13 @@ test('a merchant without a URL fetches its events, and the cursor that it asks f
   expect(first.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   await env.advanceUntil('the upkeep', async () => (await shop.pull()).events.length === 2);
   expect(await statesOf(shop.id), 'fetching alone acknowledges nothing').toEqual(['pending', 'pending']);
-  await updatePullGauges(env.context);
-  expect((await pullBehindEvents.get()).values[0]?.value).toBe(2);
-  expect((await pullBehindSeconds.get()).values[0]?.value).toBeGreaterThan(0);
+  const [events, age] = await readPullMetrics(env.context);
+  expect(events?.values).toBe(2);
+  expect(age?.values).toBeGreaterThan(0);
 
   expect(await shop.pull(first.next_cursor)).toEqual({ events: [], next_cursor: first.next_cursor });
   expect(await statesOf(shop.id)).toEqual(['delivered', 'delivered']);
-  await updatePullGauges(env.context);
-  expect((await pullBehindEvents.get()).values[0]?.value).toBe(0);
-  expect((await pullBehindSeconds.get()).values[0]?.value).toBe(0);
+  expect((await readPullMetrics(env.context)).map(({ values }) => values)).toEqual([0, 0]);
   expect((await call<Shown>('GET', `/merchants/${shop.id}`)).json.pulled_at).not.toBeNull();
   expect((await shop.pull()).events, 'an earlier cursor still reads them').toEqual(first.events);
 });
