@@ -22,7 +22,7 @@ import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
-import { consoleRoutes } from './console/routes.ts';
+import { consoleRoutes, unknownAddressPage } from './console/routes.ts';
 import { createBareApp } from './create-bare-app.ts';
 import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
 import { API_OPERATIONS } from './openapi/operations.ts';
@@ -73,7 +73,7 @@ export function createApp(
     openapiRoutes(context),
   ]);
   app.use(consoleRoutes(context, guard));
-  app.use(() => {
+  app.use(unknownAddressPage(context), () => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });
   app.use(handleErrors(context.log));

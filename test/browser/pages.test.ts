@@ -113,6 +113,34 @@ test('a missing item and an invalid filter are answered with pages', async () =>
   }
 });
 
+test('an unknown address is a page in a browser, and a problem for a program', async () => {
+  await using opened = await openBrowser(env.url);
+  const answer = await opened.page.goto(`${env.url}/conciliacoes`);
+  expect(answer?.status()).toBe(404);
+  await opened.page.getByRole('heading', { level: 1, name: 'Não encontrado' }).waitFor();
+  expect(opened.complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  for (const accept of ['*/*', 'application/json']) {
+    const problem = await fetch(`${env.url}/conciliacoes`, { headers: { accept } });
+    expect(problem.status).toBe(404);
+    expect(problem.headers.get('content-type')).toContain('application/problem+json');
+    expect(await problem.json()).toMatchObject({ status: 404, detail: 'there is nothing at this address' });
+  }
+});
+
+test.each([1280, 390])('the first Tab reaches the link to the content in a window of %i px', async (width) => {
+  await using opened = await openBrowser(env.url, { size: { width, height: 844 } });
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.viewer);
+  await page.goto(`${env.url}/callbacks`);
+  const current = page.locator('nav [aria-current]');
+  await page.waitForFunction('document.readyState === "complete"');
+  await expect.poll(async () => (await current.boundingBox())?.x).toBeLessThan(width - 60);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Ir para o conteúdo');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.id')).toBe('conteudo');
+});
+
 async function shoot(
   page: Awaited<ReturnType<typeof openBrowser>>['page'],
   theme: string,

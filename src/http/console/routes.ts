@@ -82,3 +82,16 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   router.use(showErrors(context));
   return router;
 }
+
+/** Answers a browser at an address that nothing serves with a page. Other callers pass on to the next handler. */
+export function unknownAddressPage(context: Context): Router {
+  const router = createRouter();
+  router.use((request, _response, next) =>
+    next(!request.path.startsWith('/api/') && request.accepts(['json', 'html']) === 'html' ? undefined : 'router'),
+  );
+  router.use(setSecurityHeaders(), () => {
+    throw new ConfereError('not_found', 'there is nothing at this address');
+  });
+  router.use(showErrors(context));
+  return router;
+}

@@ -51,5 +51,7 @@ if (refreshS > 0) {
   }, refreshS * 1000);
 }
 
-// on a phone the navigation is a strip that scrolls: begin where we are
-document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+// on a phone the navigation is a strip that scrolls: begin where we are. Not by scrollIntoView: Tab would start there
+const here = document.querySelector('nav [aria-current]');
+const strip = here?.closest('nav');
+if (strip) strip.scrollLeft += here.getBoundingClientRect().left - (strip.clientWidth - here.offsetWidth) / 2;
