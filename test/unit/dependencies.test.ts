@@ -45,3 +45,10 @@ test('.node-version is the version that bin/setup installs, and CI runs its majo
   expect(text('bin/setup')).toContain(`\nNODE_VERSION=${version}\n`);
   expect(text('.github/workflows/ci.yml')).toContain(`image: node:${version.split('.')[0]}-`);
 });
+
+test('npm warns of no Node that the README allows: bin/setup installs a newer one', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, oldest] = /Node ≥ (\d+)/.exec(readme) ?? [];
+  const { engines } = read('package.json') as { engines: Record<string, string> };
+  expect(engines).toEqual({ node: `>=${oldest}` });
+});
