@@ -37,7 +37,7 @@ export function reconcileCommand(program: Command): void {
       setFlagsFromString(COLLECT_EARLY);
       await withContext({ provider: true }, async (context) => {
         const run = await reconcile(context, options);
-        print(options.json, run, describe(run));
+        print(options.json, run, describeRun(run));
         return run.state === 'complete' ? 0 : 1;
       });
     });
@@ -70,7 +70,7 @@ async function findOrStart(context: Context, { fresh, json: _, ...days }: Option
     return run.id;
   }
   process.stderr.write(
-    `resuming ${interrupted.id}: ${interrupted.proven} of ${interrupted.windows} windows are done\n`,
+    `resuming ${interrupted.id}: ${interrupted.proven} of ${interrupted.windows} parts of its days are done\n`,
   );
   return interrupted.id;
 }
@@ -99,9 +99,9 @@ export function formatProgress(done: Parameters<OnProgress>[0] & { begunAt: numb
   const fresh = done.windows - done.begunAt;
   const left = fresh > 0 ? `${formatSpan((seconds / fresh) * (done.of - done.windows))} left` : '';
   if (done.waits)
-    return `${bar} ${done.windows}/${done.of} windows, waits for another run of these days`.padEnd(LINE_CHARS);
-  const rate = `${Math.round(done.seen / seconds)} transactions/s`;
-  return `${bar} ${done.windows}/${done.of} windows, ${done.seen} rows, ${rate}, ${left}`.padEnd(LINE_CHARS);
+    return `${bar} ${done.windows}/${done.of} parts, waits for another run of these days`.padEnd(LINE_CHARS);
+  const rate = `${Math.round(done.seen / seconds)}/s`;
+  return `${bar} ${done.windows}/${done.of} parts, ${done.seen} transactions, ${rate}, ${left}`.padEnd(LINE_CHARS);
 }
 
 function formatSpan(seconds: number): string {
@@ -109,13 +109,17 @@ function formatSpan(seconds: number): string {
   return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min` : `${Math.round(seconds)} s`;
 }
 
-function describe(run: PresentedRun): string {
+/** Describes a run for people. Pure. */
+export function describeRun(run: PresentedRun): string {
   const kinds = Object.entries(run.by_kind).map(([kind, count]) => `${count} ${kind}`);
+  const isOpen = run.state === 'queued' || run.state === 'running';
   return [
-    `${run.id}: ${run.state}, ${run.from} to ${run.to}`,
-    `  ${run.seen} transactions seen in ${run.pages} pages, at most ${run.passes} passes a day`,
-    `  ${run.requests} requests; ${run.days_counted} days proven by counts`,
-    `  ${run.applied} new or changed, ${run.mismatches} mismatches${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`,
+    `${run.id}: ${isOpen ? 'interrupted' : run.state}, ${run.from} to ${run.to}`,
+    `  ${run.seen} transactions read${isOpen ? ' so far' : ''}, in ${run.pages} pages and ${run.requests} requests`,
+    `  ${run.applied} of them new or changed, ${run.mismatches} mismatches${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`,
+    ...(run.days_counted > 0 ? [`  ${run.days_counted} days proven by counting, without reading them whole`] : []),
+    ...(run.passes > 1 ? [`  the list changed while it was read: the worst day was read ${run.passes} times`] : []),
     ...(run.error ? [`  ${run.error}`] : []),
+    ...(isOpen ? ['  what was read is stored: the same command continues from there'] : []),
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 
-/** A run as the API shows it. `mismatches` and `by_kind` also count those that the watch raised later on its evidence. */
+/** A run as the API shows it; an open one with what it has read so far. `mismatches` and `by_kind` also count those that the watch raised later on its evidence. */
 export type PresentedRun = Omit<Awaited<ReturnType<typeof present>>[number], 'seq'>;
 
 /** Runs, newest first. @param after returns runs below this row number. */
@@ -29,6 +29,7 @@ async function present(db: Reader, rows: Selectable<Database['runs']>[]) {
     )
     .groupBy(['run_seq', 'kind'])
     .execute();
+  const progress = await readProgress(db, rows);
   return rows.map((row) => {
     const kinds = counts.filter((count) => count.run_seq === row.seq);
     return {
@@ -52,6 +53,36 @@ async function present(db: Reader, rows: Selectable<Database['runs']>[]) {
       started_at: row.started_at?.toISOString() ?? null,
       finished_at: row.finished_at?.toISOString() ?? null,
       error: row.error,
+      ...progress.get(row.seq),
     };
   });
+}
+
+type Progress = { pages: number; seen: number; applied: number };
+
+/** What the open ones of these runs have read: finished windows, and the pages of the newest pass of the others. */
+async function readProgress(db: Reader, runs: { seq: number; state: string }[]): Promise<Map<number, Progress>> {
+  const sums = new Map<number, Progress>();
+  const open = runs.filter(({ state }) => state === 'queued' || state === 'running').map(({ seq }) => seq);
+  if (open.length === 0) return sums;
+  const passes = await db
+    .selectFrom('run_windows')
+    .leftJoin('run_pages', 'run_pages.window_seq', 'run_windows.seq')
+    .select(['run_windows.seq', 'run_windows.run_seq', 'state', 'seen', 'applied', 'pass'])
+    .select((eb) => [eb.fn.count<number>('run_pages.seq').as('pages'), eb.fn.sum('row_count').as('rows')])
+    .where('run_windows.run_seq', 'in', open)
+    .groupBy(['run_windows.seq', 'pass'])
+    .orderBy('run_windows.seq')
+    .orderBy('pass')
+    .execute();
+  for (const [index, row] of passes.entries()) {
+    const sum = sums.get(row.run_seq) ?? { pages: 0, seen: 0, applied: 0 };
+    sum.pages += Number(row.pages);
+    if (passes[index + 1]?.seq !== row.seq) {
+      sum.seen += row.state === 'planned' ? Number(row.rows ?? 0) : row.seen;
+      sum.applied += row.applied;
+    }
+    sums.set(row.run_seq, sum);
+  }
+  return sums;
 }

@@ -35,10 +35,13 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
       state,
       pages: sum((window) => Number(window.fetched ?? 0)),
       passes: Math.max(0, ...windows.map((window) => window.passes)),
-      total: Math.min(
-        TOTAL_MAX,
-        sum((window) => window.total ?? 0),
-      ),
+      // unknown, not 0, where no window was read
+      total: windows.some((window) => window.total !== null)
+        ? Math.min(
+            TOTAL_MAX,
+            sum((window) => window.total ?? 0),
+          )
+        : null,
       seen: sum((window) => window.seen),
       applied: sum((window) => window.applied),
       days_counted: counted.length,

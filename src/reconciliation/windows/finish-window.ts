@@ -26,6 +26,11 @@ export async function finishWindow(
         .updateTable('run_windows')
         .set({
           state: result.state,
+          pages: (eb) =>
+            eb
+              .selectFrom('run_pages')
+              .where('window_seq', '=', window.seq)
+              .select((count) => count.fn.countAll<number>().as('pages')),
           passes: result.passes,
           total: result.total,
           seen: result.seen,

@@ -90,7 +90,7 @@ describe('beside a running serve', () => {
 
   test('reconcile prints a summary, and exits 1 when the run is not complete', async () => {
     const result = await run(['reconcile', '--from', D3, '--to', D3]);
-    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/complete[\s\S]*130 transactions seen/) });
+    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/complete[\s\S]*130 transactions read/) });
     provider.switches.fault = () => ({ status: 401 });
     const failed = await run(['reconcile', '--from', D3, '--to', D3, '--json']);
     provider.switches.fault = () => undefined;

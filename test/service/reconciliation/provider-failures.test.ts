@@ -110,7 +110,7 @@ test('after three consecutive broken days, and today broken too, the rest is not
   const days = [7, 6].map(dayAgo);
   environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
   const run = await advanceUntilDone(environment, environment.reconcile(dayAgo(7), D3));
-  expect(run).toMatchObject({ state: 'failed', total: 0 });
+  expect(run).toMatchObject({ state: 'failed', total: null });
   expect(new Set(environment.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(
     new Set([...days, D5, dayAgo(0)]),
   );
