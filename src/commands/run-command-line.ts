@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfereError } from '../domain/errors.ts';
+import { VERSION } from '../domain/version.ts';
 import { describeError } from '../log.ts';
 import { withContext } from './with-context.ts';
 
@@ -51,6 +52,7 @@ async function createProgram(name: string, open: typeof withContext): Promise<Co
     .description(
       "receives a PIX provider's webhooks, keeps a ledger exact to the cent, proves it, and delivers callbacks and reports",
     )
+    .version(VERSION)
     .exitOverride()
     .showHelpAfterError();
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

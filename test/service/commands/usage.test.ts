@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openContext } from '../../../src/context.ts';
+import { VERSION } from '../../../src/domain/version.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
@@ -51,6 +52,10 @@ test('bin/confere exits 0 for help, 2 for wrong use, and 1 for a failure', async
   expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: confere/), err: '' });
   expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/unknown command 'reconcil'/) });
   expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^confere: .*ECONNREFUSED/) });
+});
+
+test('--version prints the version of package.json', async () => {
+  expect(await run(['--version'])).toMatchObject({ code: 0, out: `${VERSION}\n`, err: '' });
 });
 
 test('the help of each command starts nothing and exits 0', async () => {
