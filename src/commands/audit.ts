@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type AuditFilter, listAudit } from '../access/list-audit.ts';
 import { parseInstant, parseLimit } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const LIST_MAX = 1000;
 
@@ -41,7 +41,7 @@ export function auditCommand(program: Command): void {
           ({ seq: _, ...row }) => row,
         );
         const lines = rows.map((row) =>
-          [row.at, row.actor, row.action, row.target, row.detail].filter(Boolean).join('  '),
+          [formatTime(context, row.at), row.actor, row.action, row.target, row.detail].filter(Boolean).join('  '),
         );
         print(options.json, { audit: rows }, lines.join('\n') || 'none');
       });

@@ -12,7 +12,7 @@ import { issuePullToken, revokePullToken } from '../merchants/pull-token.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
 import { parseInstant } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const PAGE_ROWS = 200;
 const ACTOR = 'command';
@@ -156,10 +156,9 @@ async function list(context: Context, options: Output): Promise<void> {
 async function rotate(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.secret_rotated', target: id };
   const { secret, oldUntil } = await auditChange(context, (inner) => rotateSecret(inner, id), done);
-  const until = oldUntil.toISOString();
   const text = `secret: ${secret}
-keep it now: it is not shown again; the old one signs too until ${until}`;
-  print(options.json, { id, secret, old_secret_until: until }, text);
+keep it now: it is not shown again; the old one signs too until ${formatTime(context, oldUntil)}`;
+  print(options.json, { id, secret, old_secret_until: oldUntil.toISOString() }, text);
 }
 
 async function test(context: Context, id: string, options: Output): Promise<void> {

@@ -9,7 +9,7 @@ import { resolveMany } from '../mismatches/resolve-many.ts';
 import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { parseInstant, parseLimit } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
 const SEVERITIES = ['medium', 'high', 'critical'];
@@ -68,7 +68,7 @@ async function settleOne(
     const done = { actor: by.actor, action: `mismatches.${name}`, target: id };
     await auditChange(context, (inner) => settle(inner, id, by), done);
     const mismatch = await findMismatch(context.db, id);
-    if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
+    if (mismatch) print(options.json, withoutSeq(mismatch), describe(context, mismatch));
   });
 }
 
@@ -121,7 +121,11 @@ async function list(options: ListOptions): Promise<void> {
       { actor: 'command', action: 'mismatches.list', target },
       { transactions: rows.flatMap(listTransactionIds) },
     );
-    print(options.json, { mismatches: rows.map(withoutSeq) }, rows.map(describe).join('\n') || 'none');
+    print(
+      options.json,
+      { mismatches: rows.map(withoutSeq) },
+      rows.map((row) => describe(context, row)).join('\n') || 'none',
+    );
   });
 }
 
@@ -134,8 +138,8 @@ function withoutSeq({ seq: _, ...mismatch }: PresentedMismatch) {
   return mismatch;
 }
 
-function describe(row: PresentedMismatch): string {
+function describe(context: Context, row: PresentedMismatch): string {
   const about = row.transaction_id ?? row.reference ?? '';
   const amount = row.amount === null ? '' : `  R$ ${row.amount}`;
-  return `${row.id}  ${row.opened_at}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${amount}`;
+  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${amount}`;
 }

@@ -5,7 +5,7 @@ import { createToken, listTokens, revokeToken } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseInstant } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const ACTOR = 'command';
 const PAGE_ROWS = 200;
@@ -50,7 +50,7 @@ async function create({ role, name, expires, json }: CreateOptions): Promise<voi
       (inner) => createToken(inner, { role, name, expiresAt }),
       (made) => ({ actor: ACTOR, action: 'tokens.create', target: made.id }),
     );
-    const until = token.expires_at === undefined ? '' : `, until ${token.expires_at}`;
+    const until = token.expires_at === undefined ? '' : `, until ${formatTime(context, token.expires_at)}`;
     print(json, token, `${token.token}\n(${token.id}, role ${token.role}${until}; shown only now)`);
   });
 }
@@ -63,9 +63,9 @@ async function list(context: Context, { json }: Output): Promise<void> {
     after = rows.at(-1)?.seq;
     if (rows.length < PAGE_ROWS) break;
   }
-  const lines = tokens.map(
-    (one) =>
-      `${one.id}  ${one.role.padEnd(10)}  ${one.state.padEnd(7)}  ${one.last_used_at ?? 'never used'}  ${one.name}`,
-  );
+  const lines = tokens.map((one) => {
+    const used = one.last_used_at === null ? 'never used' : formatTime(context, one.last_used_at);
+    return `${one.id}  ${one.role.padEnd(10)}  ${one.state.padEnd(7)}  ${used}  ${one.name}`;
+  });
   print(json, { tokens }, lines.join('\n') || 'there is no token yet: confere tokens create');
 }

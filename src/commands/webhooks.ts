@@ -8,7 +8,7 @@ import { reprocessWebhook } from '../inbox/items/quarantine.ts';
 import { purgeWebhooks } from '../inbox/manage/purge-webhooks.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
 import { parseLimit } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
 /** A user of the command line can read the database, so the role is admin. */
@@ -39,7 +39,7 @@ export function webhooksCommand(program: Command): void {
       await withContext({}, async (context) => {
         await recordSearch(context, query);
         const rows = (await listWebhooks(context.db, query)).map(({ seq: _, ...row }) => row);
-        print(options.json, { webhooks: rows }, rows.map(describe).join('\n') || 'none');
+        print(options.json, { webhooks: rows }, rows.map((row) => describe(context, row)).join('\n') || 'none');
       });
     });
   webhooks
@@ -144,12 +144,15 @@ async function reprocess(context: Context, webhook: { seq: number; id: string })
   await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
 }
 
-function describe(row: {
-  id: string;
-  received_at: string;
-  state: string;
-  reason: string | null;
-  items: number;
-}): string {
-  return `${row.id}  ${row.received_at}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`;
+function describe(
+  context: Context,
+  row: {
+    id: string;
+    received_at: string;
+    state: string;
+    reason: string | null;
+    items: number;
+  },
+): string {
+  return `${row.id}  ${formatTime(context, row.received_at)}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`;
 }

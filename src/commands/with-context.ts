@@ -32,6 +32,11 @@ export async function withContext(
   }
 }
 
+/** `2026-11-22 19:05:12-03:00`: an instant on the provider's clock, as the console shows it, with its offset. */
+export function formatTime({ calendar }: Context, instant: string | Date): string {
+  return calendar.toIso(calendar.toWallTime(new Date(instant))).replace('T', ' ');
+}
+
 /** Prints one JSON object on one line, or a text for people. */
 export function print(json: boolean | undefined, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);

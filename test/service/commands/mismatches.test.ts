@@ -44,7 +44,11 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
     err: expect.stringContaining('1 of 3 ids'),
   });
   expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
-  expect((await run('list')).out).toContain(second);
+  const table = (await run('list')).out;
+  expect(table).toContain(second);
+  // as the console shows it; --json keeps ISO 8601
+  expect(table).toMatch(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-03:00 {2}/);
+  expect(table).not.toMatch(/\d\dZ/);
   const audited = await env.context.db.selectFrom('audit').select(['action', 'target', 'actor', 'detail']).execute();
   const detail = expect.stringMatching(`"${one.id}"`) as string;
   expect(audited.filter((row) => row.action.startsWith('mismatches.'))).toEqual([
