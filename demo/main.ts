@@ -49,7 +49,8 @@ async function demo({ once, seed, transactions }: Options): Promise<number> {
   // the scenario counts on an empty ledger
   rmSync(home, { recursive: true, force: true });
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // also the second Ctrl-C: the default would end this process alone, and leave what it started
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
   const agrees = await runScenario(programs, merchant, { home, transactions, live: !once, signal: stop.signal });

@@ -8,6 +8,10 @@ import type { DemoMerchant } from './start-demo-merchant.ts';
 import type { Api, Programs } from './start-programs.ts';
 
 const DAYS = 3;
+/** Less than the sandbox's own share: its payments are large, and the demo's balances would fall below zero. */
+const CASHOUTS = 0.1;
+/** The balance of each platform when its books open, so that the figures are those of a shop at work. */
+const OPENING = '25000.00';
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 200;
 
@@ -49,10 +53,13 @@ export async function runScenario(
   const scenario = await sandbox.call<Scenario>('POST', '/sandbox/stories', {
     count: options.transactions,
     days: DAYS,
+    cashouts: CASHOUTS,
   });
   say(
     `\n1. The provider (sandbox) made ${scenario.transactions} transactions from ${scenario.from} to ${scenario.to}.`,
   );
+  const openings = await openBooks({ app, sandbox }, scenario.from);
+  say(`   The books of its ${openings.length} platforms open that day with R$ ${OPENING} each.`);
   const { webhooks: sent } = scenario;
   say(`   Of ${scenario.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);
   say(`   ${sent.repeat} repeats, ${sent.late} late, ${sent.reordered} out of order, ${sent.forged} forged.`);
@@ -83,7 +90,7 @@ export async function runScenario(
     check(again.state === 'complete' && again.applied === 0, `a second run applies ${again.applied}`);
   }
 
-  await compareOutputs({ app, sandbox }, merchant, { ...options, check, scenario, events: after.events });
+  await compareOutputs({ app, sandbox }, merchant, { ...options, check, scenario, openings, events: after.events });
   const agrees = checks.every(Boolean);
   say(agrees ? '\nEverything agrees.' : '\nNot everything agrees: see the lines with ✗.');
   return agrees;
@@ -95,6 +102,7 @@ type OutputCheck = {
   signal: AbortSignal;
   check: (holds: boolean, text: string) => void;
   scenario: Scenario;
+  openings: string[];
   /** How many events the ledger holds: each owes the merchant one callback. */
   events: number;
 };
@@ -103,7 +111,7 @@ type OutputCheck = {
 async function compareOutputs(
   { app, sandbox }: Pick<Programs, 'app' | 'sandbox'>,
   merchant: DemoMerchant,
-  { home, live, signal, check, scenario, events }: OutputCheck,
+  { home, live, signal, check, scenario, openings, events }: OutputCheck,
 ): Promise<void> {
   say('\n4. Webhooks claimed changes that the provider never showed.');
   const forged = await waitFor(signal, async () => {
@@ -135,8 +143,19 @@ async function compareOutputs(
   const workbook = await waitFor(signal, () => app.fetch(`/reports/${yesterday}.xlsx`).catch(() => undefined));
   const file = path.join(home, `confere-${yesterday}.xlsx`);
   writeFileSync(file, workbook ?? '');
-  for (const line of await compareReport(file, sandbox, yesterday)) check(line.equal, line.text);
+  for (const line of await compareReport(file, sandbox, { from: scenario.from, day: yesterday, openings }))
+    check(line.equal, line.text);
   say(`   ${file}`);
+}
+
+/** States the opening balance of each platform of the sandbox. @returns their amounts. */
+async function openBooks({ app, sandbox }: Pick<Programs, 'app' | 'sandbox'>, day: string): Promise<string[]> {
+  const traffic = { cashouts: CASHOUTS };
+  const switches = await sandbox.call<{ traffic: { platforms: string[] } }>('PATCH', '/sandbox/switches', { traffic });
+  const { platforms } = switches.traffic;
+  for (const platform of platforms)
+    await app.call('POST', '/openings', { platform, day, balance: OPENING, new_platform: true });
+  return platforms.map(() => OPENING);
 }
 
 async function inbox(app: Api, state: string): Promise<number> {

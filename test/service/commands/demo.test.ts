@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { INHERITED_VARIABLES } from '../../support/run-command.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
@@ -29,6 +30,7 @@ test('npm run demo -- --once starts the whole on two embedded databases, agrees 
     /([0-9]+) forged webhooks, \1 contradictions/,
     /[1-9][0-9]* callbacks for [1-9][0-9]* changes/,
     /in order for each transaction/,
+    /Saldo final: R\$ ([1-9][0-9]+\.[0-9]{2}); the sandbox's books: R\$ \1/,
   ]) {
     expect(
       checks.filter((line) => says.test(line)),
@@ -36,7 +38,35 @@ test('npm run demo -- --once starts the whole on two embedded databases, agrees 
     ).toHaveLength(1);
   }
   expect(stdout).toContain('Everything agrees.');
+  expect(stdout).toContain('The books of its 3 platforms open that day with R$ 25000.00 each.');
   const [, workbook = ''] = /^ {3}(\/.*\.xlsx)$/m.exec(stdout) ?? [];
   expect(workbook.startsWith(path.join(home.path, 'demo-once'))).toBe(true);
   expect(existsSync(workbook)).toBe(true);
 }, 120_000);
+
+test('Ctrl-C twice ends the demo and all that it started', async () => {
+  using home = temporaryDirectory();
+  const inherited = Object.fromEntries(INHERITED_VARIABLES.map((name) => [name, process.env[name]]));
+  const demo = spawn(path.join(ROOT, 'bin/confere'), ['demo'], {
+    env: { ...inherited, DATA_DIR: home.path },
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => demo.once('exit', (code, signal) => resolve({ code, signal })));
+  const log = path.join(home.path, 'demo/sandbox.log');
+  const sandbox = await eventually(() => {
+    const [url] = (existsSync(log) && /http:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(log, 'utf8'))) || [];
+    return url;
+  });
+  const answers = () =>
+    fetch(`${sandbox}/sandbox/healthz`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  await eventually(answers);
+  using presses = new DisposableStack();
+  const pressing = setInterval(() => demo.kill('SIGINT'), 50);
+  presses.defer(() => clearInterval(pressing));
+  // by its own exit, after its programs ended; a signal would have left them
+  expect(await ended).toMatchObject({ signal: null });
+  expect(await answers()).toBe(false);
+}, 60_000);
