@@ -11,9 +11,7 @@ test('the bar shows progress, rate and remaining work of this process', () => {
 
 test('while it waits for days that another run reads, the line says so and shows no rate', () => {
   const line = formatProgress({ windows: 400, of: 700, seen: 100_000, waits: true, begunAt: 350, ms: 50_000 });
-  expect(line.trimEnd()).toBe(
-    `${'█'.repeat(17)}${'░'.repeat(13)} 400/700 parts, waits for another run of these days`,
-  );
+  expect(line.trimEnd()).toBe(`${'█'.repeat(17)}${'░'.repeat(13)} 400/700 parts, waits for another run of these days`);
 });
 
 const RUN = {
