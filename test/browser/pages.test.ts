@@ -92,6 +92,29 @@ describe.each(Object.entries(THEMES))('%s', (theme, options) => {
   );
 });
 
+test.each([360, 820, 1024])(
+  'no amount, field or table leaves its place in a window of %i px',
+  async (width) => {
+    await using opened = await openBrowser(env.url, { size: { width, height: 900 } });
+    const { page } = opened;
+    await logIn(page, env.url, env.tokens.operator);
+    for (const address of ['/', '/transactions', '/reconciliations', '/callbacks']) {
+      await page.goto(`${env.url}${address}`);
+      expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
+    }
+  },
+  60_000,
+);
+
+/** Gives each card the largest amount, and returns what is wider than its parent, or cut off. */
+const FIND_OUTSIDE = `(() => {
+  for (const one of document.querySelectorAll('.big .money')) one.textContent = 'R$ 9.123.456.789,10';
+  const right = (element) => element.getBoundingClientRect().right - 1;
+  const outside = [...document.querySelectorAll('.big .money, label > *')].filter((one) => right(one) > right(one.closest('.figure, label')) );
+  const cut = [...document.querySelectorAll('.sheet')].filter((one) => one.scrollWidth > one.clientWidth + 1);
+  return [...outside, ...cut].map((one) => one.outerHTML.slice(0, 80));
+})()`;
+
 test('a missing item and an invalid filter are answered with pages', async () => {
   await using opened = await openBrowser(env.url);
   const { page } = opened;
