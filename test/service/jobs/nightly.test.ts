@@ -88,7 +88,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
     sessions: 0,
     senders: 1,
     run_page_rows: 0,
-    heartbeats: 0,
+    heartbeats: 1,
   });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
   expect(left.map((row) => row.callback_seq)).toEqual([...Array(3).fill(open?.seq), ...Array(4).fill(over?.seq)]);
