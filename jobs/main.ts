@@ -50,8 +50,8 @@ export const WORK: Record<JobName, Work> = {
 /** Starts the jobs. Disposal stops the timetable and waits for running ticks. */
 export function startJobScheduler(context: Context): AsyncDisposable {
   const jobs = listJobs(context.config).filter((job) => job.cron !== 'off');
-  for (const { name: job } of jobs)
-    for (const outcome of ['done', 'failed', 'lost', 'skipped']) jobTicks.inc({ job, outcome }, 0);
+  for (const { name } of jobs)
+    for (const outcome of ['done', 'failed', 'lost', 'skipped']) jobTicks.inc({ name, outcome }, 0);
   const running = new Set<Promise<void>>();
   const guard = (name: string, work: () => Promise<unknown>): void => {
     const tick = work()

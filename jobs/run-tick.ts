@@ -43,7 +43,7 @@ export async function runTick(context: Context, { job, dueAt }: TickId, work: Wo
     if (isDuplicateKey(error)) return undefined;
     throw error;
   });
-  if (claimed === 'busy') jobTicks.inc({ job, outcome: 'skipped' });
+  if (claimed === 'busy') jobTicks.inc({ name: job, outcome: 'skipped' });
   if (claimed === undefined || claimed === 'busy') return claimed === 'busy' ? 'skipped' : 'taken';
   return await workUnderLease(context, claimed, work);
 }
@@ -132,18 +132,18 @@ async function workUnderLease(context: Context, own: Try & { leaseUntil: Date },
     ? { lease_until: now, tries: own.tries - 1 }
     : { finished_at: now, error: failure ? storeError(failure.error) : null };
   if (lease.signal.aborted || !(await writeEnd(context, own, end))) {
-    jobTicks.inc({ job: own.job, outcome: 'lost' });
+    jobTicks.inc({ name: own.job, outcome: 'lost' });
     context.log.warn({ job: own.job }, 'job lease lost; another replica runs the tick again');
     return 'lost';
   }
   if (isStopped) return 'released';
   if (failure) reportFailure(context, own.job, failure.error);
-  else jobTicks.inc({ job: own.job, outcome: 'done' });
+  else jobTicks.inc({ name: own.job, outcome: 'done' });
   return failure ? 'failed' : 'done';
 }
 
 function reportFailure(context: Context, job: string, error: unknown): void {
-  jobTicks.inc({ job, outcome: 'failed' });
+  jobTicks.inc({ name: job, outcome: 'failed' });
   context.log.error({ error: describeError(error), job }, 'job failed; its next tick runs as planned');
 }
 

@@ -88,8 +88,9 @@ export const runsFinished = openCounter('confere_runs_finished_total', 'Reconcil
 
 export const jobTicks = new Counter({
   name: 'confere_job_ticks_total',
-  help: 'Ticks of the timetable that this process ran, by job and outcome: done, failed, skipped.',
-  labelNames: ['job', 'outcome'],
+  help: 'Ticks of the timetable that this process ran, by name of the job and outcome: done, failed, lost (its lease), skipped.',
+  // no label `job`: Prometheus has one of that name, and would rename ours
+  labelNames: ['name', 'outcome'],
   registers,
 });
 

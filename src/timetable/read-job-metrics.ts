@@ -7,7 +7,7 @@ export async function readJobMetrics(context: Context) {
   const gauge = (name: string, help: string, read: (state: JobState) => number | boolean) => ({
     name,
     help,
-    values: states.map((state) => ({ labels: { job: state.name as string }, value: Number(read(state)) })),
+    values: states.map((state) => ({ labels: { name: state.name as string }, value: Number(read(state)) })),
   });
   return [
     gauge(

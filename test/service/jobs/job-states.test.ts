@@ -82,7 +82,7 @@ test('the state is the same from every replica', async () => {
   const metrics = await readJobMetrics(replica);
   expect(metrics).toEqual(await readJobMetrics(environment.context));
   const ofJob = (job: string) =>
-    Object.fromEntries(metrics.map(({ name, values }) => [name, values.find((one) => one.labels.job === job)?.value]));
+    Object.fromEntries(metrics.map(({ name, values }) => [name, values.find((one) => one.labels.name === job)?.value]));
   expect(metrics.every(({ values }) => values.length === JOB_NAMES.length)).toBe(true);
   expect(ofJob('check_books')).toEqual({
     confere_job_last_success_timestamp_seconds: 0,
