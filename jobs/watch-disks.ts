@@ -1,6 +1,8 @@
 import { statfs } from 'node:fs/promises';
+import path from 'node:path';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
 import type { Context } from '../src/context.ts';
+import type { Reading } from '../src/metrics/reading.ts';
 import { recordHeartbeat } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 
@@ -24,15 +26,38 @@ export async function watchDisks(context: Context): Promise<void> {
   });
 }
 
+/** The disks of this process, measured at the scrape. */
+export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
+  const disks = await readDisks(config);
+  return [
+    {
+      name: 'confere_disk_free_bytes',
+      help: 'Free bytes of the disk of each directory: DATA_DIR, and SPOOL_DIR where it is set.',
+      values: disks.map(({ part, freeBytes }) => ({ labels: { directory: part }, value: freeBytes })),
+    },
+    {
+      name: 'confere_disk_free_limit_bytes',
+      help: 'DISK_FREE_MIN of this process: with less, the alert disk_full fires.',
+      values: config.DISK_FREE_MIN,
+    },
+  ];
+}
+
 async function measureDisks(context: Context): Promise<void> {
-  const { DATA_DIR, SPOOL_DIR, DISK_FREE_MIN } = context.config;
-  for (const [part, directory] of Object.entries({ DATA_DIR, SPOOL_DIR })) {
-    // a directory that was never written to does not exist yet
-    const disk = directory === undefined ? undefined : await statfs(directory).catch(() => undefined);
-    if (!disk) continue;
-    const freeBytes = disk.bavail * disk.bsize;
-    await recordHeartbeat(context, part as 'DATA_DIR' | 'SPOOL_DIR', freeBytes < DISK_FREE_MIN ? freeBytes : null);
+  const { DISK_FREE_MIN } = context.config;
+  for (const { part, freeBytes } of await readDisks(context.config))
+    await recordHeartbeat(context, part, freeBytes < DISK_FREE_MIN ? freeBytes : null);
+}
+
+async function readDisks({ DATA_DIR, SPOOL_DIR }: Context['config']) {
+  const disks: { part: 'DATA_DIR' | 'SPOOL_DIR'; freeBytes: number }[] = [];
+  for (const [part, directory] of [['DATA_DIR', DATA_DIR] as const, ['SPOOL_DIR', SPOOL_DIR] as const]) {
+    if (directory === undefined) continue;
+    // a directory that was never written to may not exist yet
+    const disk = await statfs(directory).catch(() => statfs(path.dirname(path.resolve(directory))));
+    disks.push({ part, freeBytes: disk.bavail * disk.bsize });
   }
+  return disks;
 }
 
 async function alertDisks(context: Context): Promise<void> {

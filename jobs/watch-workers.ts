@@ -5,6 +5,7 @@
 import { CronTime } from 'cron';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
 import type { Context } from '../src/context.ts';
+import type { Reading } from '../src/metrics/reading.ts';
 import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 
@@ -56,23 +57,38 @@ export async function listDeadParts(context: Context): Promise<string[]> {
   return listOverdue(await readParts(context), new Date(0), context.clock.now());
 }
 
+/** When each loop showed life last, on any worker. */
+export async function readWorkerMetrics({ db }: Context): Promise<Reading[]> {
+  const seen = await readLoops(db);
+  return [
+    {
+      name: 'confere_worker_seen_timestamp_seconds',
+      help: 'When a loop of any worker showed life last, by loop: inbox, sealer, alerts. 0 before the first.',
+      values: seen.map(({ part, seenAt }) => ({ labels: { loop: part }, value: (seenAt?.getTime() ?? 0) / 1000 })),
+    },
+  ];
+}
+
 function listOverdue(parts: Silence[], since: Date, now: Date): string[] {
   return parts.filter((one) => one.deadlineFrom(since) < now.getTime()).map(({ part }) => part);
 }
 
 async function readParts(context: Context): Promise<Silence[]> {
-  const rows = await context.db
+  const loops = (await readLoops(context.db)).map((loop): Silence => {
+    const deadlineFrom = (since: Date) => Math.max(loop.seenAt?.getTime() ?? 0, since.getTime()) + DEAD_AFTER_MS;
+    return { ...loop, deadlineFrom };
+  });
+  return [...loops, ...(await readWatch(context))];
+}
+
+async function readLoops(db: Context['db']): Promise<Pick<Silence, 'part' | 'seenAt'>[]> {
+  const rows = await db
     .selectFrom('heartbeats')
     .select(['part', (eb) => eb.fn.max('seen_at').as('seen_at')])
     .where('part', 'in', WORKER_LOOPS)
     .groupBy('part')
     .execute();
-  const loops = WORKER_LOOPS.map((part): Silence => {
-    const seenAt = rows.find((row) => row.part === part)?.seen_at ?? undefined;
-    const deadlineFrom = (since: Date) => Math.max(seenAt?.getTime() ?? 0, since.getTime()) + DEAD_AFTER_MS;
-    return { part, seenAt, deadlineFrom };
-  });
-  return [...loops, ...(await readWatch(context))];
+  return WORKER_LOOPS.map((part) => ({ part, seenAt: rows.find((row) => row.part === part)?.seen_at ?? undefined }));
 }
 
 /** The watch, if this process is configured to run it and it has run before: a tick that runs now is alive. */

@@ -28,12 +28,20 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
   // one entry of the index for each merchant
   const due = await db
     .selectFrom('callbacks')
-    .select(sql<Date | null>`MIN(next_attempt_at)`.as('at'))
+    .select(['merchant_seq', sql<Date | null>`MIN(next_attempt_at)`.as('at')])
     .where('state', '=', 'pending')
     .where('next_attempt_at', '<', WHEN_IDLE)
     .groupBy('merchant_seq')
     .execute();
-  const oldestDue = due.reduce<Date | null>((first, { at }) => (at && (!first || at < first) ? at : first), null);
+  // their callbacks wait for them, not for a worker
+  const slow = await db
+    .selectFrom('merchants')
+    .select('seq')
+    .where((eb) => eb.or([eb('rate', 'is not', null), eb('failing_since', 'is not', null)]))
+    .execute();
+  const oldestDue = due
+    .filter(({ merchant_seq }) => !slow.some(({ seq }) => seq === merchant_seq))
+    .reduce<Date | null>((first, { at }) => (at && (!first || at < first) ? at : first), null);
   return [
     {
       name: 'confere_callbacks',
@@ -47,7 +55,7 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     },
     {
       name: 'confere_callbacks_overdue_seconds',
-      help: 'Time for which the attempt that is due longest has been waiting for a worker; 0 without one.',
+      help: 'Time for which the attempt that is due longest has been waiting for a worker, without merchants that fail or have a rate; 0 without one.',
       values: secondsSince(oldestDue, now),
     },
   ];

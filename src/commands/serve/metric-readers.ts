@@ -1,3 +1,5 @@
+import { readDiskMetrics } from '../../../jobs/watch-disks.ts';
+import { readWorkerMetrics } from '../../../jobs/watch-workers.ts';
 import { readAlertMetrics } from '../../alerts/read-alert-metrics.ts';
 import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
@@ -17,9 +19,11 @@ import {
 import { readReportMetrics } from '../../reports/revisions/read-report-metrics.ts';
 import { readJobMetrics } from '../../timetable/read-job-metrics.ts';
 
-/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool` read the database. */
+/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool` and `disks` read the database. */
 export const METRIC_READERS: MetricReaders = {
   pool: readPoolMetrics,
+  disks: readDiskMetrics,
+  workers: readWorkerMetrics,
   locks: readLockMetrics,
   silence: readSilenceMetrics,
   inbox: readInboxMetrics,

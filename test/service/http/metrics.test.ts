@@ -136,7 +136,7 @@ describe('the metrics of the database', () => {
       confere_quarantine_bytes: 5,
       'confere_webhook_items_pending{fetch="due"}': 1,
       'confere_webhook_items_pending{fetch="scheduled"}': 1,
-      'confere_callbacks{state="pending"}': 2,
+      'confere_callbacks{state="pending"}': 3,
       'confere_callbacks{state="held"}': 0,
       'confere_callbacks{state="failed"}': 1,
       'confere_runs{state="complete"}': 2,
@@ -158,6 +158,10 @@ describe('the metrics of the database', () => {
     expect(ageOf('confere_report_overdue_seconds')).toBeCloseTo(now - instantOf(`${dayAgo(1)} 06:00:00`), 0);
     expect(now - ageOf('confere_runs_today_complete_timestamp_seconds')).toBeCloseTo(0, 0);
     expect(now - ageOf('confere_last_webhook_timestamp_seconds')).toBeCloseTo(120, 0);
+    expect(now - ageOf('confere_worker_seen_timestamp_seconds{loop="inbox"}')).toBeCloseTo(40, 0);
+    expect(ageOf('confere_worker_seen_timestamp_seconds{loop="sealer"}')).toBe(0);
+    expect(ageOf('confere_disk_free_bytes{directory="DATA_DIR"}')).toBeGreaterThan(0);
+    expect(ageOf('confere_disk_free_limit_bytes')).toBe(2 * 1024 ** 3);
   });
 
   it('are the same from each process of each kind', () => {
@@ -277,6 +281,19 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
       { ...item, position: 1, next_look_at: ago(-60) },
     ])
     .execute();
+  await db
+    .insertInto('merchants')
+    .values({
+      seq: 3,
+      id: 'm',
+      name: 'm',
+      url: 'https://shop.example',
+      filter: '{}',
+      events_since: now,
+      created_at: now,
+      rate: 1,
+    })
+    .execute();
   const callback = { merchant_seq: 1, type: 'pix.cashin.paid', source: 'webhook', created_at: ago(300) };
   await db
     .insertInto('callbacks')
@@ -284,6 +301,8 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
       { ...callback, webhook_id: 'a', state: 'pending', next_attempt_at: ago(-60) },
       { ...callback, webhook_id: 'b', state: 'pending', next_attempt_at: ago(30), merchant_seq: 2 },
       { ...callback, webhook_id: 'c', state: 'failed' },
+      // of a merchant with a rate
+      { ...callback, webhook_id: 'd', state: 'pending', next_attempt_at: ago(200), merchant_seq: 3 },
     ])
     .execute();
   const today = context.calendar.dayOf(now);
@@ -320,6 +339,13 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
     .values([
       { ...alert, id: 'a', firing_scope: 'books_broken s' },
       { ...alert, id: 'b', ended_at: now },
+    ])
+    .execute();
+  await db
+    .insertInto('heartbeats')
+    .values([
+      { part: 'inbox', holder: 'a', host: 'h', seen_at: ago(40) },
+      { part: 'inbox', holder: 'b', host: 'h', seen_at: ago(90) },
     ])
     .execute();
   // a bucket of 600/m holds 60
