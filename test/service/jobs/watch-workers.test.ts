@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { startService } from '../../../src/commands/serve/start-service.ts';
-import type { Context } from '../../../src/context.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
 import { API_KEY, NO_RUNS } from '../../support/start-serve.ts';
+import { startSide } from '../../support/start-side.ts';
 
 type Event = {
   event_action: string;
@@ -22,21 +21,6 @@ async function open(sink: HttpSink, env: Record<string, string> = {}): Promise<T
     ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
     ...env,
   });
-}
-
-/** Starts one side as another process would. `stop` ends it alone. */
-async function start(environment: TestEnvironment, side: 'web' | 'worker', env: Record<string, string> = {}) {
-  const stopping = new AbortController();
-  const replica = await environment.replica(env);
-  const context: Context = { ...replica, signal: stopping.signal };
-  const sides = { web: side === 'web', worker: side === 'worker' };
-  const service = await startService(context, { sides, httpLimits: TEST_HTTP_LIMITS }, () => stopping.abort());
-  const stop = async () => {
-    stopping.abort();
-    await service[Symbol.asyncDispose]();
-  };
-  environment.use({ [Symbol.asyncDispose]: stop });
-  return { stop };
 }
 
 const readAlerts = ({ context }: TestEnvironment) =>
@@ -58,8 +42,8 @@ async function advance({ timers, context }: TestEnvironment, steps: number[]): P
 test('without a worker, one of the web processes raises worker_dead and sends it, once; it ends with the next worker', async () => {
   await using sink = await openHttpSink();
   await using environment = await open(sink);
-  await start(environment, 'web');
-  await start(environment, 'web');
+  await startSide(environment, 'web');
+  await startSide(environment, 'web');
   await advance(environment, STEPS.slice(0, 12));
   expect(await readAlerts(environment), 'not before workers had time to start').toEqual([]);
   await eventually('the page', async () => {
@@ -69,14 +53,14 @@ test('without a worker, one of the web processes raises worker_dead and sends it
   expect(await readAlerts(environment)).toMatchObject([
     { severity: 'critical', scope: 'worker', summary: expect.stringContaining('inbox never'), ended_at: null },
   ]);
-  await start(environment, 'web');
+  await startSide(environment, 'web');
   await advance(environment, STEPS);
   expect(await readAlerts(environment), 'a web process that has just started ends nothing').toMatchObject([
     { ended_at: null },
   ]);
   expect(sink.posted.map(({ json }) => (json as Event).event_action)).toEqual(['trigger']);
 
-  const worker = await start(environment, 'worker');
+  const worker = await startSide(environment, 'worker');
   await eventually('the end', async () => {
     await advance(environment, [5_000]);
     return sink.posted.length > 1;
@@ -99,8 +83,8 @@ test('without a worker, one of the web processes raises worker_dead and sends it
 test('a worker with nothing to do is alive, also without jobs, and after the machine has slept', async () => {
   await using sink = await openHttpSink();
   await using environment = await open(sink);
-  await start(environment, 'web');
-  await start(environment, 'worker', { JOBS: 'off' });
+  await startSide(environment, 'web');
+  await startSide(environment, 'worker', { JOBS: 'off' });
   await advance(environment, [...STEPS, ...STEPS]);
   await advance(environment, [600_000, ...STEPS]);
   expect(await readAlerts(environment)).toEqual([]);
@@ -115,8 +99,8 @@ test('a watch that ticks no more is a dead part of a worker', async () => {
     .insertInto('job_ticks')
     .values({ job: 'watch', due_at: at, holder: 'gone', lease_until: at, finished_at: at })
     .execute();
-  await start(environment, 'web');
-  await start(environment, 'worker', { JOBS: 'off' });
+  await startSide(environment, 'web');
+  await startSide(environment, 'worker', { JOBS: 'off' });
   await eventually('the page', async () => {
     await advance(environment, [10_000]);
     return sink.posted.length > 0;
