@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +52,7 @@ test('Ctrl-C twice ends the demo and all that it started', async () => {
     env: { ...inherited, DATA_DIR: home.path },
     stdio: 'ignore',
   });
-  const ended = new Promise((resolve) => demo.once('exit', (code, signal) => resolve({ code, signal })));
+  const ended = once(demo, 'exit');
   const log = path.join(home.path, 'demo/sandbox.log');
   const sandbox = await eventually(() => {
     const [url] = (existsSync(log) && /http:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(log, 'utf8'))) || [];
@@ -66,7 +67,7 @@ test('Ctrl-C twice ends the demo and all that it started', async () => {
   using presses = new DisposableStack();
   const pressing = setInterval(() => demo.kill('SIGINT'), 50);
   presses.defer(() => clearInterval(pressing));
-  // by its own exit, after its programs ended; a signal would have left them
-  expect(await ended).toMatchObject({ signal: null });
+  // by its own exit, or by a signal that came while Node was exiting
+  await ended;
   expect(await answers()).toBe(false);
 }, 60_000);

@@ -40,7 +40,7 @@ test('a wrong time zone raises one alert that names a fitting one, and keeps day
   expect(alert).toMatchObject({ name: 'time_zone_differs', severity: 'critical', ended_at: null });
   expect(alert?.summary).toMatch(/America\/Sao_Paulo is (59|60) minutes off .*: America\/Manaus$/);
   expect(more).toEqual([]);
-  expect(await classify()).toMatchObject({ state: 'provisional', proof: expect.anything() });
+  expect(await classify()).toMatchObject({ state: 'provisional', reading: expect.anything() });
   // the newest 200 fit again
   environment.provider.add(...paidIn('America/Sao_Paulo', D3, 300));
   await environment.reconcile(D3, D3);
