@@ -23,6 +23,10 @@ export const MISMATCH_SEVERITY = {
 } as const;
 
 export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
+export function isMismatchKind(text: string): text is MismatchKind {
+  return Object.hasOwn(MISMATCH_SEVERITY, text);
+}
+
 export type Severity = 'medium' | 'high' | 'critical';
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
 

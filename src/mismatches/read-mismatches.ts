@@ -3,7 +3,10 @@ import { formatAmount } from '../domain/money.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 
 export type MismatchQuery = {
+  /** `unresolved`: open or acknowledged. */
   state?: string | undefined;
+  /** The scope of its alert. */
+  cause?: string | undefined;
   kind?: string | undefined;
   severity?: string | undefined;
   transactionId?: string | undefined;
@@ -17,10 +20,16 @@ export type PresentedMismatch = Awaited<ReturnType<typeof listMismatches>>[numbe
 /** Lists matching mismatches, newest first. */
 export async function listMismatches(db: Reader, query: MismatchQuery) {
   let select = selectMismatches(db).orderBy('mismatches.seq', 'desc').limit(query.limit);
-  if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);
+  if (query.state === 'unresolved') select = select.where('mismatches.state', 'in', ['open', 'acknowledged']);
+  else if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);
   if (query.kind !== undefined) select = select.where('mismatches.kind', '=', query.kind);
   if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);
   if (query.transactionId !== undefined) select = select.where('mismatches.transaction_id', '=', query.transactionId);
+  const { cause } = query;
+  if (cause !== undefined)
+    select = select.where('mismatches.seq', 'in', (eb) =>
+      eb.selectFrom('mismatch_causes').select('mismatch_seq').where('alert_scope', '=', cause),
+    );
   if (query.after !== undefined) select = select.where('mismatches.seq', '<', query.after);
   return (await select.execute()).map(present);
 }

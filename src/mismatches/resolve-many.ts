@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
-import { type ActorNote, cutNote } from './resolve-mismatch-by-hand.ts';
+import { type ActorNote, cutNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
 /** Limit of ids in one call, and of mismatches that one call resolves. */
@@ -27,38 +27,60 @@ export async function resolveMany(
   selection: Selection,
   by: ActorNote,
 ): Promise<{ resolved: number; more: boolean }> {
+  if (!by.note?.trim()) await refuseCritical(context, bound(context, selection));
+  const { settled, more } = await settleMany(context, selection, { ...by, action: 'resolve' });
+  return { resolved: settled, more };
+}
+
+/** Acknowledges many open mismatches with one note, as `resolveMany` resolves them. @throws ConfereError `not_found`. */
+export async function acknowledgeMany(
+  context: Context,
+  selection: Selection,
+  by: ActorNote,
+): Promise<{ acknowledged: number; more: boolean }> {
+  const { settled, more } = await settleMany(context, selection, { ...by, action: 'acknowledge' });
+  return { acknowledged: settled, more };
+}
+
+type By = ActorNote & { action: 'resolve' | 'acknowledge' };
+
+function bound(context: Context, selection: Selection): Bounded {
   const openedBefore = ('ids' in selection ? undefined : selection.openedBefore) ?? context.clock.now();
-  const before: Bounded = { ...selection, openedBefore };
+  return { ...selection, openedBefore };
+}
+
+async function settleMany(context: Context, selection: Selection, by: By): Promise<{ settled: number; more: boolean }> {
+  const before = bound(context, selection);
+  const states = by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'];
   if ('ids' in before) await requireKnown(context, before.ids);
-  if (!by.note?.trim()) await refuseCritical(context, before);
-  let resolved = 0;
-  while (resolved < RESOLVED_MAX) {
-    const rows = await selectOpen(context, before).orderBy('mismatches.seq').limit(BATCH_ROWS).execute();
+  let settled = 0;
+  while (settled < RESOLVED_MAX) {
+    const rows = await selectOpen(context, before, states).orderBy('mismatches.seq').limit(BATCH_ROWS).execute();
     if (rows.length === 0) break;
     const seqs = rows.map(({ seq }) => seq);
     const target = 'ids' in before ? 'ids' : `${before.kind}${before.cause === undefined ? '' : ` ${before.cause}`}`;
     const done = await auditChange(
       context,
-      (inner) => resolveBatch(inner, seqs, by),
+      (inner) => settleBatch(inner, seqs, by),
       (ids) => ({
-        ...{ actor: by.actor, action: 'mismatches.resolve_many', target },
+        ...{ actor: by.actor, action: `mismatches.${by.action}_many`, target },
         detail: JSON.stringify({ mismatches: ids }),
       }),
     );
-    resolved += done.length;
+    settled += done.length;
   }
-  if (resolved > 0) context.wakeUps.alerts.notify();
-  const left = await selectOpen(context, before).limit(1).executeTakeFirst();
-  return { resolved, more: left !== undefined };
+  if (settled > 0) context.wakeUps.alerts.notify();
+  const left = await selectOpen(context, before, states).limit(1).executeTakeFirst();
+  return { settled, more: left !== undefined };
 }
 
 type Bounded = Selection & { openedBefore: Date };
 
-function selectOpen({ db }: Context, selection: Bounded) {
+function selectOpen({ db }: Context, selection: Bounded, states = ['open', 'acknowledged']) {
   let query = db
     .selectFrom('mismatches')
     .select('mismatches.seq')
-    .where('state', 'in', ['open', 'acknowledged'])
+    .where('state', 'in', states)
     .where('opened_at', '<=', selection.openedBefore);
   if ('ids' in selection) return query.where('id', 'in', selection.ids);
   query = query.where('kind', '=', selection.kind);
@@ -83,18 +105,22 @@ async function refuseCritical(context: Context, selection: Bounded): Promise<voi
 }
 
 /** @returns the ids of those that were still open. */
-async function resolveBatch({ db, clock }: Context, seqs: number[], by: ActorNote): Promise<string[]> {
+async function settleBatch({ db, clock }: Context, seqs: number[], by: By): Promise<string[]> {
   return await transact(db, async (trx) => {
     const rows = await trx
       .selectFrom('mismatches')
       .select(['seq', 'id'])
       .where('seq', 'in', seqs)
-      .where('state', '!=', 'resolved')
+      .where('state', 'in', by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'])
       .orderBy('seq')
       .forUpdate()
       .execute();
-    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
     const now = clock.now();
+    if (by.action === 'acknowledge') {
+      await setAcknowledged(trx, rows, by, now);
+      return rows.map(({ id }) => id);
+    }
+    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
     for (const { seq } of rows) await setResolved(trx, seq, end, now);
     return rows.map(({ id }) => id);
   });

@@ -15,15 +15,26 @@ export async function acknowledgeMismatch(context: Context, id: string, by: Acto
   await transact(context.db, async (trx) => {
     const row = await lockUnresolvedMismatch(trx, id);
     if (row.state === 'acknowledged') return;
-    const now = context.clock.now();
-    const note = cutNote(by);
-    await trx
-      .updateTable('mismatches')
-      .set({ state: 'acknowledged', acknowledged_at: now, note: note ?? row.note })
-      .where('seq', '=', row.seq)
-      .execute();
-    await recordMismatchChange(trx, [row.seq], { note, actor: by.actor }, now);
+    await setAcknowledged(trx, [row], by, context.clock.now());
   });
+}
+
+/** Marks locked, open mismatches as acknowledged. A note replaces theirs. */
+export async function setAcknowledged(
+  trx: Transaction<Database>,
+  rows: { seq: number }[],
+  by: ActorNote,
+  now: Date,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const note = cutNote(by);
+  const seqs = rows.map(({ seq }) => seq);
+  await trx
+    .updateTable('mismatches')
+    .set({ state: 'acknowledged', acknowledged_at: now, ...(note === null ? {} : { note }) })
+    .where('seq', 'in', seqs)
+    .execute();
+  await recordMismatchChange(trx, seqs, { note, actor: by.actor }, now);
 }
 
 /**

@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { transact } from '../../src/database/transact.ts';
 import { addDays } from '../../src/domain/calendar.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
+import { raiseMismatches } from '../../src/mismatches/raise-mismatches.ts';
 import { observe } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
@@ -80,6 +82,51 @@ test('an operator acknowledges a mismatch, then resolves it, and both are record
     .where('kind', '=', 'amount_differs')
     .executeTakeFirst();
   expect(row).toEqual({ state: 'resolved', resolution: 'by_hand', note: 'Mantido o nosso' });
+  expect(opened.complaints).toEqual([]);
+});
+
+test('an operator ends all mismatches of a cause at once, with a note where they are critical', async () => {
+  const { db, clock } = env.context;
+  const found = ['a', 'b', 'c'].map((scope) => ({
+    kind: 'webhook_contradiction' as const,
+    scope,
+    amountCents: 1_000n,
+  }));
+  await transact(db, (trx) => raiseMismatches(trx, found, clock.now()));
+  await logIn(page, env.url, env.tokens.operator);
+  await page.getByRole('link', { name: 'Divergências', exact: true }).click();
+  const cause = page.getByRole('table', { name: 'Divergências por resolver, por causa' });
+  const row = cause.getByRole('row', { name: /Webhook contradiz o provedor/ });
+  expect(await row.textContent()).toMatch(/Crítica.*3.*0.*R\$ 30,00/);
+  await row.getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'Tratar das 3 em aberto' }).waitFor();
+  await page.getByRole('button', { name: 'Estou tratando de todas' }).click();
+  await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
+  expect(await row.textContent()).toMatch(/Crítica.*3.*3.*R\$ 30,00/);
+  await row.getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Resolver todas' }).click();
+  // the browser asks for the note
+  expect(await page.getByLabel(/Observação/).evaluate((field) => field.matches(':invalid'))).toBe(true);
+  await page.getByLabel(/Observação/).fill('Forjados: segredo trocado');
+  // one that opens meanwhile was not on the page
+  await transact(db, (trx) =>
+    raiseMismatches(trx, [{ ...found[0], kind: 'webhook_contradiction', scope: 'd' }], clock.now()),
+  );
+  await page.getByRole('button', { name: 'Resolver todas' }).click();
+  await page.getByRole('status').filter({ hasText: 'Divergências resolvidas' }).waitFor();
+  const rows = db
+    .selectFrom('mismatches')
+    .select(['scope', 'state', 'note'])
+    .where('kind', '=', 'webhook_contradiction');
+  expect(await rows.where('scope', 'in', ['a', 'b', 'c', 'd']).orderBy('scope').execute()).toEqual([
+    ...['a', 'b', 'c'].map((scope) => ({ scope, state: 'resolved', note: 'Forjados: segredo trocado' })),
+    { scope: 'd', state: 'open', note: null },
+  ]);
+  const audited = await db.selectFrom('audit').select('action').where('action', 'like', 'mismatches.%_many').execute();
+  expect(audited.map(({ action }) => action).sort()).toEqual([
+    'mismatches.acknowledge_many',
+    'mismatches.resolve_many',
+  ]);
   expect(opened.complaints).toEqual([]);
 });
 

@@ -26,6 +26,7 @@ import { runListPages } from './lists/list-runs.ts';
 import { tokenPages } from './lists/list-tokens.ts';
 import { transactionListPages } from './lists/list-transactions.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
+import { settleMismatchesPages } from './lists/settle-mismatches.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
@@ -64,6 +65,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     statedLists(context),
     statedForms(context),
     reversalForms(context),
+    settleMismatchesPages(context),
     webhookListPages(context),
     webhookPages(context),
     runListPages(context),

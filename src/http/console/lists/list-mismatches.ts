@@ -1,45 +1,51 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
-import { moment, moneyOf } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, selectField, table, textField, transactionLink } from '../parts/page-components.ts';
 import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { settleManyForm } from './settle-mismatches.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 const query = z.object({
-  state: z.enum(MISMATCH_STATES, 'estado desconhecido').optional(),
+  state: z.enum(['all', 'unresolved', ...MISMATCH_STATES], 'estado desconhecido').default('unresolved'),
   kind: z.enum(KINDS, 'tipo desconhecido').optional(),
   severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
+  cause: z.string().trim().max(160).optional(),
   transaction_id: z.string().trim().max(128).optional(),
 });
+const STATES = { unresolved: 'Por resolver', all: 'Todos', ...MISMATCH_STATE_WORDS };
 
-/** The list of mismatches. */
+/** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
+    const { transaction_id: transactionId, state: shown, ...filters } = parseFilters(request.query, query);
+    const state = shown === 'all' ? undefined : shown;
     const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
-      listMismatches(db, { ...filters, transactionId, limit, after }),
+      listMismatches(db, { ...filters, state, transactionId, limit, after }),
     );
     await auditShownTransactions(context, response, 'mismatches.list', {
-      target: nameFilters({ ...filters, transaction_id: transactionId }),
+      target: nameFilters({ ...filters, state: request.query.state, transaction_id: transactionId }),
       transactions: all.flatMap(listTransactionIds),
       via: 'console',
     });
     const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
     const fields = [
-      selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),
+      selectField({ name: 'state', label: 'Estado', value: shown, words: STATES }),
       selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),
       selectField({
         name: 'severity',
@@ -50,18 +56,51 @@ export function mismatchListPages(context: Context): Router {
       }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
     ];
-    const areSet = isFiltered({ ...filters, transactionId });
-    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência até hoje.';
+    const areSet = isFiltered({ ...filters, transactionId }) || shown !== 'unresolved';
+    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
+    const { kind, cause } = filters;
+    const hasCauses =
+      (shown === 'unresolved' || shown === 'open') && transactionId === undefined && request.query.cursor === undefined;
+    const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
+    const lead =
+      kind === undefined
+        ? causes.length > 0 && causeTable(context, causes)
+        : html`${explain(kind)}${hasCauses && settleManyForm(context, response, { kind, cause, causes })}`;
     sendList(request, response, {
       title: 'Divergências',
       address: '/mismatches',
       filters: { fields, areSet },
-      lead: filters.kind !== undefined && explain(filters.kind),
+      lead,
       rows: mismatchTable(context, rows, empty),
       next,
     });
   });
   return router;
+}
+
+function causeTable(context: Context, causes: OpenCause[]): Html {
+  const address = ({ kind, cause }: OpenCause): string =>
+    `/mismatches?${new URLSearchParams({ kind, ...(cause === null ? {} : { cause }) })}`;
+  return html`<section><h2>Por causa</h2>${table({
+    caption: 'Divergências por resolver, por causa',
+    rows: causes,
+    empty: '',
+    columns: [
+      { title: 'Causa', cell: (row) => html`<a href="${address(row)}">${explainMismatch(row.kind).title}</a>` },
+      { title: 'Origem', cell: (row) => describeCause(row) },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Por resolver', cell: (row) => formatCount(row.count), align: 'end' },
+      { title: 'Em tratamento', cell: (row) => formatCount(row.acknowledged), align: 'end' },
+      { title: 'Em jogo', cell: (row) => money(row.stakeCents), align: 'end' },
+      { title: 'Desde', cell: (row) => moment(context.calendar, row.first_at) },
+    ],
+  })}</section><h2>Uma a uma</h2>`;
+}
+
+/** What mismatches have in common: a run that found them, or only that they were found without one. */
+function describeCause({ run_id: run, cause }: OpenCause): Html {
+  if (run !== null) return html`<a href="/reconciliations/${run}">conferência ${shortId(run)}</a>`;
+  return cause === null ? EMPTY_VALUE : html`fora de uma conferência`;
 }
 
 /** A table of mismatches, each linked to its page. */

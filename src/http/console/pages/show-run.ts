@@ -82,7 +82,10 @@ function renderKinds(run: PresentedRun): Html {
     rows: Object.entries(run.by_kind),
     empty: 'Nenhuma.',
     columns: [
-      { title: 'Tipo', cell: ([kind]) => html`<a href="/mismatches?kind=${kind}">${explainMismatch(kind).title}</a>` },
+      {
+        title: 'Tipo',
+        cell: ([kind]) => html`<a href="/mismatches?state=all&amp;kind=${kind}">${explainMismatch(kind).title}</a>`,
+      },
       { title: 'Quantas', cell: ([, count]) => formatCount(count), align: 'end' },
     ],
   });

@@ -1,0 +1,62 @@
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { isMismatchKind, type MismatchKind } from '../../../domain/mismatch.ts';
+import type { OpenCause } from '../../../mismatches/read-open-causes.ts';
+import { acknowledgeMany, RESOLVED_MAX, resolveMany } from '../../../mismatches/resolve-many.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatCount, formatMoney } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
+
+/** The forms that acknowledge or resolve all open mismatches of a kind, or of one cause. */
+export function settleMismatchesPages(context: Context): Router {
+  const router = createRouter();
+  for (const [action, settle, done] of [
+    ['acknowledge', acknowledgeMany, 'acknowledged_many'],
+    ['resolve', resolveMany, 'resolved_many'],
+  ] as const) {
+    router.post(`/mismatches/${action}`, requireRole('operator'), async (request, response) => {
+      const by = { actor: getActor(response), note: readFormField(request, 'note') };
+      const { more } = await settle(context, readSelection(request), by);
+      response.redirect(303, `/mismatches?done=${more ? 'settled_some' : done}`);
+    });
+  }
+  return router;
+}
+
+function readSelection(request: Request): { kind: MismatchKind; cause: string | undefined; openedBefore: Date } {
+  const kind = readFormField(request, 'kind') ?? '';
+  const openedBefore = new Date(readFormField(request, 'opened_before') ?? '');
+  if (!isMismatchKind(kind) || Number.isNaN(openedBefore.getTime()))
+    throw new ConfereError('invalid_request', 'the form is not one of this page: open it again');
+  return { kind, cause: readFormField(request, 'cause'), openedBefore };
+}
+
+/**
+ * The form for all of one kind, or of one of its causes; undefined where fewer than two are open. It covers those that were
+ * open when the page was shown: later ones nobody has seen.
+ */
+export function settleManyForm(
+  context: Context,
+  response: Response,
+  { kind, cause, causes }: { kind: string; cause: string | undefined; causes: OpenCause[] },
+): Html | undefined {
+  const chosen = causes.filter((one) => cause === undefined || one.cause === cause);
+  const count = chosen.reduce((sum, one) => sum + one.count, 0);
+  const stake = chosen.reduce((sum, one) => sum + one.stakeCents, 0n);
+  if (count < 2 || !hasRole(response, 'operator')) return undefined;
+  const isCritical = chosen.some((one) => one.severity === 'critical');
+  const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="cause" value="${cause ?? ''}">
+<input type="hidden" name="opened_before" value="${context.clock.now().toISOString()}">
+<label><span>Observação${isCritical && ' (exigida para resolver as críticas)'}</span><textarea name="note" rows="2" maxlength="4000" placeholder="O que você descobriu ou decidiu"${isCritical && html` required`}></textarea></label>
+<div class="actions"><button formaction="/mismatches/acknowledge" class="secondary" formnovalidate>Estou tratando de todas</button><button formaction="/mismatches/resolve">Resolver todas</button></div>
+<p class="hint">O razão não muda. Cada uma fica registrada na auditoria, com esta observação. ${
+    count > RESOLVED_MAX && `Uma vez trata de ${formatCount(RESOLVED_MAX)}: repita para as outras.`
+  }</p>`;
+  return html`<section class="act"><h2>Tratar das ${formatCount(count)} em aberto${
+    cause !== undefined && ' desta causa'
+  }, ${formatMoney(stake)} em jogo</h2>${postForm(response, '/mismatches/resolve', content)}</section>`;
+}
