@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { authorizeSearch } from '../http/access/authorize-search.ts';
 import { reprocessWebhook } from '../inbox/items/quarantine.ts';
-import { purgeWebhooks } from '../inbox/manage/purge-webhooks.ts';
+import { purgeWebhooks, QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
 import { parseLimit } from './parse-options.ts';
 import { formatTime, print, withContext } from './with-context.ts';
@@ -15,10 +15,6 @@ const STATES = ['pending', 'applied', 'quarantined'] as const;
 const COMMAND_CALLER = { id: 'command', role: 'admin' } as const;
 const LIST_MAX = 200;
 const PAGE_ROWS = 200;
-const PURGEABLE: readonly string[] = [
-  ...['empty', 'not_json', 'not_an_object', 'too_deep', 'no_key', 'too_many_items', 'ambiguous'],
-  ...['unknown_at_provider', 'unreadable_at_provider', 'not_taken_apart', 'not_redacted'],
-];
 
 type ListOptions = { state?: string; transaction?: string; reference?: string; limit: string; json?: boolean };
 type PurgeOptions = { reason: string; olderThan: string; json?: boolean };
@@ -63,18 +59,15 @@ export function webhooksCommand(program: Command): void {
     .description(
       'drop quarantined webhooks of one reason: bodies are deleted, hashes stay, so a repeat is still recognized',
     )
-    .requiredOption('--reason <reason>', PURGEABLE.join(', '))
+    .requiredOption('--reason <reason>', QUARANTINE_REASONS.join(', '))
     .requiredOption('--older-than <duration>', 'received longer ago than this: 10s, 5m, 24h or 7d')
     .option('--json', 'print one JSON object')
     .action(async (options: PurgeOptions) => {
       const olderMs = readPurge(options);
       await withContext({}, async (context) => {
         const before = new Date(context.clock.now().getTime() - olderMs);
-        const { clock } = context;
-        const count = await purgeWebhooks(context, options.reason, before, async (db, purged) => {
-          const detail = `older than ${options.olderThan}: ${purged}`;
-          await audit({ db, clock }, { actor: 'command', action: 'webhooks.purge', target: options.reason, detail });
-        });
+        const detail = `older than ${options.olderThan}`;
+        const count = await purgeWebhooks(context, { reason: options.reason, before, actor: 'command', detail });
         print(options.json, { purged: count }, `${count} webhooks were purged`);
       });
     });
@@ -82,8 +75,8 @@ export function webhooksCommand(program: Command): void {
 
 /** @returns the milliseconds of --older-than. */
 function readPurge({ reason, olderThan }: PurgeOptions): number {
-  if (!PURGEABLE.includes(reason))
-    throw new ConfereError('wrong_use', `--reason must be one of ${PURGEABLE.join(', ')}`);
+  if (!QUARANTINE_REASONS.includes(reason))
+    throw new ConfereError('wrong_use', `--reason must be one of ${QUARANTINE_REASONS.join(', ')}`);
   const olderMs = durationText.safeParse(olderThan).data;
   if (olderMs === undefined) throw new ConfereError('wrong_use', '--older-than must be a duration: 10s, 5m, 24h or 7d');
   return olderMs;

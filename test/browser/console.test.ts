@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { transact } from '../../src/database/transact.ts';
 import { addDays } from '../../src/domain/calendar.ts';
+import { splitWebhooks } from '../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
 import { raiseMismatches } from '../../src/mismatches/raise-mismatches.ts';
 import { observe } from '../support/make-observations.ts';
@@ -130,6 +131,39 @@ test('an operator ends all mismatches of a cause at once, with a note where they
   expect(opened.complaints).toEqual([]);
 });
 
+test('the list of webhooks renews itself, and an operator purges the quarantine of one reason', async () => {
+  const { db, clock } = env.context;
+  await page.clock.install();
+  await logIn(page, env.url, env.tokens.operator);
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await title('Webhooks').waitFor();
+  const rows = page.getByRole('table', { name: 'Webhooks, os mais novos primeiro' }).getByRole('row');
+  const before = await rows.count();
+  const headers = { authorization: `Bearer ${env.webhookSecret}`, 'content-type': 'application/json' };
+  await fetch(`${env.url}/webhooks/pix`, { method: 'POST', headers, body: 'another that is no JSON' });
+  while ((await splitWebhooks(env.context, 0)).more);
+  await page.clock.runFor(6_000);
+  await expect.poll(() => rows.count()).toBe(before + 1);
+  await page.getByRole('link', { name: 'Quarentena por motivo' }).click();
+  const reasons = page.getByRole('table', { name: 'Quarentena por motivo' });
+  const noJson = reasons.getByRole('row', { name: /não é JSON/ });
+  expect(await noJson.textContent()).toMatch(/não é JSON20/);
+  // one of them is old enough
+  const { seq } = await db
+    .selectFrom('webhooks')
+    .select('seq')
+    .where('reason', '=', 'not_json')
+    .executeTakeFirstOrThrow();
+  const received_at = new Date(clock.now().getTime() - 2 * 3_600_000);
+  await db.updateTable('webhooks').set({ received_at }).where('seq', '=', seq).execute();
+  await noJson.getByRole('button', { name: 'Esvaziar' }).click();
+  await page.getByRole('status').filter({ hasText: 'Quarentena esvaziada' }).waitFor();
+  expect(await noJson.textContent()).toMatch(/não é JSON21/);
+  const audited = db.selectFrom('audit').select(['target', 'detail']).where('action', '=', 'webhooks.purge');
+  expect(await audited.execute()).toEqual([{ target: 'not_json', detail: 'console, older than 3600 s: 1' }]);
+  expect(opened.complaints).toEqual([]);
+});
+
 test('an operator accepts what the provider shows, and the entry is reversed and posted again', async () => {
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
@@ -165,7 +199,13 @@ test('a viewer sees personal data masked and no buttons, and a change is refused
   const mismatch = await env.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
   const webhooks = await page.goto(`${env.url}/inbox?state=quarantined`);
   expect(webhooks?.status()).toBe(200);
-  const webhook = await page.getByRole('row').nth(1).getByRole('link').first().getAttribute('href');
+  const webhook = await page
+    .getByRole('table', { name: 'Webhooks' })
+    .getByRole('row')
+    .nth(1)
+    .getByRole('link')
+    .first()
+    .getAttribute('href');
   for (const address of [`/mismatches/${mismatch.id}`, String(webhook), '/reconciliations', '/reports', '/merchants']) {
     await page.goto(`${env.url}${address}`);
     const pressable = await page.getByRole('button').filter({ hasNotText: 'copiar' }).allTextContents();
@@ -327,7 +367,7 @@ test('all pages work without script', async () => {
   await page.getByRole('button', { name: 'Estou tratando' }).click();
   await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
   await page.goto(`${env.url}/inbox?state=quarantined`);
-  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await page.getByRole('table', { name: 'Webhooks' }).getByRole('row').nth(1).getByRole('link').first().click();
   await page.getByRole('button', { name: 'Reprocessar' }).click();
   await page.getByRole('status').filter({ hasText: 'voltou para a fila' }).waitFor();
   expect(plain.complaints).toEqual([]);

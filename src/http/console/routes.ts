@@ -26,6 +26,7 @@ import { runListPages } from './lists/list-runs.ts';
 import { tokenPages } from './lists/list-tokens.ts';
 import { transactionListPages } from './lists/list-transactions.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
+import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
 import { settleMismatchesPages } from './lists/settle-mismatches.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { mismatchForms } from './pages/settle-mismatch.ts';
@@ -68,6 +69,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     settleMismatchesPages(context),
     webhookListPages(context),
     webhookPages(context),
+    purgeWebhooksPages(context),
     runListPages(context),
     runPages(context),
     reportPages(context),

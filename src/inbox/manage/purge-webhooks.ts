@@ -1,29 +1,35 @@
 import type { Transaction } from 'kysely';
+import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { quarantineDropped } from '../../metrics/metrics.ts';
 import { clearBodies } from '../receive/drop-bodies.ts';
 
+/** Why a webhook is quarantined. */
+export const QUARANTINE_REASONS: readonly string[] = [
+  ...['empty', 'not_json', 'not_an_object', 'too_deep', 'no_key', 'too_many_items', 'ambiguous'],
+  ...['unknown_at_provider', 'unreadable_at_provider', 'not_taken_apart', 'not_redacted'],
+];
+
 const BATCH_ROWS = 200;
 
 /**
  * Drops the bodies and items of quarantined webhooks of one reason that arrived before an instant. Their hashes stay, so the
  * same bytes are still a repeat.
- * @param record called in the transaction of each batch, with its number of webhooks.
+ * @param purge.detail of the audit's row, which each batch writes in its transaction, with its number of webhooks.
  * @returns how many webhooks were purged.
  */
 export async function purgeWebhooks(
   context: Context,
-  reason: string,
-  before: Date,
-  record: (db: Context['db'], count: number) => Promise<void>,
+  { reason, before, actor, detail }: { reason: string; before: Date; actor: string; detail: string },
 ): Promise<number> {
   let purged = 0;
   for (let after = 0; !context.signal.aborted; ) {
     const seqs = await transact(context.db, async (trx) => {
       const batch = await purgeBatch(context, trx, { reason, before, after });
-      if (batch.length > 0) await record(trx, batch.length);
+      const done = { actor, action: 'webhooks.purge', target: reason, detail: `${detail}: ${batch.length}` };
+      if (batch.length > 0) await audit({ db: trx, clock: context.clock }, done);
       return batch;
     });
     purged += seqs.length;

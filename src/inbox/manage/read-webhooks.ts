@@ -7,6 +7,7 @@ export type WebhookQuery = {
   transactionId?: string | undefined;
   reference?: string | undefined;
   extra?: string | undefined;
+  reason?: string | undefined;
   state?: 'pending' | 'applied' | 'quarantined' | undefined;
   limit: number;
   after?: number | undefined;
@@ -18,6 +19,7 @@ export async function listWebhooks(db: Reader, query: WebhookQuery) {
   if (query.after !== undefined) select = select.where('webhooks.seq', '<', query.after);
   if (query.state === 'pending') select = select.where('webhooks.state', 'in', ['received', 'pending']);
   else if (query.state !== undefined) select = select.where('webhooks.state', '=', query.state);
+  if (query.reason !== undefined) select = select.where('webhooks.reason', '=', query.reason);
   const { transactionId, reference, extra } = query;
   if (transactionId !== undefined || reference !== undefined || extra !== undefined) {
     select = select.where('webhooks.seq', 'in', (eb) => {
@@ -37,6 +39,24 @@ export async function listWebhooks(db: Reader, query: WebhookQuery) {
     });
   }
   return (await select.execute()).map(present);
+}
+
+/** Counts quarantined webhooks by reason, the most frequent first. Purged ones, whose body is gone, are counted apart. */
+export async function countQuarantined(db: Reader) {
+  const rows = await db
+    .selectFrom('webhooks')
+    .select((eb) => [
+      'reason',
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.count<number>('dropped_at').as('dropped'),
+      eb.fn.min('received_at').as('first_at'),
+      eb.fn.max('received_at').as('last_at'),
+    ])
+    .where('state', '=', 'quarantined')
+    .groupBy('reason')
+    .orderBy('count', 'desc')
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count), dropped: Number(row.dropped) }));
 }
 
 /** @returns a webhook by its id, with the state of each item; undefined if there is none. */

@@ -1,19 +1,31 @@
 // Script adds to pages that work without it: copying ids, "/" for the search, pages that renew themselves.
 
-for (const element of document.querySelectorAll('[data-copy]')) {
-  if (!navigator.clipboard) break;
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'copy';
-  button.textContent = 'copiar';
-  button.setAttribute('aria-label', `copiar ${element.dataset.copy}`);
-  button.addEventListener('click', () => {
-    navigator.clipboard.writeText(element.dataset.copy).then(
-      () => say(button, 'copiado'),
-      () => say(button, 'não deu'),
-    );
-  });
-  element.after(button);
+enhance(document);
+
+function enhance(root) {
+  for (const element of root.querySelectorAll('[data-copy]')) {
+    if (!navigator.clipboard) break;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'copiar';
+    button.setAttribute('aria-label', `copiar ${element.dataset.copy}`);
+    button.addEventListener('click', () => {
+      navigator.clipboard.writeText(element.dataset.copy).then(
+        () => say(button, 'copiado'),
+        () => say(button, 'não deu'),
+      );
+    });
+    element.after(button);
+  }
+
+  // a second press of a button must not send a form twice
+  for (const form of root.querySelectorAll('form[method="post"]')) {
+    form.addEventListener('submit', (event) => {
+      if (form.dataset.sent) event.preventDefault();
+      form.dataset.sent = 'yes';
+    });
+  }
 }
 
 function say(button, text) {
@@ -32,24 +44,26 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 
-// a second press of a button must not send a form twice
-for (const form of document.querySelectorAll('form[method="post"]')) {
-  form.addEventListener('submit', (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = 'yes';
-  });
-}
 window.addEventListener('pageshow', (event) => {
   if (event.persisted) for (const form of document.querySelectorAll('form')) delete form.dataset.sent;
 });
 
-const refreshS = Number(document.body.dataset.refreshS);
-if (refreshS > 0) {
-  setInterval(() => {
-    const isTyping = document.activeElement?.closest('input, select, textarea');
-    if (document.visibilityState === 'visible' && !isTyping) location.replace(location.pathname);
-  }, refreshS * 1000);
+// the page's content is exchanged in place, so that its scroll position and the reader's place in the menu stay
+async function refresh() {
+  const main = document.querySelector('main');
+  if (document.visibilityState !== 'visible' || main.contains(document.activeElement)) return;
+  const answer = await fetch(location.pathname);
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  // the session is over, or the run has ended: load the page itself
+  if (answer.redirected || !answer.ok || !fresh.body.dataset.refreshS) location.replace(location.pathname);
+  const open = [...main.querySelectorAll('details')].map((one) => one.open);
+  main.replaceChildren(...fresh.querySelector('main').childNodes);
+  for (const [index, one] of [...main.querySelectorAll('details')].entries()) one.open = open[index] === true;
+  enhance(main);
 }
+const refreshS = Number(document.body.dataset.refreshS);
+// a failed request is repeated at the next turn
+if (refreshS > 0) setInterval(() => refresh().catch(() => undefined), refreshS * 1000);
 
 // on a phone the navigation is a strip that scrolls: begin where we are. Not by scrollIntoView: Tab would start there
 const here = document.querySelector('nav [aria-current]');

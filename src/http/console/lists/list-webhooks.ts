@@ -14,16 +14,20 @@ import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts
 import { sendList } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
+import { quarantineSection } from './purge-webhooks.ts';
 
 const text = z.string().trim().max(512).optional();
 const query = z.object({
   state: z.enum(['pending', 'applied', 'quarantined'], 'estado desconhecido').optional(),
+  reason: text,
   transaction_id: text,
   reference: text,
   extra: text,
 });
 
-/** The inbox: all webhooks. */
+const REFRESH_S = 5;
+
+/** The inbox: all webhooks. Its first page without filters renews itself. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
   router.all('/inbox', encryptFilters(context, query));
@@ -33,15 +37,23 @@ export function webhookListPages(context: Context): Router {
       await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
       return await listWebhooks(db, { ...filters, transactionId, limit, after });
     });
-    const target = nameFilters({ ...filters, transaction_id: transactionId });
-    await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
+      selectField({
+        name: 'reason',
+        label: 'Motivo',
+        value: filters.reason,
+        words: WEBHOOK_REASON_WORDS,
+        any: 'Todos',
+      }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
       textField({ name: 'reference', label: 'Referência', value: filters.reference }),
       textField({ name: 'extra', label: 'Extra', value: filters.extra }),
     ];
     const areSet = isFiltered({ ...filters, transactionId });
+    // without a filter nobody was looked up, and the list names no person: the live page would fill the audit
+    const target = nameFilters({ ...filters, transaction_id: transactionId });
+    if (areSet) await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
     const list = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,
@@ -58,7 +70,15 @@ export function webhookListPages(context: Context): Router {
         { title: 'Repetições', cell: (row) => row.repeats, align: 'end' },
       ],
     });
+    const isLive = !areSet && request.query.cursor === undefined;
+    const isQuarantine = filters.state === 'quarantined' && request.query.cursor === undefined;
+    const lead = isQuarantine
+      ? await quarantineSection(context, response)
+      : isLive &&
+        html`<p class="hint">Ao vivo: com scripts, a página se renova a cada ${REFRESH_S} s. <a href="/inbox?state=quarantined">Quarentena por motivo</a></p>`;
     sendList(request, response, {
+      ...(isLive ? { refreshS: REFRESH_S } : {}),
+      lead,
       title: 'Webhooks',
       address: '/inbox',
       filters: { fields, areSet, token: formTokenField(response) },

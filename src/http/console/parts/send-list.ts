@@ -16,15 +16,22 @@ export type List = {
   /** Where the next page begins; undefined at the end. */
   next: string | number | undefined;
   status?: number;
+  /** Reload the list each `refreshS` seconds. */
+  refreshS?: number;
 };
 
 /** Answers with a list's page: its title, filters and rows, and links to its other pages. */
 export function sendList(request: Request, response: Response, list: List): void {
-  const { title, address, filters, lead, rows, next, status } = list;
+  const { title, address, filters, lead, rows, next, status, refreshS } = list;
   const body = html`<h1>${title}</h1>
 ${filters && filterForm(address, filters.fields, filters.areSet, filters.token)}
 ${lead}
 ${rows}
 ${pager(address, request.query, encodeCursor(next))}`;
-  sendPage(request, response, { title, body, ...(status === undefined ? {} : { status }) });
+  sendPage(request, response, {
+    title,
+    body,
+    ...(status === undefined ? {} : { status }),
+    ...(refreshS === undefined ? {} : { refreshS }),
+  });
 }
