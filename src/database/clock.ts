@@ -3,19 +3,22 @@ import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import type { Database } from './tables.ts';
 
 const MEASURE_EVERY_MS = 60_000;
+/** The machine's clock was set if it moved by this much more or less than time passed. */
+const STEP_MS_MIN = 500;
 
 /**
- * The database's clock, which all replicas share: the local clock plus an offset that is measured every minute. The offset
- * is measured between the real clocks, so timers that a test has advanced stay advanced.
+ * The database's clock, which all replicas share: the local clock plus an offset that is measured every minute, and
+ * when the local clock was set. The offset is measured between the real clocks, so timers that a test has advanced stay
+ * advanced.
  */
 export type Clock = { now(): Date; measureOffset(): Promise<void> };
 
 export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TIMERS): Promise<Clock> {
   let offsetMs = 0;
-  let measuredAt = 0;
+  let measuredAt = { wallMs: 0, monotonicMs: 0 };
 
   async function measure(): Promise<void> {
-    measuredAt = Date.now();
+    measuredAt = { wallMs: Date.now(), monotonicMs: performance.now() };
     const sentAt = Date.now();
     const { rows } = await sql<{ at: Date }>`SELECT UTC_TIMESTAMP(3) AS at`.execute(db);
     // assume that the server read its clock in the middle of the round trip
@@ -23,12 +26,18 @@ export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TI
     if (rows[0]) offsetMs = Math.round(rows[0].at.getTime() - middle);
   }
 
+  function isDue(): boolean {
+    const passedMs = performance.now() - measuredAt.monotonicMs;
+    const steppedMs = Date.now() - measuredAt.wallMs - passedMs;
+    return passedMs > MEASURE_EVERY_MS || Math.abs(steppedMs) > STEP_MS_MIN;
+  }
+
   await measure();
   return {
     measureOffset: measure,
     now() {
       // measured in the background: `now` never waits, and if the database is unavailable, the last offset stays
-      if (Date.now() - measuredAt > MEASURE_EVERY_MS) void measure().catch(() => undefined);
+      if (isDue()) void measure().catch(() => undefined);
       return new Date(timers.now() + offsetMs);
     },
   };

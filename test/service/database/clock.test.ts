@@ -1,0 +1,21 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { openClock } from '../../../src/database/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+test.each([-3_600_000, 3_600_000])(
+  'a local clock that is set by %d ms is compared with the database at once',
+  async (setMs) => {
+    await using environment = await openEnvironment();
+    const clock = await openClock(environment.context.db);
+    const real = Date.now.bind(Date);
+    const differenceMs = (): number => Math.abs(clock.now().getTime() - real());
+    expect(differenceMs()).toBeLessThan(1_000);
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + setMs);
+    // the first look finds the step
+    clock.now();
+    await eventually('the new offset', async () => differenceMs() < 1_000);
+  },
+);
