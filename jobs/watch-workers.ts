@@ -13,6 +13,8 @@ import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 export const DEAD_AFTER_MS = 150_000;
 /** After the time at which the next tick of the watch was due. */
 const TICK_LATE_MS = 120_000;
+/** A watch that runs for longer hangs. It renews its lease all the same, and cannot report itself as overdue. */
+const WATCH_MS_MAX = 900_000;
 const CHECK_EVERY_MS = 10_000;
 /** After a longer gap between two checks (the database was away, the machine slept), workers may still be starting again. */
 const CHECK_GAP_MS_MAX = 60_000;
@@ -91,17 +93,21 @@ async function readLoops(db: Context['db']): Promise<Pick<Silence, 'part' | 'see
   return WORKER_LOOPS.map((part) => ({ part, seenAt: rows.find((row) => row.part === part)?.seen_at ?? undefined }));
 }
 
-/** The watch, if this process is configured to run it and it has run before: a tick that runs now is alive. */
+/** The watch, if this process is configured to run it and it has run before: a tick under lease is alive for WATCH_MS_MAX. */
 async function readWatch({ config, db, clock }: Context): Promise<Silence[]> {
   if (config.JOBS === 'off' || config.JOB_WATCH === 'off') return [];
   const last = await db
     .selectFrom('job_ticks')
-    .select(['due_at', 'finished_at', 'lease_until'])
+    .select(['due_at', 'started_at', 'finished_at', 'lease_until'])
     .where('job', '=', 'watch')
     .orderBy('due_at', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (!last || (last.finished_at === null && last.lease_until > clock.now())) return [];
+  if (!last) return [];
+  if (last.finished_at === null && last.lease_until > clock.now()) {
+    const startedAt = last.started_at ?? last.due_at;
+    return [{ part: 'watch', seenAt: startedAt, deadlineFrom: () => startedAt.getTime() + WATCH_MS_MAX }];
+  }
   const zone = config.PROVIDER_TIME_ZONE;
   const nextAt = new CronTime(config.JOB_WATCH, zone).getNextDateFrom(last.due_at, zone).toMillis();
   const deadlineFrom = (since: Date) => Math.max(nextAt, since.getTime()) + TICK_LATE_MS;

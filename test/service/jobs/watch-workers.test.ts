@@ -109,3 +109,23 @@ test('a watch that ticks no more is a dead part of a worker', async () => {
   expect(others).toEqual([]);
   expect(alert?.summary).toContain(`(watch since ${at.toISOString()})`);
 });
+
+test('a watch that hangs is a dead part of a worker, though its process renews the lease', async () => {
+  await using sink = await openHttpSink();
+  await using environment = await open(sink);
+  const { db, clock } = environment.context;
+  const ago = (minutes: number) => new Date(clock.now().getTime() - minutes * 60_000);
+  const tick = { job: 'watch', holder: 'hangs', lease_until: ago(-60) };
+  await db
+    .insertInto('job_ticks')
+    .values({ ...tick, due_at: ago(14), started_at: ago(14) })
+    .execute();
+  await start(environment, 'web');
+  await start(environment, 'worker', { JOBS: 'off' });
+  await advance(environment, [10_000, 10_000]);
+  expect(await readAlerts(environment), 'a long watch').toEqual([]);
+  await advance(environment, STEPS);
+  expect(await readAlerts(environment)).toMatchObject([
+    { ended_at: null, summary: expect.stringMatching(/\(watch since [^,]*\)/) },
+  ]);
+});
