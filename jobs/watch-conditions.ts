@@ -34,13 +34,37 @@ const CONDITIONS = {
   report_missing: findMissingReports,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
+/** Alerts that explain another one, by name and scope. */
+const CAUSES: Partial<Record<AlertKind, string[]>> = {
+  no_complete_run: ['provider_unauthorized provider', 'run_failed reconcile_recent'],
+  report_missing: ['job_failed daily_report', 'job_overdue daily_report'],
+};
+
 /** The steps of the watch: one for each alert. */
 export const CONDITION_STEPS = Object.fromEntries(
   Object.entries(CONDITIONS).map(([name, find]: [string, Condition]) => [
     name,
-    async (context: Context) => syncAlerts(context, name as AlertKind, await find(context, context.clock.now())),
+    async (context: Context) => {
+      const current = await find(context, context.clock.now());
+      await syncAlerts(context, name as AlertKind, await dropExplained(context, name as AlertKind, current));
+    },
   ]),
 );
+
+/** Drops alerts that do not fire yet while an alert of their cause does: one cause pages once. */
+async function dropExplained({ db }: Context, name: AlertKind, current: Alert[]): Promise<Alert[]> {
+  const causes = CAUSES[name];
+  if (!causes || current.length === 0) return current;
+  const scopes = current.map(({ scope }) => `${name} ${scope}`);
+  const rows = await db
+    .selectFrom('alerts')
+    .select('firing_scope')
+    .where('firing_scope', 'in', [...causes, ...scopes])
+    .execute();
+  const firing = new Set(rows.map((row) => row.firing_scope));
+  if (!causes.some((cause) => firing.has(cause))) return current;
+  return current.filter(({ scope }) => firing.has(`${name} ${scope}`));
+}
 
 function before(now: Date, ms: number): Date {
   return new Date(now.getTime() - ms);

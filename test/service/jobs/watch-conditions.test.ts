@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { watchDisks } from '../../../jobs/watch-disks.ts';
+import { syncAlerts } from '../../../src/alerts/raise-alerts.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -162,7 +163,7 @@ test('no_complete_run: runs of an hour that read today incompletely; the next co
 
 test('report_missing: a day without a report an hour after the tick that should have made it', async () => {
   const { db, calendar } = context;
-  const tick = { job: 'daily_report', holder: 'gone', error: 'failed' };
+  const tick = { job: 'daily_report', holder: 'gone' };
   const dueAt = ago(30 * MINUTE_MS);
   await db
     .insertInto('job_ticks')
@@ -191,6 +192,37 @@ test('report_missing: a day without a report an hour after the tick that should 
   expect(await readFiring(), 'a partial report does not count').toHaveLength(1);
   await db.updateTable('reports').set({ state: 'provisional' }).execute();
   expect(await readFiring()).toEqual([]);
+});
+
+test('a report that is missing because its job failed is one alert, and no_complete_run waits for the alert of its cause', async () => {
+  const { db } = context;
+  const dueAt = ago(61 * MINUTE_MS);
+  await db
+    .insertInto('job_ticks')
+    .values({
+      job: 'daily_report',
+      holder: 'gone',
+      error: 'failed',
+      due_at: dueAt,
+      lease_until: dueAt,
+      finished_at: dueAt,
+    })
+    .execute();
+  expect(await readFiring()).toEqual([]);
+  const failed = db.selectFrom('alerts').select('name').where('firing_scope', '=', 'job_failed daily_report');
+  expect(await failed.execute()).toHaveLength(1);
+  await db.updateTable('job_ticks').set({ error: null }).execute();
+  expect(await readFiring(), 'the job is well, and the day has no report').toMatchObject([{ name: 'report_missing' }]);
+  await db.updateTable('job_ticks').set({ error: 'failed' }).execute();
+  expect(await readFiring(), 'one that fires goes on').toMatchObject([{ name: 'report_missing' }]);
+
+  const cause = { name: 'provider_unauthorized', scope: 'provider' } as const;
+  const summary = 'provider_unauthorized: the key is refused';
+  await syncAlerts(context, cause.name, [{ ...cause, severity: 'critical', summary }]);
+  await insertRun(ago(61 * MINUTE_MS));
+  expect(await readFiring()).toMatchObject([{ name: 'report_missing' }, cause]);
+  await syncAlerts(context, cause.name, []);
+  expect(await readFiring()).toMatchObject([{ name: 'report_missing' }, { name: 'no_complete_run' }]);
 });
 
 test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process', async () => {
