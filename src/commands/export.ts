@@ -8,8 +8,8 @@ import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { FORMATS, type Format, type Locale } from '../reports/plan/report-plan.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
-import { nameReportFile } from '../reports/revisions/name-report-file.ts';
-import { exportJournal } from '../reports/serve/export-journal.ts';
+import { measureFile } from '../reports/revisions/publish-drafts.ts';
+import { exportRange, type Range } from '../reports/serve/export-range.ts';
 import { copyReport, openReport } from '../reports/serve/open-report.ts';
 import { withContext } from './with-context.ts';
 
@@ -29,10 +29,10 @@ const LOCALES: readonly string[] = ['pt-BR', 'en'];
 export function exportCommand(program: Command): void {
   program
     .command('export')
-    .description("write a day's report: the workbook, its CSV, or the ledger's journal")
+    .description("write the report of a day or a range: the workbook, its CSV, or the ledger's journal")
     .option('--day <day>', 'the day: YYYY-MM-DD')
-    .option('--from <day>', 'with --to: a range of days, as one journal')
-    .option('--to <day>', 'the last day of the range')
+    .option('--from <day>', 'with --to: a range of days in one file, made from one cut and not stored')
+    .option('--to <day>', 'the last day of the range: at most 92 days, except for --format journal')
     .option('--format <format>', `${FORMATS.join(', ')}`, 'xlsx')
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
@@ -62,13 +62,12 @@ function checkUse(options: Options): Format {
   if (options.day !== undefined) throw fault('--day goes without --from and --to');
   if (options.from === undefined || options.to === undefined) throw fault('--from goes with --to');
   if (options.from > options.to) throw fault('--from is after --to');
-  if (format !== 'journal') throw fault('a range of days is for --format journal');
   return format;
 }
 
 async function run(context: Context, options: Options, format: Format): Promise<void> {
   if (options.from !== undefined && options.to !== undefined) {
-    await runRange(context, options, { from: options.from, to: options.to });
+    await runRange(context, options, { from: options.from, to: options.to, format });
     return;
   }
   const day = options.day ?? '';
@@ -76,8 +75,8 @@ async function run(context: Context, options: Options, format: Format): Promise<
   const opened = await openReport(context, {
     day,
     format,
-    ...(options.platform === undefined ? {} : { platform: options.platform }),
-    ...(options.locale === undefined ? {} : { locale: options.locale as Locale }),
+    platform: options.platform,
+    locale: options.locale as Locale | undefined,
   });
   const out = options.out ?? opened.name;
   await audit(context, { actor: 'command', action: 'reports.export', target: opened.name });
@@ -92,16 +91,22 @@ async function run(context: Context, options: Options, format: Format): Promise<
   printResult(options, result, `wrote ${out}: ${day}, revision ${report.revision}, ${report.state}, ${proven}`);
 }
 
-async function runRange(context: Context, options: Options, range: { from: string; to: string }): Promise<void> {
-  const { platform } = options;
-  const name = nameReportFile({ day: `${range.from}-${range.to}`, platform, format: 'journal' });
-  const out = options.out ?? name;
-  await exportJournal(context, { ...range, platform }, async (file) => {
+async function runRange(context: Context, options: Options, range: Range & { format: Format }): Promise<void> {
+  const { platform, locale } = options;
+  // years of a journal are read by other programs: it has no sheets
+  const limit = range.format === 'journal' ? { daysMax: Number.POSITIVE_INFINITY } : {};
+  const wanted = { ...range, platform, locale: locale as Locale | undefined, ...limit };
+  await exportRange(context, wanted, async ({ file, name, state }) => {
+    const out = options.out ?? name;
     await audit(context, { actor: 'command', action: 'reports.export', target: name });
-    if (out === '-') await pipeline(createReadStream(file), process.stdout, { end: false });
-    else await copyReport({ file }, out);
+    if (out === '-') {
+      await pipeline(createReadStream(file), process.stdout, { end: false });
+      return;
+    }
+    await copyReport({ file }, out);
+    const result = { ...range, state, file: path.resolve(out), ...(await measureFile(out)) };
+    printResult(options, result, `wrote ${out}: ${range.from} to ${range.to}, ${state}`);
   });
-  if (out !== '-') printResult(options, { ...range, format: 'journal', file: path.resolve(out) }, `wrote ${out}`);
 }
 
 function printResult(options: Options, object: object, line: string): void {

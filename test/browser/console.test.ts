@@ -305,7 +305,7 @@ test('a search for a person has pages without script, and no address names the p
   expect(plain.complaints).toEqual([]);
 });
 
-test('a report is made and downloaded', async () => {
+test('a report is made and downloaded, and a range of days', async () => {
   await logIn(page, env.url, env.tokens.operator);
   await page.goto(`${env.url}/reports`);
   await page.getByLabel('Dia').fill(addDays(env.today, -1));
@@ -317,6 +317,14 @@ test('a report is made and downloaded', async () => {
     .first()
     .click();
   expect((await download).suggestedFilename()).toBe(`confere-${addDays(env.today, -1)}-r1.xlsx`);
+  await page.getByLabel('De', { exact: true }).fill(env.today);
+  await page.getByLabel('Até').fill(addDays(env.today, -1));
+  await page.getByRole('button', { name: 'Baixar' }).click();
+  await page.getByRole('alert').filter({ hasText: 'vem depois do último' }).waitFor();
+  await page.getByLabel('De', { exact: true }).fill(addDays(env.today, -2));
+  const range = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Baixar' }).click();
+  expect((await range).suggestedFilename()).toBe(`confere-${addDays(env.today, -2)}-${addDays(env.today, -1)}.xlsx`);
   expect(opened.complaints).toEqual([]);
 });
 

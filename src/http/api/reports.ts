@@ -10,12 +10,13 @@ import { describeError } from '../../log.ts';
 import type { Format } from '../../reports/plan/report-plan.ts';
 import { type MadeReport, makeReport } from '../../reports/revisions/make-report.ts';
 import { buildOnce } from '../../reports/serve/build-once.ts';
+import { parseRange } from '../../reports/serve/export-range.ts';
 import { listReports } from '../../reports/serve/list-reports.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
-import { sendReport } from '../send-report.ts';
+import { sendRange, sendReport } from '../send-report.ts';
 import { day } from './fields.ts';
 
 /** A day of 100,000 transactions took 6.6 s on two busy cores. A request that waits longer is answered 202. */
@@ -51,15 +52,13 @@ export function reportRoutes(context: Context, waitMs = WAIT_MS): Router {
   });
 
   router.get('/reports/:file', requireRole('viewer'), async (request, response) => {
-    const { day, format } = readFileName(request);
-    const { revision, locale, platform } = parseQuery(request, reportFileQuerySchema);
-    await sendReport(context, response, {
-      day,
-      format,
-      ...(revision === undefined ? {} : { revision }),
-      ...(locale === undefined ? {} : { locale }),
-      ...(platform === undefined ? {} : { platform }),
-    });
+    const { revision, ...query } = parseQuery(request, reportFileQuerySchema);
+    const { name, format } = readFileName(request);
+    const range = parseRange(context, name);
+    if (range === undefined && !isDay(name)) throw new ConfereError('not_found', ADDRESSES);
+    if (range === undefined) await sendReport(context, response, { day: name, format, revision, ...query });
+    else if (revision === undefined) await sendRange(context, response, { ...range, format, ...query });
+    else throw new ConfereError('invalid_request', NO_REVISION, { fields: { revision: [NO_REVISION] } });
   });
   return router;
 }
@@ -80,11 +79,12 @@ async function waitFor(work: Promise<MadeReport>, waitMs: number): Promise<MadeR
   }
 }
 
-function readFileName(request: Request): { day: Day; format: Format } {
-  const match = /^(\d{4}-\d{2}-\d{2})\.(xlsx|csv|journal)$/.exec(String(request.params.file));
-  const [, day, format] = match ?? [];
-  if (day === undefined || format === undefined || !isDay(day)) {
-    throw new ConfereError('not_found', 'a report is at /reports/YYYY-MM-DD.xlsx, .csv or .journal');
-  }
-  return { day, format: format as Format };
+const ADDRESSES =
+  'a report is at /reports/YYYY-MM-DD.xlsx, .csv or .journal; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD';
+const NO_REVISION = 'a range is made on request and has no revisions';
+
+function readFileName(request: Request): { name: string; format: Format } {
+  const [, name, format] = /^([\d.-]+)\.(xlsx|csv|journal)$/.exec(String(request.params.file)) ?? [];
+  if (name === undefined) throw new ConfereError('not_found', ADDRESSES);
+  return { name, format: format as Format };
 }

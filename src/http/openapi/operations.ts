@@ -230,7 +230,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   ),
   Reports.get(
     '/reports/{file}',
-    'The newest revision: YYYY-MM-DD.xlsx, .csv or .journal',
+    'The newest revision: YYYY-MM-DD.xlsx, .csv or .journal; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     reportFileQuerySchema,
   ),

@@ -41,14 +41,10 @@ export type PreviousRevision = {
   digest: Buffer;
 };
 
-/** Everything that decides the content of one revision's files, apart from the ledger itself. */
-export type ReportPlan = {
-  day: Day;
-  revision: number;
+/** What a day's files and a range's have in common. */
+type FilePlan = {
   cut: Cut;
-  previous: PreviousRevision | undefined;
   state: ReportState;
-  reading: WholeReading | undefined;
   madeAt: Date;
   locale: Locale;
   fullDocuments: boolean;
@@ -63,6 +59,30 @@ export type ReportPlan = {
   /** A person in it was erased after it was made. */
   isRedacted: boolean;
 };
+
+/** Everything that decides the content of one revision's files, apart from the ledger itself. */
+export type ReportPlan = FilePlan & {
+  day: Day;
+  revision: number;
+  previous: PreviousRevision | undefined;
+  reading: WholeReading | undefined;
+};
+
+/** A day of a range when the file was made. */
+export type RangeDay = { day: Day; state: ReportState; proven: boolean };
+
+/** The same of a file over several days. It is made on request: it is no revision and is not stored. */
+export type RangePlan = FilePlan & { days: RangeDay[] };
+
+export type AnyPlan = ReportPlan | RangePlan;
+
+/** The first and the last day of a file. */
+export function spanOf(plan: AnyPlan): { from: Day; to: Day } {
+  if (!('days' in plan)) return { from: plan.day, to: plan.day };
+  const [first, last] = [plan.days[0], plan.days.at(-1)];
+  if (!first || !last) throw new Error('a range has at least one day');
+  return { from: first.day, to: last.day };
+}
 
 /** Excel's own limit is 1,048,576, of which a title, a note, a header and a total take four. */
 export const ROWS_PER_SHEET_MAX = 1_048_570;

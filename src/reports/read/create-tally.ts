@@ -1,3 +1,4 @@
+import type { Day } from '../../domain/calendar.ts';
 import { type AccountBalance, HELD, isBalanceAccount, platformAccountSegment, splitAccount } from './read-balances.ts';
 import type { Movement } from './read-movements.ts';
 
@@ -12,11 +13,17 @@ export const LINES = [
   'adjustments',
 ] as const;
 
-/** `ledgerClosing` is the balance at the day's end by the ledger's own sums. */
-const TOTALS = ['opening', ...LINES, 'closing', 'held', 'ledgerClosing'] as const;
+/** The lines of a range: books that were opened after its first day move its balance too. */
+export const RANGE_LINES = [...LINES, 'openings'] as const;
 
-/** One platform's day, in cents. */
+/** `ledgerClosing` is the balance at the end by the ledger's own sums. */
+const TOTALS = ['opening', ...RANGE_LINES, 'closing', 'held', 'ledgerClosing'] as const;
+
+/** One platform's day or range, in cents. */
 export type PlatformTotals = Record<(typeof TOTALS)[number], bigint>;
+
+/** The totals of all platforms from the first day of a range to the end of this one. */
+export type TotalsUntil = { day: Day; totals: PlatformTotals };
 
 export type Hour = { receiptsCount: number; receiptsCents: bigint; paymentsCount: number; paymentsCents: bigint };
 
@@ -73,11 +80,12 @@ function readOpening(balances: AccountBalance[], platform: string | undefined): 
   return platforms;
 }
 
-const LINE_OF: Partial<Record<Movement['kind'], (typeof LINES)[number]>> = {
+const LINE_OF: Partial<Record<Movement['kind'], (typeof RANGE_LINES)[number]>> = {
   receipt: 'receipts',
   payment: 'payments',
   refund_made: 'refundsMade',
   refund_received: 'refundsReceived',
+  opening: 'openings',
 };
 
 function addToLine(totals: PlatformTotals, { kind, amountCents, commissionCents, postings }: Movement): void {

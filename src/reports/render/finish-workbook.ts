@@ -1,27 +1,45 @@
+import type { AnyPlan } from '../plan/report-plan.ts';
 import { readStatedOpenings, readStatusCounts } from '../read/read-counts.ts';
 import type { MismatchCount } from '../read/read-mismatches.ts';
 import { readStatements } from '../read/read-statements.ts';
-import { fill, formatDay } from '../texts/texts.ts';
-import { openSheet } from '../xlsx/open-sheet.ts';
+import { openSheet, type SheetWriter } from '../xlsx/open-sheet.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { COLUMNS_VERSION } from './columns.ts';
 import type { FinishedTable } from './open-table.ts';
 import type { ReportWork } from './report-work.ts';
-import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
+import type { Summary } from './start-section.ts';
 
 const ORDER = ['statement', 'receipts', 'payments', 'refunds', 'pending', 'mismatches', 'changes'] as const;
 
-type Finished = Record<(typeof ORDER)[number], FinishedTable> & { openMismatches: MismatchCount[] };
+type TableName = (typeof ORDER)[number];
+/** A range has no revision before it, so it has no changes. */
+export type Finished = Partial<Record<TableName, FinishedTable>> &
+  Record<Exclude<TableName, 'changes'>, FinishedTable> & { openMismatches: MismatchCount[] };
+
+/** The first sheet, and the names of the workbook. */
+export type Front<Plan extends AnyPlan> = {
+  name: string;
+  widths: number[];
+  write(sheet: SheetWriter, summary: Summary<Plan>): void;
+  title: string;
+  subject: string;
+  keywords: string;
+};
 
 /** Writes Resumo, which needs the totals of all other sheets and stands before them, then packs the workbook. */
-export async function finishWorkbook(work: ReportWork, tables: Finished, digest: Buffer): Promise<void> {
+export async function finishWorkbook<Plan extends AnyPlan>(
+  work: ReportWork<Plan>,
+  tables: Finished,
+  digest: Buffer,
+  front: Front<Plan>,
+): Promise<void> {
   const { db, plan, rendering, scope, tally, factory, factsAtCut } = work;
   const { texts } = rendering;
-  const widths = [SUMMARY_WIDTHS.label, ...Array(Math.max(4, tally.platforms.size + 1)).fill(SUMMARY_WIDTHS.number)];
-  const setup = { title: texts.sheets.summary, widths, tabColor: 'FF17375E', showsGrid: false, breaksPages: true };
+  const setup = { title: front.name, widths: front.widths, tabColor: 'FF17375E', showsGrid: false, breaksPages: true };
   const sheet = openSheet({ ...setup, footer: factory.footer }, factory.next());
   const statements = await readStatements(db, { ...scope, madeAt: plan.madeAt });
-  writeSummary(sheet, {
+  const sheets = ORDER.flatMap((one) => (tables[one] ? [{ name: texts.sheets[one], table: tables[one] }] : []));
+  front.write(sheet, {
     plan,
     texts,
     platforms: tally.platforms,
@@ -31,18 +49,18 @@ export async function finishWorkbook(work: ReportWork, tables: Finished, digest:
     statements: statements.filter((one) => plan.platform === undefined || one.platform === plan.platform),
     mismatches: tables.openMismatches,
     digest,
-    tables: { ...tables, all: ORDER.map((one) => [texts.sheets[one], tables[one]]) },
+    tables: { ...tables, all: sheets.map(({ name, table }) => [name, table]) },
   });
-  const sheets = [await sheet.end(), ...ORDER.flatMap((one) => tables[one].sheets)];
   const { position, sealHash } = plan.cut;
   const chain = sealHash ? ` chain:${position}:${sealHash.toString('hex')}` : '';
   const properties = {
-    title: fill(texts.summary.title, { day: formatDay(plan.day) }),
-    subject: `${texts.summary.revision} ${plan.revision}`,
-    keywords: `confere ${plan.day} r${plan.revision} ${texts.states[plan.state]}`,
+    title: front.title,
+    subject: front.subject,
+    keywords: `confere ${front.keywords} ${texts.states[plan.state]}`,
     description: `sha256:${digest.toString('hex')} columns:${COLUMNS_VERSION}${chain}`,
     version: plan.version,
     madeAt: plan.madeAt,
   };
-  await writeWorkbook(work.files.xlsx, sheets, properties, factory.scratch);
+  const parts = [await sheet.end(), ...sheets.flatMap(({ table }) => table.sheets)];
+  await writeWorkbook(work.files.xlsx, parts, properties, factory.scratch);
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Reader } from '../../database/reader.ts';
-import type { Format, ReportPlan } from '../plan/report-plan.ts';
+import { type AnyPlan, type Format, type ReportPlan, spanOf } from '../plan/report-plan.ts';
 import type { Tally } from '../read/create-tally.ts';
 import type { RowDigest } from '../read/digest-rows.ts';
 import type { AccountBalance } from '../read/read-balances.ts';
@@ -10,10 +10,10 @@ import { fill, formatDay, type Texts } from '../texts/texts.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 import { openTable, type SheetFactory, type TableWriter } from './open-table.ts';
 
-/** The context that all steps share that write the files of one revision. */
-export type ReportWork = {
+/** The context that all steps share that write the files of one plan. */
+export type ReportWork<Plan extends AnyPlan = ReportPlan> = {
   db: Reader;
-  plan: ReportPlan;
+  plan: Plan;
   scope: { start: string; end: string; platform: string | undefined } & CutEntries;
   rendering: RenderContext;
   digest: RowDigest;
@@ -30,13 +30,23 @@ export type ReportWork = {
 export type ReportFactory = SheetFactory & { scratch: () => { file: string; signal: AbortSignal } };
 
 /** Names the sheets of a report, and their files under `directory`. */
-export function createFactory(plan: ReportPlan, texts: Texts, directory: string, signal: AbortSignal): ReportFactory {
+export function createFactory(plan: AnyPlan, texts: Texts, directory: string, signal: AbortSignal): ReportFactory {
   let sheets = 0;
   let scratched = 0;
-  const values = { revision: plan.revision, state: texts.states[plan.state], zone: plan.calendar.zone };
+  const values = { state: texts.states[plan.state], zone: plan.calendar.zone };
+  const names =
+    'days' in plan
+      ? {
+          subtitle: fill(texts.period.subtitle, { ...values, period: formatPeriod(plan, texts) }),
+          footer: formatPeriod(plan, texts),
+        }
+      : {
+          subtitle: fill(texts.notes.revision, { ...values, revision: plan.revision }),
+          footer: `${formatDay(plan.day)} · r${plan.revision}`,
+        };
   return {
-    subtitle: fill(texts.notes.revision, values),
-    footer: `Confere · ${formatDay(plan.day)} · r${plan.revision}`,
+    subtitle: names.subtitle,
+    footer: `Confere · ${names.footer}`,
     rowsPerSheetMax: plan.rowsPerSheetMax,
     next() {
       const index = sheets++;
@@ -47,14 +57,25 @@ export function createFactory(plan: ReportPlan, texts: Texts, directory: string,
   };
 }
 
+/** `01/10/2026 a 31/10/2026`. */
+export function formatPeriod(plan: AnyPlan, { period }: Texts): string {
+  const { from, to } = spanOf(plan);
+  return fill(period.span, { from: formatDay(from), to: formatDay(to) });
+}
+
 type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
 
 /** Opens the next sheet of rows under its own title; `note` replaces the usual line under the title. */
 export function openReportTable<Row>(
-  { factory, rendering }: ReportWork,
+  { factory, rendering, plan }: ReportWork<AnyPlan>,
   name: TableName,
   columns: ReportColumn<Row>[],
-  note: string = rendering.texts.notes[name],
+  note: string = noteOf(name, plan, rendering.texts),
 ): TableWriter<Row> {
   return openTable(factory, { title: rendering.texts.sheets[name], note, columns }, rendering);
+}
+
+function noteOf(name: TableName, plan: AnyPlan, { notes, period }: Texts): string {
+  const isOfRange = 'days' in plan && (name === 'statement' || name === 'pending' || name === 'mismatches');
+  return isOfRange ? period[name] : notes[name];
 }

@@ -1,4 +1,4 @@
-import type { ReportPlan } from '../plan/report-plan.ts';
+import type { AnyPlan, ReportPlan } from '../plan/report-plan.ts';
 import type { Hour, PlatformTotals } from '../read/create-tally.ts';
 import type { StatedOpening, StatusCount } from '../read/read-counts.ts';
 import type { MismatchCount } from '../read/read-mismatches.ts';
@@ -10,8 +10,8 @@ import type { FinishedTable } from './open-table.ts';
 const SECTION_HEIGHT_POINTS = 24;
 
 /** The content of Resumo. */
-export type Summary = {
-  plan: ReportPlan;
+export type Summary<Plan extends AnyPlan = ReportPlan> = {
+  plan: Plan;
   texts: Texts;
   platforms: Map<string, PlatformTotals>;
   hours: Hour[];

@@ -1,5 +1,6 @@
 import { maskAccount } from '../../domain/person/mask-person.ts';
-import { LINES, type PlatformTotals, sumPlatformTotals } from '../read/create-tally.ts';
+import type { AnyPlan } from '../plan/report-plan.ts';
+import { LINES, type PlatformTotals, RANGE_LINES, sumPlatformTotals } from '../read/create-tally.ts';
 import { platformAccountSegment } from '../read/read-balances.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
 import { formatLocalCount } from '../texts/texts.ts';
@@ -8,18 +9,19 @@ import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { FinishedTable } from './open-table.ts';
 import { type Summary, startSection } from './start-section.ts';
 
-/** Writes the day's balance, one column a platform, and its checks against the ledger's sums and the other sheets' totals. */
-export function writeBalance(sheet: SheetWriter, summary: Summary): void {
+/** Writes the balance of the day or range, one column a platform, and its checks against the ledger's sums and the other sheets' totals. */
+export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): void {
   const { texts, tables } = summary;
   const words = texts.summary;
+  const [title, lines] = 'days' in summary.plan ? [texts.period.balance, RANGE_LINES] : [words.balance, LINES];
   const names = [...summary.platforms.keys()].sort();
   const total = sumPlatformTotals(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
-  startSection(sheet, words.balance, names.length + 2);
+  startSection(sheet, title, names.length + 2);
   const headers = [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total];
   sheet.addRow(
     headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
-    { heightPoints: 34 },
+    { heightPoints: 'days' in summary.plan ? 46 : 34 },
   );
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
@@ -36,11 +38,11 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
     return row;
   };
   const first = add(words.opening, (one) => one.opening);
-  for (const line of LINES) add(words[line], (one) => one[line]);
+  for (const line of lines) add(words[line], (one) => one[line]);
   const closing = add(
     words.closing,
     (one) => one.closing,
-    (letter) => `SUM(${letter}${first}:${letter}${first + LINES.length})`,
+    (letter) => `SUM(${letter}${first}:${letter}${first + lines.length})`,
   );
   const held = add(words.held, (one) => one.held);
   const ledger = add(words.ledger, (one) => one.ledgerClosing);
@@ -65,7 +67,7 @@ function checkCell(cents: bigint, formula: string): Cell {
 /** Writes the closing balance again, from the totals of the other sheets. */
 function writeSheetChecks(
   sheet: SheetWriter,
-  { texts, tables }: Summary,
+  { texts, tables }: Summary<AnyPlan>,
   at: { total: PlatformTotals; column: number; first: number; held: number; ledger: number },
 ): void {
   const words = texts.summary;
@@ -89,7 +91,7 @@ function writeSheetChecks(
 }
 
 /** Writes the balances that people read off the provider's panel that day, if any, with the ledger's at that instant. */
-function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, names: string[]): void {
+function writeStatements(sheet: SheetWriter, { texts, statements }: Summary<AnyPlan>, names: string[]): void {
   if (statements.length === 0) return;
   const words = texts.summary;
   const stated = new Map(statements.map((one) => [platformAccountSegment(one.platform), one]));
@@ -116,7 +118,7 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
 }
 
 /** Writes the opening balance that people stated for each platform, if any. */
-function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: string[]): void {
+function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary<AnyPlan>, names: string[]): void {
   const words = texts.summary;
   const stated = new Map(openings.map((one) => [platformAccountSegment(one.platform), one]));
   const all = names.map((name) => stated.get(name));

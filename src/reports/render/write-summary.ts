@@ -1,13 +1,12 @@
 import { addDays } from '../../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
-import { maskPlatform } from '../../domain/person/mask-person.ts';
-import type { ReportPlan } from '../plan/report-plan.ts';
+import type { AnyPlan, ReportPlan, ReportState } from '../plan/report-plan.ts';
 import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
 import { describeCode, fill, formatDay, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
-import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { type Summary, startSection } from './start-section.ts';
+import { type Fact, writeAbout } from './write-about.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
 export const SUMMARY_WIDTHS = { label: 44, number: 23 };
@@ -21,7 +20,10 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   sheet.addRow([{ text: fill(summary.texts.summary.title, { day: formatDay(summary.plan.day) }), style: 'title' }], {
     heightPoints: 28,
   });
-  writeAbout(sheet, summary, columns);
+  writeAbout(sheet, summary, columns, {
+    span: [summary.texts.summary.day, { day: summary.plan.day }],
+    facts: listFacts(summary),
+  });
   writeBalance(sheet, summary);
   sheet.breakPage();
   writeCounts(sheet, summary);
@@ -29,53 +31,25 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   writeHours(sheet, summary);
 }
 
-function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary, columns: number): void {
+function listFacts({ plan, texts }: Summary): Fact[] {
   const words = texts.summary;
-  const add = (label: string, cell: Cell): void => {
-    const row = sheet.nextRow();
-    const blank = Array.from({ length: columns - 2 }, () => ({ text: null, style: styleOf(cell) }));
-    sheet.addRow([{ text: label, style: 'label' }, cell, ...blank]);
-    sheet.merge(`B${row}:${columnName(columns - 1)}${row}`);
+  const surplus = plan.reading?.surplus;
+  const values = surplus && {
+    count: formatLocalCount(surplus.count, texts),
+    actor: surplus.actor,
+    at: formatMoment(plan.calendar.toWallTime(surplus.at)),
   };
-  startSection(sheet, words.about, columns);
-  add(words.day, { day: plan.day });
-  const platform = plan.platform !== undefined && plan.masked ? maskPlatform(plan.platform) : plan.platform;
-  if (platform !== undefined) add(words.platform, { text: platform });
-  add(words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) });
-  add('', { text: texts.stateNotes[plan.state], style: 'hint' });
-  add(words.proven, { text: describeProof(plan, texts), style: isReadWhole(plan) ? 'good' : 'bad' });
-  if (plan.reading?.surplus) {
-    const { count, actor, at } = plan.reading.surplus;
-    const values = { count: formatLocalCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
-    add(words.surplus, { text: fill(words.surplusText, values), style: 'bad' });
-  }
-  add(words.revision, { count: plan.revision, style: 'text' });
-  add(words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) });
-  add(words.zone, { text: plan.calendar.zone });
-  add(words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText });
-  if (plan.isRedacted) add('', { text: words.forgottenText, style: 'hint' });
-  const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
-  add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
-  add(words.digest, { text: digest.toString('hex') });
-  add(words.chain, { text: formatSeal(plan.cut.position, plan.cut.sealHash?.toString('hex')) ?? words.chainNone });
-  add(words.version, { text: `Confere ${plan.version}` });
-  const split = tables.all.filter(([, table]) => table.sheets.length > 1);
-  for (const [name, table] of split) {
-    const values = { sheet: name, count: table.sheets.length, max: formatLocalCount(plan.rowsPerSheetMax, texts) };
-    add(words.parts, { text: fill(words.partsText, values) });
-  }
+  return [
+    [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
+    ['', { text: texts.stateNotes[plan.state], style: 'hint' }],
+    [words.proven, { text: describeProof(plan, texts), style: isReadWhole(plan) ? 'good' : 'bad' }],
+    ...(values ? [[words.surplus, { text: fill(words.surplusText, values), style: 'bad' }] satisfies Fact] : []),
+    [words.revision, { count: plan.revision, style: 'text' }],
+  ];
 }
 
-/** `1204 · 5f0c…`: position and hash in hex of the chain at the report's cut; undefined for a cut from before there were seals. */
-export function formatSeal(position: number | null, hash: string | null | undefined): string | undefined {
-  return position === null || !hash ? undefined : `${position} · ${hash}`;
-}
-
-function styleOf(cell: Cell) {
-  return cell && 'style' in cell && cell.style ? cell.style : 'text';
-}
-
-function stateStyle(plan: ReportPlan): 'good' | 'bad' | 'text' {
+/** The colour of a state. */
+export function stateStyle(plan: { state: ReportState }): 'good' | 'bad' | 'text' {
   return plan.state === 'closed' ? 'good' : plan.state === 'partial' ? 'bad' : 'text';
 }
 
@@ -91,9 +65,10 @@ function describeProof(plan: ReportPlan, { summary }: Texts): string {
   return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
 }
 
-function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
+/** Writes how many transactions reached each status. */
+export function writeCounts(sheet: SheetWriter, { texts, counts, plan }: Summary<AnyPlan>): void {
   const words = texts.summary;
-  startSection(sheet, words.counts, 3);
+  startSection(sheet, 'days' in plan ? texts.period.counts : words.counts, 3);
   sheet.addRow([
     { text: `${texts.columns.operation} · ${texts.columns.status}`, style: 'header' },
     { text: words.count, style: 'headerRight' },
@@ -109,7 +84,12 @@ function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
   sheet.addDataBars(`B${first}:B${last}`, BAR_COUNT);
 }
 
-function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summary, columns: number): void {
+/** Writes the open mismatches by kind. */
+export function writeMismatches(
+  sheet: SheetWriter,
+  { texts, mismatches, tables }: Summary<AnyPlan>,
+  columns: number,
+): void {
   const words = texts.summary;
   startSection(sheet, words.openMismatches, columns);
   if (mismatches.length === 0) {

@@ -12,7 +12,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import type { Locale } from '../plan/report-plan.ts';
-import { formatSeal } from '../render/write-summary.ts';
+import { formatSeal } from '../render/write-about.ts';
 import { fill, formatDay, textsOf } from '../texts/texts.ts';
 import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
 

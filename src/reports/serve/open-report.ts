@@ -39,9 +39,9 @@ export type OpenedReport = { report: Report; file: string; name: string; bytes: 
 type Wanted = {
   day: Day;
   format: Format;
-  revision?: number;
-  locale?: Locale;
-  platform?: string;
+  revision?: number | undefined;
+  locale?: Locale | undefined;
+  platform?: string | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
 };

@@ -1,3 +1,4 @@
+import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
 
 /** The words of a report in English. */
@@ -159,6 +160,7 @@ export const EN: Texts = {
     refundsMade: '− Refunds made',
     refundsReceived: '+ Refunds received',
     adjustments: '± Adjustments',
+    openings: '± Opening balances stated after the first day',
     closing: 'Closing balance',
     held: 'of which held',
     sheetsSum: "Closing balance by the sheets' sum",
@@ -188,6 +190,7 @@ export const EN: Texts = {
     rows: 'rows',
     row: 'row',
   },
+  period: PERIOD_EN,
   decimal: '.',
   grouping: ',',
   changes: {

@@ -1,4 +1,5 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
+import { PERIOD_PT_BR } from './texts-period.ts';
 
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
 export const PT_BR = {
@@ -159,6 +160,7 @@ export const PT_BR = {
     refundsMade: '− Devoluções feitas',
     refundsReceived: '+ Devoluções recebidas',
     adjustments: '± Ajustes',
+    openings: '± Saldos iniciais informados depois do primeiro dia',
     closing: 'Saldo final',
     held: 'do qual retido',
     sheetsSum: 'Saldo final pela soma das planilhas',
@@ -188,6 +190,7 @@ export const PT_BR = {
     rows: 'linhas',
     row: 'linha',
   },
+  period: PERIOD_PT_BR,
   decimal: ',',
   grouping: '.',
   changes: {

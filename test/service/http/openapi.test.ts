@@ -131,6 +131,7 @@ async function askRest(): Promise<void> {
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });
+  await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}..${env.today}.csv` } });
   const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
   await ask('get', '/api/v1/tokens');
   await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });

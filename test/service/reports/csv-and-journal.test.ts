@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { exportJournal } from '../../../src/reports/serve/export-journal.ts';
+import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import {
   applyTransactions,
@@ -79,8 +79,8 @@ test('hledger accepts the journal of a day, and its balances are those of Resumo
 
 test('a range of days is one journal, its balances asserted at the end of each', async () => {
   const file = path.join(books.dataDir, 'range.journal');
-  const range = { from: '2026-03-09', to: DAY, platform: undefined };
-  await exportJournal(books.context, range, (made) => copyFile(made, file));
+  const range = { from: '2026-03-09', to: DAY };
+  await exportRange(books.context, { ...range, format: 'journal' }, (made) => copyFile(made.file, file));
   await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
   expect(readFileSync(file, 'utf8').match(/closing balances/g)).toHaveLength(3);
 });

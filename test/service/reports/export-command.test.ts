@@ -80,7 +80,8 @@ test.each([
   [['--day', '2999-01-01'], 'has not begun'],
   [['--day', '2026-03-11', '--format', 'pdf'], '--format is'],
   [['--day', '2026-03-11', '--locale', 'fr'], '--locale is'],
-  [['--from', '2026-03-11', '--to', '2026-03-12'], 'for --format journal'],
+  [['--from', '2026-03-11', '--to', '2026-03-10'], '--from is after --to'],
+  [['--from', '2026-01-01', '--to', '2026-04-03'], 'are 93 days: at most 92 are allowed'],
   [['--from', '2026-03-11', '--format', 'journal'], '--from goes with --to'],
   [['--day', '2026-03-11', '--nonsense'], 'unknown option'],
 ])('export %j is a usage error: exit 2 with the reason', async (args, reason) => {

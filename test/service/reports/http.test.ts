@@ -177,3 +177,32 @@ test('wrong days, names and queries are 404 or 422', async () => {
   ].map((answer) => answer.status);
   expect(statuses).toEqual([422, 422, 422, 404, 404, 404, 422, 404]);
 });
+
+test('a month and a range are sent to viewers masked, under their own names, and audited', async () => {
+  const month = await call('viewer', '/reports/2026-03.csv');
+  expect(month.status).toBe(200);
+  expect(month.headers.get('content-disposition')).toBe(
+    'attachment; filename="confere-2026-03-01-2026-03-31-masked.csv"',
+  );
+  expect(await month.text()).not.toContain('Maria da Conceição');
+  const range = await call('operator', `/reports/${DAY}..2026-03-12.csv`);
+  const bytes = Buffer.from(await range.arrayBuffer());
+  expect(range.headers.get('digest')).toBe(`sha-256=${createHash('sha256').update(bytes).digest('base64')}`);
+  expect(bytes.toString()).toContain('Maria da Conceição');
+  const name = `confere-${DAY}-2026-03-12.csv`;
+  const audited = await books.context.db.selectFrom('audit').select('actor').where('target', '=', name).execute();
+  expect(audited).toHaveLength(1);
+});
+
+test.each([
+  ['/reports/2999-01.xlsx', 422, 'has not begun'],
+  ['/reports/2026-03-12..2026-03-11.xlsx', 422, 'is after'],
+  ['/reports/0001-01-01..2026-03-11.journal', 422, 'at most 92'],
+  ['/reports/2026-03.xlsx?revision=1', 422, 'has no revisions'],
+  ['/reports/2026-03.xlsx?platform=nobody', 422, 'nothing is known'],
+  ['/reports/2026-13.xlsx', 404, 'YYYY-MM-DD..YYYY-MM-DD'],
+  ['/reports/2026-03-01..2026-02-30.xlsx', 404, 'YYYY-MM-DD..YYYY-MM-DD'],
+])('%s is refused with %i', async (address, status, reason) => {
+  const answer = await call('viewer', address);
+  expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(reason)]);
+});

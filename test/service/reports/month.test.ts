@@ -6,12 +6,13 @@ import { createApi } from '../../../demo/start-programs.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
-import { exportJournal } from '../../../src/reports/serve/export-journal.ts';
+import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { numRuns } from '../../support/property.ts';
 import { API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
+import { compareRange } from './compare-range.ts';
 import {
   centsOf,
   lineOf,
@@ -87,7 +88,7 @@ function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: 
   return at('Saldo final', 'all');
 }
 
-test("a month's spreadsheets are the sandbox's own books to the cent, day by day, for payments near midnight too", async () => {
+test("a month's spreadsheets are the sandbox's own books to the cent, day by day and in one workbook", async () => {
   using home = temporaryDirectory();
   await using sandbox = await startTestSandbox();
   const sandboxApi = createApi(sandbox.url, '', API_KEY);
@@ -111,24 +112,29 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
     files.push(file);
   }
   const books = await sandboxApi.call<Books>('GET', `/sandbox/books?from=${story.from}&to=${story.to}`);
+  const daily = new Map<Day, ReadSheet[]>();
   let balance = 0n;
   for (let start = 0; start < files.length; start += READERS) {
     const read = await Promise.all(files.slice(start, start + READERS).map(readWorkbook));
     for (const [index, sheets] of read.entries()) {
       const day = days[start + index] ?? '';
+      daily.set(day, sheets);
       balance = compareDay(sheets, books, { day, isFirst: day === story.from, opening: balance });
     }
   }
   const moved = books.days.filter((one) => one.platform === 'all' && one.day < story.to);
   expect(balance).toBe(moved.reduce((sum, one) => sum + cents(one.net), 0n));
   expect(balance).not.toBe(0n);
+  const month = path.join(home.path, 'month.xlsx');
+  writeFileSync(month, await served.api.fetch(`/reports/${story.from}..${days.at(-1)}.xlsx`));
+  compareRange(await readWorkbook(month), daily);
   await checkMonth(served.context, home.path, { from: story.from, to: days.at(-1) ?? '' });
 }, 180_000);
 
 /** Checks the month's journal as `export --from --to` writes it, then a copy with a cent changed. */
 async function checkMonth(context: Context, directory: string, range: { from: Day; to: Day }): Promise<void> {
   const file = path.join(directory, 'month.journal');
-  await exportJournal(context, { ...range, platform: undefined }, async (made) => copyFile(made, file));
+  await exportRange(context, { ...range, format: 'journal' }, (made) => copyFile(made.file, file));
   await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
 
   const text = readFileSync(file, 'utf8');

@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
+import { type AccountBalance, HELD, isBalanceAccount, splitAccount } from './read-balances.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
+
+/** The balance of all platforms at the end of a day, by the ledger's own sums. */
+export type DayEnd = { closing: bigint; held: bigint };
+
+/** @param balances before the first day. @returns the ends of these days, one for each. */
+export async function readDayEnds(
+  db: Reader,
+  {
+    days,
+    balances,
+    ...scope
+  }: { days: Day[]; balances: AccountBalance[]; start: WallTime; end: WallTime } & CutEntries,
+): Promise<DayEnd[]> {
+  const own = balances.filter(({ account }) => isBalanceAccount(splitAccount(account).root));
+  const moved = new Map<Day, DayEnd>();
+  for (const { account, cents, day } of own.length === 0 ? [] : await sumDays(db, own, scope)) {
+    const sum = moved.get(day) ?? { closing: 0n, held: 0n };
+    sum.closing += cents;
+    if (isHeld(account)) sum.held += cents;
+    moved.set(day, sum);
+  }
+  let closing = own.reduce((sum, one) => sum + one.before, 0n);
+  let held = own.reduce((sum, one) => sum + (isHeld(one.account) ? one.before : 0n), 0n);
+  return days.map((day) => {
+    closing += moved.get(day)?.closing ?? 0n;
+    held += moved.get(day)?.held ?? 0n;
+    return { closing, held };
+  });
+}
+
+async function sumDays(db: Reader, own: AccountBalance[], scope: { start: WallTime; end: WallTime } & CutEntries) {
+  const rows = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['accounts.name as account', sql<string>`LEFT(postings.at_wall, 10)`.as('day')])
+    .select(sql<string>`SUM(postings.amount_cents)`.as('sum'))
+    .where(
+      'accounts.name',
+      'in',
+      own.map((one) => one.account),
+    )
+    .where('postings.at_wall', '>=', scope.start)
+    .where('postings.at_wall', '<', scope.end)
+    .where(matchesCut('postings.entry_seq', scope))
+    .groupBy(['accounts.name', 'day'])
+    .execute();
+  return rows.map((row) => ({ account: row.account, day: row.day, cents: BigInt(row.sum) }));
+}
+
+function isHeld(account: string): boolean {
+  return splitAccount(account).root === HELD;
+}

@@ -1,0 +1,57 @@
+import path from 'node:path';
+import type { Reader } from '../../database/reader.ts';
+import { addDays } from '../../domain/calendar.ts';
+import { type AnyPlan, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
+import { createTally } from '../read/create-tally.ts';
+import { createDigest } from '../read/digest-rows.ts';
+import { filterPlatform, readBalances } from '../read/read-balances.ts';
+import { readCutEntries } from '../read/read-cut-entries.ts';
+import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
+import { textsOf } from '../texts/texts.ts';
+import { createFactory, type ReportWork } from './report-work.ts';
+
+/** Reads what all steps need: the balances before the first day, and the facts that changed after the cut. */
+export async function prepareWork<Plan extends AnyPlan>(
+  db: Reader,
+  plan: Plan,
+  directory: string,
+  signal: AbortSignal,
+): Promise<ReportWork<Plan>> {
+  const { from, to } = spanOf(plan);
+  const cutEntries = await readCutEntries(db, plan.cut);
+  const scope = { ...toWallTimeBounds(from, addDays(to, 1)), ...cutEntries, platform: plan.platform };
+  const balances = filterPlatform(await readBalances(db, scope), plan.platform);
+  const digest = createDigest(from === to ? from : `${from}..${to}`, plan.platform);
+  for (const balance of balances) digest.addBalance(balance);
+  const texts = textsOf(plan.locale);
+  return {
+    db,
+    plan,
+    scope,
+    rendering: { texts, fullDocuments: plan.fullDocuments, toWall: memoizeWallTime(plan) },
+    digest,
+    balances,
+    factsAtCut: await readFactsAtCut(db, { ...plan.cut, ...cutEntries }),
+    tally: createTally(balances, plan.platform),
+    factory: createFactory(plan, texts, directory, signal),
+    files: {
+      xlsx: path.join(directory, 'report.xlsx'),
+      csv: path.join(directory, 'report.csv'),
+      journal: path.join(directory, 'report.journal'),
+    },
+    signal,
+  };
+}
+
+/** Rows that were written together were recorded together: the last conversion serves most of the next ones. */
+function memoizeWallTime({ calendar }: AnyPlan): (instant: Date) => string {
+  let last = Number.NaN;
+  let wall = '';
+  return (instant) => {
+    if (instant.getTime() !== last) {
+      last = instant.getTime();
+      wall = calendar.toWallTime(instant);
+    }
+    return wall;
+  };
+}

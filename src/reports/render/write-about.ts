@@ -1,0 +1,56 @@
+import { maskPlatform } from '../../domain/person/mask-person.ts';
+import type { AnyPlan } from '../plan/report-plan.ts';
+import { fill, formatLocalCount } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
+import { type Cell, columnName } from '../xlsx/render-cell.ts';
+import { type Summary, startSection } from './start-section.ts';
+
+export type Fact = [label: string, cell: Cell];
+
+/** Writes the facts at the start of Resumo: the days, those of this kind of file, and those that every file has. */
+export function writeAbout(
+  sheet: SheetWriter,
+  summary: Summary<AnyPlan>,
+  columns: number,
+  own: { span: Fact; facts: Fact[] },
+): void {
+  const { plan, texts } = summary;
+  startSection(sheet, texts.summary.about, columns);
+  const platform = plan.platform !== undefined && plan.masked ? maskPlatform(plan.platform) : plan.platform;
+  const filter: Fact[] = platform === undefined ? [] : [[texts.summary.platform, { text: platform }]];
+  for (const [label, cell] of [own.span, ...filter, ...own.facts, ...listCommon(summary)]) {
+    const row = sheet.nextRow();
+    const blank = Array.from({ length: columns - 2 }, () => ({ text: null, style: styleOf(cell) }));
+    sheet.addRow([{ text: label, style: 'label' }, cell, ...blank]);
+    sheet.merge(`B${row}:${columnName(columns - 1)}${row}`);
+  }
+}
+
+function listCommon({ plan, texts, digest, tables }: Summary<AnyPlan>): Fact[] {
+  const words = texts.summary;
+  const { entrySeq, eventSeq, mismatchChangeSeq, position, sealHash } = plan.cut;
+  const split = tables.all.filter(([, table]) => table.sheets.length > 1);
+  return [
+    [words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) }],
+    [words.zone, { text: plan.calendar.zone }],
+    [words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText }],
+    ...(plan.isRedacted ? [['', { text: words.forgottenText, style: 'hint' }] satisfies Fact] : []),
+    [words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` }],
+    [words.digest, { text: digest.toString('hex') }],
+    [words.chain, { text: formatSeal(position, sealHash?.toString('hex')) ?? words.chainNone }],
+    [words.version, { text: `Confere ${plan.version}` }],
+    ...split.map(([name, table]): Fact => {
+      const values = { sheet: name, count: table.sheets.length, max: formatLocalCount(plan.rowsPerSheetMax, texts) };
+      return [words.parts, { text: fill(words.partsText, values) }];
+    }),
+  ];
+}
+
+/** `1204 · 5f0c…`: position and hash in hex of the chain at the report's cut; undefined for a cut from before there were seals. */
+export function formatSeal(position: number | null, hash: string | null | undefined): string | undefined {
+  return position === null || !hash ? undefined : `${position} · ${hash}`;
+}
+
+function styleOf(cell: Cell) {
+  return cell && 'style' in cell && cell.style ? cell.style : 'text';
+}

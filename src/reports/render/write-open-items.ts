@@ -1,0 +1,32 @@
+import { addDays } from '../../domain/calendar.ts';
+import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
+import { maskPending, maskReportedMismatches } from '../read/mask-rows.ts';
+import { countMismatches, readMismatches } from '../read/read-mismatches.ts';
+import { readPending } from '../read/read-pending.ts';
+import * as columns from './columns.ts';
+import { openReportTable, type ReportWork } from './report-work.ts';
+
+/** Writes what was open at the end of the last day: the last rows of the digest. */
+export async function writePending(work: ReportWork<AnyPlan>) {
+  const { db, plan, scope, factsAtCut } = work;
+  const pending = openReportTable(work, 'pending', columns.PENDING_COLUMNS);
+  for await (const rows of readPending(db, { ...scope, cut: plan.cut, factsAtCut })) {
+    for (const row of rows) work.digest.addPending(row);
+    for (const row of plan.masked ? await maskPending(db, rows) : rows) pending.add(row);
+    await pending.drain();
+  }
+  return await pending.end();
+}
+
+/** Writes the mismatches that were open at the cut, and those that were found in these days. */
+export async function writeMismatches(work: ReportWork<AnyPlan>) {
+  const { db, plan } = work;
+  const mismatches = openReportTable(work, 'mismatches', columns.MISMATCH_COLUMNS);
+  const days = spanOf(plan);
+  const from = plan.calendar.startOfDay(days.from);
+  const to = plan.calendar.startOfDay(addDays(days.to, 1));
+  const scope = { from, to, changeSeq: plan.cut.mismatchChangeSeq, platform: plan.platform };
+  const found = await readMismatches(db, scope);
+  for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
+  return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope) };
+}

@@ -1,0 +1,127 @@
+import type { RangePlan } from '../plan/report-plan.ts';
+import type { DayRow } from '../read/list-day-rows.ts';
+import { fill, type Texts } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
+import { type Cell, columnName } from '../xlsx/render-cell.ts';
+import { formatPeriod } from './report-work.ts';
+import { type Summary, startSection } from './start-section.ts';
+import { type Fact, writeAbout } from './write-about.ts';
+import { stateStyle, writeCounts, writeMismatches } from './write-summary.ts';
+import { writeBalance } from './write-summary-balance.ts';
+
+const AMOUNTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
+/** A day, its amounts between opening and closing balance, held, difference, proof and state. */
+const COLUMNS = AMOUNTS.length + 7;
+const LAST_AMOUNT = columnName(AMOUNTS.length + 1);
+export const PERIOD_WIDTHS = { label: 46, number: 16, numbers: COLUMNS - 1 };
+
+/** Writes Resumo do período: facts, one row a day with the checks of their sum, then what Resumo of a day has. */
+export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePlan>, days: DayRow[]): void {
+  const { plan, texts } = summary;
+  const words = texts.period;
+  const period = formatPeriod(plan, texts);
+  const columns = Math.max(COLUMNS, summary.platforms.size + 2);
+  sheet.addRow([{ text: fill(words.title, { period }), style: 'title' }], { heightPoints: 28 });
+  writeAbout(sheet, summary, columns, {
+    span: [words.days, { text: fill(words.daysText, { period, count: days.length }) }],
+    facts: listFacts(summary),
+  });
+  sheet.breakPage();
+  writeDays(sheet, summary, days);
+  sheet.breakPage();
+  writeBalance(sheet, summary);
+  sheet.breakPage();
+  writeCounts(sheet, summary);
+  writeMismatches(sheet, summary, columns);
+}
+
+function listFacts({ plan, texts }: Summary<RangePlan>): Fact[] {
+  const words = texts.period;
+  const proven = plan.days.filter((day) => day.proven).length;
+  const count = fill(words.provenText, { count: proven, days: plan.days.length });
+  return [
+    [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
+    ['', { text: words[plan.state], style: 'hint' }],
+    [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }],
+    [words.notStored, { text: words.notStoredText }],
+  ];
+}
+
+function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayRow[]): void {
+  const words = texts.period;
+  startSection(sheet, words.byDay, COLUMNS);
+  const { opening, closing, day } = texts.summary;
+  const heads = [day, opening, ...AMOUNTS.map((name) => words[name]), closing, words.held, words.difference];
+  sheet.addRow(
+    [...heads, words.isProven, words.state].map((text, index) => ({
+      text,
+      style: index === 0 || index >= heads.length ? 'header' : 'headerRight',
+    })),
+    { heightPoints: 34 },
+  );
+  const first = sheet.nextRow();
+  for (const one of days) {
+    const row = sheet.nextRow();
+    sheet.addRow([
+      { day: one.day },
+      { cents: one.opening },
+      ...AMOUNTS.map((name) => ({ cents: one[name] })),
+      { cents: one.closing, formula: `SUM(B${row}:${LAST_AMOUNT}${row})` },
+      { cents: one.held },
+      { cents: one.difference, style: one.difference === 0n ? 'moneyGood' : 'moneyBad' },
+      { text: one.proven ? words.yes : words.no, style: one.proven ? 'good' : 'bad' },
+      { text: texts.states[one.state], style: stateStyle(one) },
+    ]);
+  }
+  writeTotals(sheet, texts, days, { first, last: sheet.nextRow() - 1 });
+}
+
+/** Adds the total row, and below it the sum of the days beside the ledger's own difference. */
+function writeTotals(sheet: SheetWriter, texts: Texts, days: DayRow[], { first, last }: Rows): void {
+  const words = texts.period;
+  const total = sheet.nextRow();
+  const sum = (pick: (one: DayRow) => bigint): bigint => days.reduce((all, one) => all + pick(one), 0n);
+  const closing = columnName(AMOUNTS.length + 2);
+  const money = (cents: bigint, formula: string): Cell => ({ cents, style: 'moneyTotal', formula });
+  const [start, end] = [days[0], days.at(-1)];
+  if (!start || !end) return;
+  const sumColumn = (index: number): string => {
+    const letter = columnName(index);
+    return `SUM(${letter}${first}:${letter}${last})`;
+  };
+  const proven = days.filter((one) => one.proven).length;
+  sheet.addRow([
+    { text: texts.summary.total, style: 'labelBold' },
+    money(start.opening, `B${first}`),
+    ...AMOUNTS.map((name, index) =>
+      money(
+        sum((one) => one[name]),
+        sumColumn(index + 2),
+      ),
+    ),
+    money(end.closing, `${closing}${last}`),
+    money(end.held, `${columnName(AMOUNTS.length + 3)}${last}`),
+    money(
+      sum((one) => one.difference),
+      sumColumn(AMOUNTS.length + 4),
+    ),
+    { text: fill(words.provenText, { count: proven, days: days.length }), style: 'textTotal' },
+    { text: null, style: 'textTotal' },
+  ]);
+  const moved = AMOUNTS.reduce((all, name) => all + sum((one) => one[name]), 0n);
+  const opened = sum((one) => one.opened);
+  const ledger = end.closing - end.difference - start.opening;
+  const difference = moved + opened - ledger;
+  const add = (label: string, cell: Cell): void => sheet.addRow([{ text: label, style: 'label' }, cell]);
+  sheet.addRow([]);
+  const row = sheet.nextRow();
+  add(words.sumOfDays, { cents: moved, formula: `SUM(C${total}:${LAST_AMOUNT}${total})` });
+  add(words.openings, { cents: opened });
+  add(words.moved, { cents: ledger });
+  add(texts.summary.difference, {
+    ...{ cents: difference, formula: `ROUND(B${row}+B${row + 1}-B${row + 2},2)` },
+    style: difference === 0n ? 'moneyGood' : 'moneyBad',
+  });
+}
+
+type Rows = { first: number; last: number };

@@ -1,0 +1,55 @@
+/**
+ * Writes one file over several days, from one cut, with the steps of a day's files (write-report.ts). The workbook has no
+ * *Alterações*: a range has no revision before it.
+ */
+import type { Reader } from '../../database/reader.ts';
+import type { Format, RangePlan } from '../plan/report-plan.ts';
+import { type DayRow, listDayRows } from '../read/list-day-rows.ts';
+import { readDayEnds } from '../read/read-day-ends.ts';
+import { fill } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
+import { finishWorkbook } from './finish-workbook.ts';
+import { prepareWork } from './prepare-work.ts';
+import { formatPeriod, type ReportWork } from './report-work.ts';
+import type { Summary } from './start-section.ts';
+import { writeMovements } from './write-movements.ts';
+import { writeMismatches, writePending } from './write-open-items.ts';
+import { PERIOD_WIDTHS, writePeriodSummary } from './write-period-summary.ts';
+
+/** @returns where the file was written under `directory`. */
+export async function writeRange(
+  db: Reader,
+  plan: RangePlan,
+  to: { directory: string; format: Format; signal: AbortSignal },
+): Promise<string> {
+  const failed = new AbortController();
+  const work = await prepareWork(db, plan, to.directory, AbortSignal.any([failed.signal, to.signal]));
+  try {
+    const { tables, days } = await writeMovements(work, [to.format]);
+    if (tables) {
+      const pending = await writePending(work);
+      const digest = work.digest.end();
+      const ends = await readDayEnds(db, { ...work.scope, balances: work.balances, days: days.map((one) => one.day) });
+      const rows = listDayRows(plan.days, days, ends);
+      const finished = { ...tables, pending, ...(await writeMismatches(work)) };
+      await finishWorkbook(work, finished, digest, describeSummary(work, rows));
+    }
+    return work.files[to.format];
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+}
+
+function describeSummary({ plan, rendering: { texts }, tally }: ReportWork<RangePlan>, days: DayRow[]) {
+  const period = formatPeriod(plan, texts);
+  const { label, number, numbers } = PERIOD_WIDTHS;
+  return {
+    name: texts.period.sheet,
+    widths: [label, ...Array(Math.max(numbers, tally.platforms.size + 1)).fill(number)],
+    write: (sheet: SheetWriter, summary: Summary<RangePlan>) => writePeriodSummary(sheet, summary, days),
+    title: fill(texts.period.title, { period }),
+    subject: period,
+    keywords: `${plan.days[0]?.day}..${plan.days.at(-1)?.day}`,
+  };
+}
