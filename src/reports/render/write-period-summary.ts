@@ -12,6 +12,8 @@ import { writeBalance } from './write-summary-balance.ts';
 const AMOUNTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
 /** A day, its amounts between opening and closing balance, held, difference, proof and state. */
 const COLUMNS = AMOUNTS.length + 7;
+/** A month, below the facts. */
+const DAYS_A_PAGE = 31;
 const LAST_AMOUNT = columnName(AMOUNTS.length + 1);
 export const PERIOD_WIDTHS = { label: 46, number: 16, numbers: COLUMNS - 1 };
 
@@ -26,11 +28,9 @@ export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePla
     span: [words.days, { text: fill(words.daysText, { period, count: days.length }) }],
     facts: listFacts(summary),
   });
-  sheet.breakPage();
   writeDays(sheet, summary, days);
   sheet.breakPage();
   writeBalance(sheet, summary);
-  sheet.breakPage();
   writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
 }
@@ -60,7 +60,8 @@ function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayR
     { heightPoints: 34 },
   );
   const first = sheet.nextRow();
-  for (const one of days) {
+  for (const [index, one] of days.entries()) {
+    if (index > 0 && index % DAYS_A_PAGE === 0) sheet.breakPage();
     const row = sheet.nextRow();
     sheet.addRow([
       { day: one.day },

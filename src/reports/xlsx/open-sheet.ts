@@ -161,8 +161,9 @@ type PrintedPage = { lastRow: number; heightPoints: number };
 const ROW_HEIGHT_POINTS = 15;
 /** A4 in landscape without the margins. */
 const PAPER_POINTS = { width: 784, height: 516 };
-/** The width of one character, a little more than any program uses. */
+/** The width of one character in Calibri, and in the wider font that takes its place where it is not installed. */
 const CHARACTER_POINTS = 5.25;
+const REPLACED_CHARACTER_POINTS = 6.4;
 const SCALE_MIN = 10;
 
 /** Below this scale a font of ten points is hard to read: the columns then take two pages side by side. */
@@ -176,7 +177,7 @@ function countPagesWide({ widths, breaksPages }: SheetSetup): number {
 
 /** The scale in percent at which the widest row and the fullest page fit on the paper; 100 at most. */
 function findScale(setup: SheetSetup, pages: PrintedPage[]): number {
-  const width = setup.widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
+  const width = setup.widths.reduce((sum, one) => sum + one, 0) * REPLACED_CHARACTER_POINTS;
   const height = Math.max(...pages.map((page) => page.heightPoints));
   const scale = Math.min(1, PAPER_POINTS.width / width, PAPER_POINTS.height / height);
   return Math.max(SCALE_MIN, Math.floor(scale * 100));
