@@ -3,11 +3,12 @@ import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
 import type { PendingTransaction } from '../read/read-pending.ts';
+import { describeEvidence } from '../texts/describe-evidence.ts';
 import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 1;
+export const COLUMNS_VERSION = 2;
 
 /** The input of a cell beside its row. */
 export type RenderContext = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
@@ -137,13 +138,17 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   text('id', 38, (row) => row.transactionId),
   text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
-  lines('expected', 34, (row) => row.expected),
-  lines('actual', 34, (row) => row.actual),
+  lines('expected', 34, (row, { texts }) => describeEvidence(parse(row.expected), texts)),
+  lines('actual', 34, (row, { texts }) => describeEvidence(parse(row.actual), texts)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
   lines('note', 30, (row) => row.note),
   text('run', 38, (row) => row.runId),
 ];
+
+function parse(json: string | null): unknown {
+  return json === null ? null : JSON.parse(json);
+}
 
 /** A row of Alterações. An effect is the cents by which the day moves the balance. */
 export type ChangeRow = {

@@ -1,3 +1,4 @@
+import { EVIDENCE_EN } from './texts-evidence.ts';
 import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
 
@@ -191,6 +192,7 @@ export const EN: Texts = {
     row: 'row',
   },
   period: PERIOD_EN,
+  evidence: EVIDENCE_EN,
   decimal: '.',
   grouping: ',',
   changes: {

@@ -1,4 +1,5 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
+import { EVIDENCE_PT_BR } from './texts-evidence.ts';
 import { PERIOD_PT_BR } from './texts-period.ts';
 
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
@@ -191,6 +192,7 @@ export const PT_BR = {
     row: 'linha',
   },
   period: PERIOD_PT_BR,
+  evidence: EVIDENCE_PT_BR,
   decimal: ',',
   grouping: '.',
   changes: {

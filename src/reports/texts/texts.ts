@@ -23,7 +23,12 @@ export function describeCode(words: Record<string, string>, code: string): strin
 
 /** Cents as a person of that language writes them. */
 export function formatLocalAmount(cents: bigint, texts: Texts): string {
-  const [whole = '', part] = formatAmount(cents).split('.');
+  return formatLocalDecimal(formatAmount(cents), texts);
+}
+
+/** The same of a decimal text. */
+export function formatLocalDecimal(amount: string, texts: Texts): string {
+  const [whole = '', part] = amount.split('.');
   return `${group(whole, texts)}${texts.decimal}${part}`;
 }
 

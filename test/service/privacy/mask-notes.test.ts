@@ -70,8 +70,8 @@ test('a report’s masked file hides notes', async () => {
   expect(full?.Observação?.value).toBe(NOTE);
   expect(full?.Encontrado?.value).toMatch(/sha256:[0-9a-f]{64}/);
   expect(masked?.Observação?.value).toBe('***');
-  expect(masked?.Encontrado?.value).toContain('"sha256:***"');
-  expect(masked?.Esperado?.value).toContain('"sha256:***"');
+  expect(masked?.Encontrado?.value).toContain('extra: sha256:***');
+  expect(masked?.Esperado?.value).toContain('extra: sha256:***');
 });
 
 test('the note of an adjustment is masked', async () => {

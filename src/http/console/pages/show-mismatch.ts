@@ -4,6 +4,8 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { describeEvidenceValue, listEvidence, nameEvidence } from '../../../reports/texts/describe-evidence.ts';
+import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -43,31 +45,24 @@ ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(r
   return router;
 }
 
-/** Expected and actual side by side, one field a line. A value that is not an object is one line. */
+/** Expected and actual side by side in words, one field a line. */
 function compareValues({ expected, actual }: PresentedMismatch): Html {
-  const [before, after] = [toFields(expected), toFields(actual)];
+  const [before, after] = [listEvidence(expected), listEvidence(actual)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const value = (fields: Record<string, unknown>, name: string): Html =>
+    fields[name] === undefined || fields[name] === null
+      ? EMPTY_VALUE
+      : html`<span class="id">${describeEvidenceValue(name, fields[name], PT_BR)}</span>`;
   return table({
     caption: 'Esperado e encontrado',
     rows: names,
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
-      { title: 'Campo', cell: (name) => html`<code>${name}</code>` },
-      { title: 'Esperado', cell: (name) => valueText(before[name]) },
-      { title: 'Encontrado', cell: (name) => valueText(after[name]) },
+      { title: 'Campo', cell: (name) => nameEvidence(name, PT_BR) },
+      { title: 'Esperado', cell: (name) => value(before, name) },
+      { title: 'Encontrado', cell: (name) => value(after, name) },
     ],
   });
-}
-
-function toFields(value: unknown): Record<string, unknown> {
-  if (value === null || value === undefined) return {};
-  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : { valor: value };
-}
-
-function valueText(value: unknown): Html {
-  if (value === undefined || value === null) return EMPTY_VALUE;
-  if (typeof value === 'object') return html`<pre>${JSON.stringify(value, null, 2)}</pre>`;
-  return html`<span class="id">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`;
 }
 
 function renderFacts(context: Context, mismatch: PresentedMismatch): Html {

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { describeEvidence } from '../../../src/reports/texts/describe-evidence.ts';
+import { textsOf } from '../../../src/reports/texts/texts.ts';
+
+const pt = textsOf('pt-BR');
+
+test.each([
+  [{ status: 'paid' }, 'situação: pago'],
+  [{ amount: '1234567.89', operation: 'cashin' }, 'valor: 1.234.567,89; operação: entrada'],
+  [{ commission: null }, 'comissão: nada'],
+  [{ listed: false, shown: true }, 'na lista: não; na consulta: sim'],
+  [{ balance: '-10.00', at: '2026-03-11T08:00:00-03:00' }, 'saldo: -10,00; em: 11/03/2026 08:00:00'],
+  [{ e2e_minute: '2026-03-11T11:00:00.000Z' }, 'hora no id E2E: 11/03/2026 11:00:00 UTC'],
+  [
+    {
+      history: [
+        { status: 'paid', at: '2026-03-11 08:00:00' },
+        { status: 'odd', at: '2026-03-12 08:00:00' },
+      ],
+    },
+    'história: pago 11/03/2026 08:00:00, odd 12/03/2026 08:00:00',
+  ],
+  [{ history: ['paid', 'refund'] }, 'história: pago, devolvido'],
+  [{ fields: { amount: 'x' } }, 'campos: valor: x'],
+  [{ reference: '10.00', extra: 'sha256:***' }, 'referência: 10.00; extra: sha256:***'],
+  [{ lacks: [], new_field: 'value' }, 'faltam: nada; new_field: value'],
+  [{ status: '__proto__', days: ['2026-03-11'] }, 'situação: __proto__; dias: 11/03/2026'],
+  ['***', '***'],
+  [null, null],
+])('the evidence %j reads as %j', (evidence, words) => {
+  expect(describeEvidence(evidence, pt)).toBe(words);
+});
+
+test('in English it has the English words', () => {
+  expect(describeEvidence({ status: 'paid', amount: '10.00' }, textsOf('en'))).toBe('status: paid; amount: 10.00');
+});
