@@ -71,6 +71,7 @@ export const environment = z.object({
   CALLBACK_RETRY_SCHEDULE: durationList.default(
     [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000),
   ),
+  CALLBACK_ALERT_AFTER: durationText.default(30 * 60_000),
   REPORT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   REPORT_FULL_DOCUMENTS: booleanText.default(false),
   REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),

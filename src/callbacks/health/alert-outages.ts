@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { WARN_AFTER_MS } from './merchant-health.ts';
 
 /** An outage of a merchant's endpoint, to be reported to ops. */
 export type MerchantOutage = {
@@ -9,7 +8,7 @@ export type MerchantOutage = {
 };
 
 /**
- * Reports each merchant without a success for a day, and each disabled one. The merchant is marked after the report, so
+ * Reports each merchant without a success for CALLBACK_ALERT_AFTER, and each disabled one. The merchant is marked after the report, so
  * each outage is reported at least once. The next success ends it.
  */
 export async function alertOutages(
@@ -17,14 +16,17 @@ export async function alertOutages(
   onOutage: (outage: MerchantOutage) => Promise<void> | void,
 ): Promise<void> {
   const now = context.clock.now();
-  const dayAgo = new Date(now.getTime() - WARN_AFTER_MS);
+  const failingSince = new Date(now.getTime() - context.config.CALLBACK_ALERT_AFTER);
   const rows = await context.db
     .selectFrom('merchants')
     .select(['seq', 'id', 'state', 'failing_since'])
     .where('deleted_at', 'is', null)
     .where('warned_at', 'is', null)
     .where((eb) =>
-      eb.or([eb('state', '=', 'disabled'), eb.and([eb('state', '=', 'enabled'), eb('failing_since', '<=', dayAgo)])]),
+      eb.or([
+        eb('state', '=', 'disabled'),
+        eb.and([eb('state', '=', 'enabled'), eb('failing_since', '<=', failingSince)]),
+      ]),
     )
     .execute();
   for (const row of rows) {

@@ -1,13 +1,12 @@
 export const BREAKER_FAILURES = 10;
 export const BREAKER_WINDOW_MS = 5 * 60_000;
 export const PROBE_EVERY_MS = 5 * 60_000;
-export const WARN_AFTER_MS = 24 * 3_600_000;
 export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
 
 /**
  * Health of a merchant's endpoint. A success resets it. 10 failures in a row over at least 5 minutes open the breaker: its
- * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. 24 hours without a
- * success are reported to ops; 5 days disable the merchant.
+ * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. CALLBACK_ALERT_AFTER
+ * without a success is reported to ops and to the merchant; 5 days disable the merchant.
  */
 export type MerchantHealth = {
   failures: number;
@@ -39,4 +38,9 @@ export function holdsBack(merchant: {
   breaker_opened_at: Date | null;
 }): boolean {
   return merchant.state !== 'enabled' || merchant.deleted_at !== null || merchant.breaker_opened_at !== null;
+}
+
+/** Whether no attempt has succeeded for as long as opens the breaker: such a merchant is shown as failing. */
+export function isFailing(failingSince: string | null, now: Date): boolean {
+  return failingSince !== null && now.getTime() - Date.parse(failingSince) >= BREAKER_WINDOW_MS;
 }

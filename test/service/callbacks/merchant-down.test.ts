@@ -7,6 +7,7 @@ import { type CallbackEnvironment, openCallbackEnvironment } from '../../support
 import { type Behaviour, openMerchantServer } from '../../support/open-merchant-server.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 async function statesOf(env: CallbackEnvironment): Promise<string[]> {
   const rows = await env.context.db.selectFrom('callbacks').select('state').orderBy('seq').execute();
@@ -112,8 +113,8 @@ test('an open breaker holds callbacks; one probe is sent, and its success lets a
   expect(await findMerchant(env.context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
 });
 
-test('a day without a success is reported once, and five days disable the merchant', async () => {
-  await using env = await openCallbackEnvironment();
+test('CALLBACK_ALERT_AFTER without a success is reported once, and five days disable the merchant', async () => {
+  await using env = await openCallbackEnvironment({ CALLBACK_ALERT_AFTER: '10m' });
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = () => 503;
   const { merchant } = await env.addMerchant(`${shop.url}/a`);
@@ -125,11 +126,13 @@ test('a day without a success is reported once, and five days disable the mercha
     async () => (await findMerchant(env.context.db, merchant.id)).failing_since,
   );
   expect(outages).toEqual([]);
-  await env.timers.advance(24 * HOUR_MS);
+  await env.timers.advance(9 * MINUTE_MS);
   await env.advanceUntil('another attempt', () => shop.calls.length >= 2);
+  expect(outages).toEqual([]);
+  await env.timers.advance(MINUTE_MS);
   await env.advanceUntil('reported', () => outages.length > 0);
   expect(outages.map(({ kind }) => kind)).toEqual(['merchant_failing']);
-  await env.timers.advance(4 * 24 * HOUR_MS);
+  await env.timers.advance(5 * 24 * HOUR_MS);
   await env.advanceUntil(
     'disabled',
     async () => (await findMerchant(env.context.db, merchant.id)).state === 'disabled',
