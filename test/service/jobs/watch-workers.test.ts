@@ -120,8 +120,8 @@ test('a watch that hangs is a dead part of a worker, though its process renews t
     .insertInto('job_ticks')
     .values({ ...tick, due_at: ago(14), started_at: ago(14) })
     .execute();
-  await start(environment, 'web');
-  await start(environment, 'worker', { JOBS: 'off' });
+  await startSide(environment, 'web');
+  await startSide(environment, 'worker', { JOBS: 'off' });
   await advance(environment, [10_000, 10_000]);
   expect(await readAlerts(environment), 'a long watch').toEqual([]);
   await advance(environment, STEPS);
