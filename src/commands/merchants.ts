@@ -1,26 +1,28 @@
 import type { Command } from 'commander';
 import { auditChange } from '../access/audit.ts';
 import { presentCallback } from '../callbacks/manage/present-callback.ts';
+import { findCallback } from '../callbacks/manage/read-callbacks.ts';
 import { sendTest } from '../callbacks/manage/send-test.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { OPERATIONS, type Operation } from '../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState } from '../merchants/change-merchants.ts';
-import type { FilterInput } from '../merchants/match-filter.ts';
 import { presentMerchant } from '../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../merchants/pull-token.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
+import { awaitTest } from './callbacks.ts';
 import { parseInstant } from './parse-options.ts';
+import { addFilterOptions, addUpdateCommand, type FilterOptions, readFilter, readRate } from './update-merchant.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
 const PAGE_ROWS = 200;
 const ACTOR = 'command';
 
 /** `confere merchants …`: merchants, which receive callbacks. */
-export function merchantsCommand(program: Command): void {
+export function merchantsCommand(program: Command, open: typeof withContext): void {
   const merchants = program.command('merchants').description('merchants, which receive callbacks');
   addAddCommand(merchants);
+  addUpdateCommand(merchants);
   merchants
     .command('list')
     .description('list the merchants')
@@ -34,9 +36,9 @@ export function merchantsCommand(program: Command): void {
     .action((id: string, options: Output) => withContext({}, (context) => rotate(context, id, options)));
   merchants
     .command('test <id>')
-    .description('send a merchant a signed test (a running worker delivers it)')
+    .description('send a merchant a signed test and say what came back (a running worker sends it)')
     .option('--json', 'print one JSON object')
-    .action((id: string, options: Output) => withContext({}, (context) => test(context, id, options)));
+    .action((id: string, options: Output) => open({}, (context) => test(context, id, options)));
   merchants
     .command('pull-token <id>')
     .description('give a merchant a token that fetches its events; it replaces an older one and is shown once')
@@ -58,43 +60,26 @@ export function merchantsCommand(program: Command): void {
 type Output = { json?: boolean };
 type TokenOptions = Output & { expiresAt?: string };
 
-type AddOptions = Output & {
-  name: string;
-  url?: string;
-  email?: string;
-  platform: string[];
-  operation: string[];
-  status: string[];
-  reference: string[];
-  extra: string[];
-  extraMatch: string[];
-  rate?: string;
-  eventsSince?: string;
-};
+type AddOptions = Output &
+  FilterOptions & {
+    name: string;
+    url?: string;
+    email?: string;
+    rate?: string;
+    eventsSince?: string;
+  };
 
 function addAddCommand(merchants: Command): void {
-  const collect = (value: string, before: string[]): string[] => [...before, value];
-  merchants
+  const command = merchants
     .command('add')
     .description('add a merchant; its secret is printed once')
     .requiredOption('--name <name>', 'its name for people')
     .option('--url <url>', 'where callbacks go: https://…; without it, the merchant fetches its events')
-    .option('--email <address>', 'who gets a mail when its callbacks fail for a day')
-    .option(
-      '--platform <id>',
-      'only this platform; none: transactions without one (may be repeated, as all filters)',
-      collect,
-      [],
-    )
-    .option('--operation <operation>', 'only cashin or cashout', collect, [])
-    .option('--status <status>', 'only this status', collect, [])
-    .option('--reference <prefix>', 'only references with this prefix', collect, [])
-    .option('--extra <prefix>', 'only extras with this prefix', collect, [])
-    .option('--extra-match <key=value>', 'only extras that are JSON with this key and value', collect, [])
+    .option('--email <address>', 'who gets a mail while its callbacks fail')
     .option('--rate <n>', 'callbacks a second at most')
     .option('--events-since <instant>', 'send events from then on (default: now)')
-    .option('--json', 'print one JSON object')
-    .action((options: AddOptions) => withContext({}, (context) => add(context, options)));
+    .option('--json', 'print one JSON object');
+  addFilterOptions(command).action((options: AddOptions) => withContext({}, (context) => add(context, options)));
 }
 
 async function add(context: Context, options: AddOptions): Promise<void> {
@@ -164,7 +149,13 @@ keep it now: it is not shown again; the old one signs too until ${formatTime(con
 async function test(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.tested', target: id };
   const callback = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), done));
-  print(options.json, callback, `queued ${callback.id}; its result: GET /api/v1/callbacks/${callback.id}`);
+  const attempt = await awaitTest(context, callback.id);
+  if (!attempt)
+    throw new ConfereError('unavailable', `no worker has sent ${callback.id} yet: is one running? confere serve`);
+  const { response_status: status, error_class: error, duration_ms: ms } = attempt;
+  if (error !== null) throw new ConfereError('unavailable', `${callback.id} failed: ${status ?? error} after ${ms} ms`);
+  const outcome = { ...presentCallback(await findCallback(context.db, callback.id)), attempt };
+  print(options.json, outcome, `${callback.id} is delivered: ${status} after ${ms} ms`);
 }
 
 async function giveToken(context: Context, id: string, options: TokenOptions): Promise<void> {
@@ -188,24 +179,4 @@ async function remove(context: Context, id: string, options: Output): Promise<vo
   const done = { actor: ACTOR, action: 'merchant.removed', target: id };
   await auditChange(context, (inner) => removeMerchant(inner, id), done);
   print(options.json, { id, removed: true }, `removed ${id}`);
-}
-
-function readFilter(options: AddOptions): FilterInput {
-  const unknown = options.operation.find((operation) => !(OPERATIONS as readonly string[]).includes(operation));
-  if (unknown !== undefined) throw new ConfereError('wrong_use', `--operation is ${OPERATIONS.join(' or ')}`);
-  const pairs = options.extraMatch.map((text) => /^([^=]+)=(.*)$/s.exec(text)?.slice(1) ?? []);
-  if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', '--extra-match is key=value');
-  return {
-    platforms: options.platform,
-    operations: options.operation as Operation[],
-    statuses: options.status,
-    reference_prefixes: options.reference,
-    extra_prefixes: options.extra,
-    extra_match: Object.fromEntries(pairs),
-  };
-}
-
-function readRate(text: string): number {
-  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
-  throw new ConfereError('wrong_use', '--rate is a whole number from 1 to 1000');
 }

@@ -18,6 +18,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   mismatches: async () => (await import('./mismatches.ts')).mismatchesCommand,
   commissions: async () => (await import('./commissions.ts')).commissionsCommand,
   merchants: async () => (await import('./merchants.ts')).merchantsCommand,
+  callbacks: async () => (await import('./callbacks.ts')).callbacksCommand,
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,

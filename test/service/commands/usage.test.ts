@@ -20,6 +20,7 @@ const COMMANDS = [
   'reconcile',
   'export',
   'merchants',
+  'callbacks',
   'mismatches',
   'commissions',
   'commissions state',

@@ -1,0 +1,121 @@
+import type { Command } from 'commander';
+import { auditChange } from '../access/audit.ts';
+import { PREVIEW_DAYS, previewFilter } from '../callbacks/manage/preview-filter.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { OPERATIONS, type Operation } from '../domain/statuses.ts';
+import { type MerchantChange, updateMerchant } from '../merchants/change-merchants.ts';
+import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
+import { presentMerchant } from '../merchants/present-merchant.ts';
+import { findMerchant } from '../merchants/read-merchants.ts';
+import { parseInstant } from './parse-options.ts';
+import { print, withContext } from './with-context.ts';
+
+export type FilterOptions = {
+  platform: string[];
+  operation: string[];
+  status: string[];
+  reference: string[];
+  extra: string[];
+  extraMatch: string[];
+};
+
+type UpdateOptions = FilterOptions & {
+  name?: string;
+  url?: string;
+  email?: string;
+  rate?: string;
+  eventsSince?: string;
+  everything?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+};
+
+/** `confere merchants update`: changes what is given. Any option of the filter replaces the whole filter. */
+export function addUpdateCommand(merchants: Command): void {
+  const command = merchants
+    .command('update <id>')
+    .description('change a merchant; any option of the filter replaces the whole filter')
+    .option('--name <name>', 'its name for people')
+    .option('--url <url>', 'where callbacks go: https://…')
+    .option('--email <address>', 'who gets a mail while its callbacks fail; none: nobody')
+    .option('--rate <n>', 'callbacks a second at most; none: no limit')
+    .option('--events-since <instant>', 'send events from then on')
+    .option('--everything', 'remove the filter')
+    .option('--dry-run', 'change nothing: say which of the last events the new filter would have matched')
+    .option('--json', 'print one JSON object');
+  addFilterOptions(command).action((id: string, options: UpdateOptions) =>
+    withContext({}, (context) => update(context, id, options)),
+  );
+}
+
+async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
+  const change = readChange(options);
+  if (options.dryRun) {
+    const before = parseFilter((await findMerchant(context.db, id)).filter);
+    const filter = change.filter ? completeFilter(change.filter) : before;
+    const { events, complete, matched, before: compared } = await previewFilter(context, filter, before);
+    const counted = { dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before: compared };
+    const text = `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${compared?.matched}`;
+    print(options.json, counted, text);
+    return;
+  }
+  const names = Object.keys(change);
+  if (names.length === 0) throw new ConfereError('wrong_use', 'say what to change: --name, --url, …');
+  // field names only: a URL may hold a secret
+  const done = { actor: 'command', action: 'merchant.changed', target: id, detail: names.join(', ') };
+  const merchant = presentMerchant(await auditChange(context, (inner) => updateMerchant(inner, id, change), done));
+  print(options.json, merchant, `changed ${names.join(', ')} of ${merchant.id} (${merchant.name})`);
+}
+
+function readChange({ name, url, email, rate, eventsSince, ...options }: UpdateOptions): MerchantChange {
+  const filter = readFilter(options);
+  const isSet = Object.values(filter).some((value) => Object.keys(value ?? {}).length > 0);
+  if (isSet && options.everything)
+    throw new ConfereError('wrong_use', '--everything goes with no option of the filter');
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(url === undefined ? {} : { url }),
+    ...(email === undefined ? {} : { email: email === 'none' ? null : email }),
+    ...(rate === undefined ? {} : { rate: rate === 'none' ? null : readRate(rate) }),
+    ...(eventsSince === undefined ? {} : { eventsSince: parseInstant('--events-since', eventsSince) }),
+    ...(isSet || options.everything ? { filter } : {}),
+  };
+}
+
+/** Adds the options that `readFilter` reads. */
+export function addFilterOptions(command: Command): Command {
+  const collect = (value: string, before: string[]): string[] => [...before, value];
+  return command
+    .option(
+      '--platform <id>',
+      'only this platform; none: transactions without one (may be repeated, as all filters)',
+      collect,
+      [],
+    )
+    .option('--operation <operation>', 'only cashin or cashout', collect, [])
+    .option('--status <status>', 'only this status', collect, [])
+    .option('--reference <prefix>', 'only references with this prefix', collect, [])
+    .option('--extra <prefix>', 'only extras with this prefix', collect, [])
+    .option('--extra-match <key=value>', 'only extras that are JSON with this key and value', collect, []);
+}
+
+export function readFilter(options: FilterOptions): FilterInput {
+  const unknown = options.operation.find((operation) => !(OPERATIONS as readonly string[]).includes(operation));
+  if (unknown !== undefined) throw new ConfereError('wrong_use', `--operation is ${OPERATIONS.join(' or ')}`);
+  const pairs = options.extraMatch.map((text) => /^([^=]+)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', '--extra-match is key=value');
+  return {
+    platforms: options.platform,
+    operations: options.operation as Operation[],
+    statuses: options.status,
+    reference_prefixes: options.reference,
+    extra_prefixes: options.extra,
+    extra_match: Object.fromEntries(pairs),
+  };
+}
+
+export function readRate(text: string): number {
+  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
+  throw new ConfereError('wrong_use', '--rate is a whole number from 1 to 1000');
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY } from '../../support/start-serve.ts';
+
+test('merchants are changed and tested, and callbacks listed and sent again, by command', async () => {
+  await using env = await openCallbackEnvironment({ SECRET_KEY });
+  await using shop = await openMerchantServer();
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  const { id } = merchant;
+  const { db, clock } = env.context;
+  await using delivery = await env.deliver();
+  void delivery;
+  const variables = {
+    ...{ DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY, CALLBACK_ALLOW_PRIVATE: 'true' },
+  };
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await runCommandInProcess(args, variables);
+    return { code, err, out, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
+  };
+
+  await env.applyTransaction(['paid']);
+  await env.advanceUntil('delivered', () => shop.acceptedCalls('/a').length === 1);
+  const dry = await run('merchants', 'update', id, '--operation', 'cashout', '--dry-run', '--json');
+  expect(dry.json).toMatchObject({ dry_run: true, events: 1, matched: 0, before: { matched: 1, gained: 0, lost: 1 } });
+  expect(await run('merchants', 'update', id)).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
+  const changed = await run('merchants', 'update', id, '--name', 'Loja', '--rate', '5', '--status', 'paid', '--json');
+  expect(changed.json).toMatchObject({ id, name: 'Loja', rate: 5, filter: { statuses: ['paid'] } });
+  await run('merchants', 'update', id, '--rate', 'none', '--everything');
+  expect(await findMerchant(db, id)).toMatchObject({ name: 'Loja', rate: null });
+
+  const tested = await run('merchants', 'test', id, '--json');
+  expect(tested.json).toMatchObject({ type: 'confere.test', state: 'delivered', attempt: { response_status: 200 } });
+  shop.behaviours['/a'] = () => 503;
+  expect(await run('merchants', 'test', id)).toMatchObject({ code: 1, err: expect.stringMatching(/failed: 503/) });
+  shop.behaviours['/a'] = () => 200;
+
+  const { callbacks } = (await run('callbacks', 'list', '--state', 'delivered', '--merchant', id, '--json')).json as {
+    callbacks: { id: string; type: string }[];
+  };
+  expect(callbacks.map(({ type }) => type)).toEqual(['confere.test', 'pix.cashin.paid']);
+  const before = shop.acceptedCalls('/a').length;
+  expect((await run('callbacks', 'redeliver', callbacks[1]?.id ?? '', '--json')).json).toMatchObject({
+    state: 'pending',
+  });
+  await env.advanceUntil('sent again', () => shop.acceptedCalls('/a').length === before + 1);
+  await env.advanceUntil('recorded', async () => {
+    const pending = await db.selectFrom('callbacks').select('seq').where('state', '=', 'pending').execute();
+    return pending.length === 0;
+  });
+  const range = [
+    '--merchant',
+    id,
+    '--from',
+    '2026-01-01T00:00:00Z',
+    '--to',
+    new Date(clock.now().getTime() + 60_000).toISOString(),
+  ];
+  expect((await run('callbacks', 'replay', ...range, '--dry-run', '--json')).json).toEqual({
+    ...{ merchant: id, count: 1, dry_run: true },
+  });
+  expect((await run('callbacks', 'replay', ...range)).out).toContain('1 callbacks are queued again');
+  await env.advanceUntil('sent once more', () => shop.acceptedCalls('/a').length === before + 2);
+  const audited = await db.selectFrom('audit').select('action').where('actor', '=', 'command').orderBy('seq').execute();
+  expect(audited.map(({ action }) => action)).toEqual([
+    ...['merchant.changed', 'merchant.changed', 'merchant.tested', 'merchant.tested', 'callback.redelivered'],
+    ...['callbacks.replay_requested', 'callbacks.replay_requested', 'callbacks.replayed'],
+  ]);
+});
