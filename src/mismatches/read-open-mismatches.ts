@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import { stakeInSql } from './stake.ts';
 
 export type OpenMismatchCount = {
   kind: string;
@@ -7,7 +8,7 @@ export type OpenMismatchCount = {
   /** Open or acknowledged. */
   count: number;
   acknowledged: number;
-  /** Sum of the amounts of their transactions. */
+  /** Sum of what they are about: see `stakeOf`. */
   stakeCents: bigint;
 };
 
@@ -19,7 +20,7 @@ export async function readOpenMismatches(db: Reader, only: { baseline?: boolean 
     .selectFrom('mismatches')
     .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])
     .select(sql<string>`SUM(state = 'acknowledged')`.as('acknowledged'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(amount_cents), 0) AS SIGNED)`.as('stake_cents'))
+    .select(sql<bigint>`CAST(COALESCE(SUM(${stakeInSql()}), 0) AS SIGNED)`.as('stake_cents'))
     .where('state', 'in', ['open', 'acknowledged'])
     .$if(only.baseline === true, (query) => query.where('baseline', '=', 1))
     .groupBy(['kind', 'severity'])

@@ -11,8 +11,7 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   const { merchant } = await env.addMerchant(`${shop.url}/a`);
   const { id } = merchant;
   const { db, clock } = env.context;
-  await using delivery = await env.deliver();
-  void delivery;
+  await env.deliver();
   const variables = {
     ...{ DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY, CALLBACK_ALLOW_PRIVATE: 'true' },
   };

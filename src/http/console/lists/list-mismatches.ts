@@ -6,12 +6,13 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
+import { stakeOf } from '../../../mismatches/stake.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
-import { EMPTY_VALUE, formatCount, moment, money, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, selectField, table, textField, transactionLink } from '../parts/page-components.ts';
 import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
@@ -117,10 +118,15 @@ export function mismatchTable(context: Context, rows: PresentedMismatch[], empty
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
       { title: 'Transação', cell: transactionCell },
-      { title: 'Em jogo', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Em jogo', cell: stakeCell, align: 'end' },
       { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
     ],
   });
+}
+
+function stakeCell(row: PresentedMismatch): Html {
+  const cents = stakeOf(row);
+  return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
 function transactionCell(row: PresentedMismatch): Html {

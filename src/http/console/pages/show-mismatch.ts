@@ -1,18 +1,19 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { describeEvidenceValue, listEvidence, nameEvidence } from '../../../reports/texts/describe-evidence.ts';
-import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
+import { stakeOf } from '../../../mismatches/stake.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
+import { moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { offerAdjustment, settleForm } from './settle-mismatch.ts';
@@ -37,7 +38,7 @@ export function mismatchPages(context: Context): Router {
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch)}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
-<section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
+<section><h2>O que se viu</h2>${renderEvidence(context.calendar, mismatch)}</section>
 <section><h2>Fatos</h2>${renderFacts(context, mismatch)}</section>
 <section><h2>O que aconteceu</h2>${await renderChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });
@@ -45,30 +46,13 @@ ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(r
   return router;
 }
 
-/** Expected and actual side by side in words, one field a line. */
-function compareValues({ expected, actual }: PresentedMismatch): Html {
-  const [before, after] = [listEvidence(expected), listEvidence(actual)];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const value = (fields: Record<string, unknown>, name: string): Html =>
-    fields[name] === undefined || fields[name] === null
-      ? EMPTY_VALUE
-      : html`<span class="id">${describeEvidenceValue(name, fields[name], PT_BR)}</span>`;
-  return table({
-    caption: 'Esperado e encontrado',
-    rows: names,
-    empty: 'Nada além do tipo: veja os fatos abaixo.',
-    columns: [
-      { title: 'Campo', cell: (name) => nameEvidence(name, PT_BR) },
-      { title: 'Esperado', cell: (name) => value(before, name) },
-      { title: 'Encontrado', cell: (name) => value(after, name) },
-    ],
-  });
-}
-
 function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
+  const stake = stakeOf(mismatch);
+  const whole = mismatch.amount === null ? undefined : parseSum(mismatch.amount);
   const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
   return facts([
-    ['Em jogo', mismatch.amount !== null && moneyOf(mismatch.amount)],
+    ['Em jogo', stake !== undefined && money(stake)],
+    ['Valor da transação', stake !== whole && whole !== undefined && money(whole)],
     [
       'Transação',
       transactionId &&

@@ -1,0 +1,131 @@
+/**
+ * What a mismatch shows, in words: one row a fact, as expected and as found, and the difference. Amounts are in R$, times
+ * on the provider's clock, transactions are links. Pure.
+ */
+import type { Calendar } from '../../../domain/calendar.ts';
+import { parseSum } from '../../../domain/money.ts';
+import { nameEvidence } from '../../../reports/texts/describe-evidence.ts';
+import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatDuration, moment, money } from './format.ts';
+import { type Html, html, type Part } from './html.ts';
+import { table, transactionLink } from './page-components.ts';
+import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
+
+/** Names that stand for one fact on each side. */
+const SAME_FACT: Record<string, string> = { ledger: 'balance', e2e_minute: 'at' };
+
+/** Where a sheet's name does not fit: the page writes a duration. */
+const NAMES: Record<string, string> = { final_within_s: 'Prazo para a situação final' };
+
+const TEXTS: Record<string, string> = {
+  'one clean, or two alike': 'uma limpa, ou duas iguais',
+  'that prove themselves': 'que se provam',
+  list: 'lista',
+  show: 'consulta',
+};
+
+const AMOUNTS = new Set(['amount', 'commission', 'balance']);
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+type Fields = Record<string, unknown>;
+
+/** A table of what was expected and what was found. */
+export function renderEvidence(calendar: Calendar, mismatch: { expected: unknown; actual: unknown }): Html {
+  const [before, after] = [toFields(mismatch.expected), toFields(mismatch.actual)];
+  // found with the difference: it has a column of its own
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
+  return table({
+    caption: 'Esperado e encontrado',
+    rows: names,
+    empty: 'Nada além do tipo: veja os fatos abaixo.',
+    columns: [
+      { title: 'O quê', cell: nameFact },
+      { title: 'Esperado', cell: (name) => describeFact(calendar, name, before) },
+      { title: 'Encontrado', cell: (name) => describeFact(calendar, name, after) },
+      { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
+    ],
+  });
+}
+
+function nameFact(name: string): string {
+  const words = NAMES[name] ?? nameEvidence(name, PT_BR);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function toFields(value: unknown): Fields {
+  if (value === null || value === undefined) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) return { valor: value };
+  const renamed = Object.entries(value).map(([name, one]) => [SAME_FACT[name] ?? name, one]);
+  // one row for the count that was expected and the ids that were found
+  const fields = Object.fromEntries(renamed) as Fields;
+  return 'transactions' in fields ? { ids: fields.transactions } : fields;
+}
+
+function describeFact(calendar: Calendar, name: string, fields: Fields): Part {
+  if (!(name in fields)) return EMPTY_VALUE;
+  const value = fields[name];
+  if (value === null) return 'não informado';
+  if (name === 'ids' && typeof value === 'number') return value === 1 ? 'uma só' : formatCount(value);
+  return describeValue(calendar, name, value);
+}
+
+function describeValue(calendar: Calendar, name: string, value: unknown): Part {
+  if (Array.isArray(value)) return describeList(calendar, name, value);
+  if (typeof value === 'boolean') return value ? 'sim' : 'não';
+  if (typeof value === 'number') return name.endsWith('_s') ? formatDuration(value) : formatCount(value);
+  if (typeof value === 'object' && value !== null) return describeParts(calendar, value as Fields);
+  const text = String(value);
+  const cents = AMOUNTS.has(name) ? parseSum(text) : undefined;
+  if (cents !== undefined) return money(cents);
+  if (name === 'status' || name === 'history') return describeCode(STATUS_WORDS, text);
+  if (name === 'operation') return describeCode(OPERATION_WORDS, text);
+  if (name === 'reason') return describeCode(WEBHOOK_REASON_WORDS, text);
+  if (name === 'ids') return transactionLink(text);
+  if (INSTANT.test(text)) return moment(calendar, text);
+  if (WALL.test(text)) return `${formatDay(text.slice(0, 10))} ${text.slice(11)}`;
+  if (DAY.test(text)) return formatDay(text);
+  return html`<span class="id">${TEXTS[text] ?? text}</span>`;
+}
+
+/** `Pago, 21/11/2026 08:00:00`: the values of an event, in their order. */
+function describeParts(calendar: Calendar, { sequence: _, ...fields }: Fields): Html {
+  const parts = Object.entries(fields).map(([name, value]) => describeValue(calendar, name, value));
+  return html`${parts.map((part, index) => html`${index > 0 && ', '}${part}`)}`;
+}
+
+function describeList(calendar: Calendar, name: string, values: unknown[]): Part {
+  if (values.length === 0) return 'nenhum';
+  const parts = values.map((value) => describeValue(calendar, name, value));
+  if (name === 'history' && typeof values[0] === 'string')
+    return html`${parts.map((part, index) => html`${index > 0 && ' → '}${part}`)}`;
+  return html`<ul class="plain">${parts.map((part) => html`<li>${part}</li>`)}</ul>`;
+}
+
+function describeDifference(name: string, before: Fields, after: Fields): Part {
+  if (!(name in before && name in after)) return EMPTY_VALUE;
+  const [one, other] = [before[name], after[name]];
+  if (name === 'ids' && Array.isArray(other)) return `${formatCount(other.length - 1)} a mais`;
+  if (AMOUNTS.has(name)) {
+    const [from, to] = [one, other].map((value) => (value === null ? 0n : parseSum(String(value))));
+    return from === undefined || to === undefined ? EMPTY_VALUE : sameOr(from === to, () => signed(to - from));
+  }
+  const [from, to] = [one, other].map((value) =>
+    INSTANT.test(String(value)) ? Date.parse(String(value)) : Number.NaN,
+  );
+  if (from !== undefined && to !== undefined && !Number.isNaN(from - to))
+    return sameOr(
+      from === to,
+      () => html`${formatDuration(Math.round(Math.abs(to - from) / 1000))} ${to > from ? 'depois' : 'antes'}`,
+    );
+  return sameOr(JSON.stringify(one) === JSON.stringify(other), () => 'outra');
+}
+
+function sameOr(isSame: boolean, describe: () => Part): Part {
+  return isSame ? 'nenhuma' : describe();
+}
+
+function signed(cents: bigint): Html {
+  return html`<b>${cents > 0n && '+'}${money(cents)}</b>`;
+}
