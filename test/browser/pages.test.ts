@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -32,6 +33,12 @@ beforeAll(async () => {
     .executeTakeFirst();
   const webhooks = await db.selectFrom('webhooks').select('hash').orderBy('seq').execute();
   const run = await db.selectFrom('runs').select('id').orderBy('seq').executeTakeFirst();
+  const repeated = await db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'duplicate_reference')
+    .executeTakeFirst();
+  await addAttempts(env.context);
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   addresses = [
@@ -56,6 +63,12 @@ beforeAll(async () => {
     ['reports', '/reports', 'Relatórios'],
     ['merchants', '/merchants', 'Lojistas'],
     ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
+    ['merchant-new', '/merchants/new', 'Novo lojista'],
+    ['merchant-edit', `/merchants/${merchant?.id}/edit`, 'Editar lojista'],
+    ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
+    ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
+    ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],
     ['callbacks', '/callbacks', 'Callbacks'],
     ['tokens', '/tokens', 'Tokens'],
     ['audit', '/audit', 'Auditoria'],
@@ -163,6 +176,18 @@ test.each([1280, 390])('the first Tab reaches the link to the content in a windo
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.activeElement.id')).toBe('conteudo');
 });
+
+/** A day of attempts, some of which fail: what the charts of a merchant's page draw. */
+async function addAttempts({ db, clock }: Context): Promise<void> {
+  const callbacks = await db.selectFrom('callbacks').select('seq').orderBy('seq').limit(60).execute();
+  const nowMs = clock.now().getTime();
+  const rows = callbacks.map(({ seq }, index) => ({
+    ...{ callback_seq: seq, number: 1, started_at: new Date(nowMs - (index * 24 * 3_600_000) / 60) },
+    ...(index % 7 === 0 ? { response_status: 503, error_class: 'http_status' } : { response_status: 200 }),
+    ...{ duration_ms: 20 + ((index * 37) % 180), request_headers: '{"content-type":"application/json"}' },
+  }));
+  await db.insertInto('callback_attempts').values(rows).execute();
+}
 
 async function shoot(
   page: Awaited<ReturnType<typeof openBrowser>>['page'],

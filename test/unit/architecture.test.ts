@@ -53,7 +53,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
-  'src/http/console': ['parts', 'balances', 'lists', 'pages', 'overview'],
+  'src/http/console': ['parts', 'balances', 'lists', 'merchants', 'pages', 'overview'],
   'src/commands': ['serve', 'forget'],
 };
 /** Which room writes a table; src/privacy erases from all. */

@@ -5,7 +5,7 @@
  * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
  * data masked, and no buttons.
  *
- * `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `lists/` has the lists, each sent by `parts/send-list.ts`; `pages/` the pages of one item; `overview/` the first page;
+ * `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `lists/` has the lists, each sent by `parts/send-list.ts`; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
  * `parts/` what they share. Texts are in pt-BR. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
@@ -28,6 +28,9 @@ import { transactionListPages } from './lists/list-transactions.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
 import { settleMismatchesPages } from './lists/settle-mismatches.ts';
+import { merchantForms } from './merchants/merchant-forms.ts';
+import { replayForm } from './merchants/replay-form.ts';
+import { secretForms } from './merchants/secret-forms.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
@@ -74,6 +77,9 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     runPages(context),
     reportPages(context),
     merchantListPages(context),
+    merchantForms(context),
+    secretForms(context),
+    replayForm(context),
     merchantPages(context),
     callbackListPages(context),
     callbackPages(context),

@@ -4,6 +4,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
 import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../../ledger/stated/adjust-books.ts';
 import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/open-books.ts';
+import { compareStatements } from '../../../ledger/stated/state-balance.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
@@ -54,6 +55,7 @@ function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustmen
     refusals: {
       conflict: { field: 'form', text: 'Este ajuste já foi estornado, ou é ele mesmo um estorno: não se estorna.' },
     },
+    finish: () => compareStatements(context),
     action: 'adjustments.create',
     done: 'adjustment_reversed',
   };
@@ -87,7 +89,7 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
       await reverseOpeningEntry(inner, item.id);
       return item.id;
     },
-    finish: () => finishReposts(context),
+    finish: () => finishReposts(context).then(() => compareStatements(context)),
     refusals: { conflict: { field: 'form', text: 'Este saldo inicial já foi estornado.' } },
     action: 'openings.reverse',
     done: 'opening_reversed',

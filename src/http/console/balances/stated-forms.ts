@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
-import { readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
+import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -85,6 +85,7 @@ ${await renderPreview(context, preview)}`;
     },
     change: (inner, stated, { actor }) => storeStatement(inner, { ...stated, actor }),
     refusals: { platform: UNKNOWN_PLATFORM, at: { field: 'at', text: 'Este instante ainda não chegou.' } },
+    finish: () => compareStatements(context),
     action: 'statements.create',
     done: 'stated',
   };
@@ -137,6 +138,7 @@ ${noteField(draft, 'Por quê')}`,
       platform: UNKNOWN_PLATFORM,
       day: { field: 'day', text: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.' },
     },
+    finish: () => compareStatements(context),
     action: 'adjustments.create',
     done: 'adjusted',
   };
@@ -161,7 +163,7 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' }
     },
     preview: (opening) => previewOpening(context, opening),
     change: (inner, opening, { actor }) => stateOpening(inner, { ...opening, actor }),
-    finish: () => finishReposts(context),
+    finish: () => finishReposts(context).then(() => compareStatements(context)),
     refusals: {
       platform: UNKNOWN_PLATFORM,
       conflict: { field: 'platform', text: 'Esta plataforma já tem um saldo inicial: estorne-o antes.' },

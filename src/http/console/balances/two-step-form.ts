@@ -2,6 +2,7 @@
  * A form in two steps. The first answer to a posted form is a preview: what the change would do, computed by the change
  * itself and rolled back. The preview's own form repeats the fields and carries a key; with it the change is made and
  * audited, once however often it is sent. What a field or the change refuses leads back to the form, filled in as typed.
+ * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
  */
 import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
@@ -9,16 +10,17 @@ import { auditChangeOnce } from '../../../access/audit.ts';
 import type { Role } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { compareStatements } from '../../../ledger/stated/state-balance.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Html, html } from '../parts/html.ts';
-import { readFormField } from '../parts/parse-filters.ts';
+import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import type { Draft } from './form-fields.ts';
 
-/** Of an item that the address names: the reversal of an adjustment or an opening. */
+/** Of an item that the address names, such as the adjustment that is reversed. */
 type Params = { id: string };
+
+type Place = { address: string; title: string };
 
 export type TwoStepForm<Value, Item = undefined> = {
   /** The address of the page; the form is posted there too. It may have `:id`. */
@@ -26,26 +28,32 @@ export type TwoStepForm<Value, Item = undefined> = {
   roles: [Role, ...Role[]];
   title: string;
   lead: string;
-  /** The list that the page belongs to, and where a change leads to. */
-  list: { address: string; title: string };
+  /** The section of the console; default: the balances. */
+  section?: Place;
+  /** The page that the form belongs to, and where a change leads to. */
+  list: Place | ((item: Item) => Place);
   names: readonly string[];
+  /** The values of the fields at first. */
+  initial?(item: Item): Record<string, string>;
   /** The item that `:id` names. @throws ConfereError `not_found`. */
   find(request: Request<Params>, response: Response): Promise<Item>;
   fields(draft: Draft, item: Item): Promise<Html>;
   /** Reads the fields, and notes in the draft what is wrong with them. */
   read(draft: Draft, item: Item): Value;
   /** What the change would do. @throws ConfereError as the change. */
-  preview(value: Value, item: Item): Promise<Html>;
-  /** @returns the target for the audit. */
-  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string>;
-  /** What follows the commit. */
-  finish?(): Promise<void>;
+  preview(value: Value, item: Item, response: Response): Promise<Html>;
+  /** @returns the target for the audit, and perhaps a page to show once. */
+  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | Made>;
+  /** What follows the commit. @param by.isRepeated whether the form was sent before. */
+  finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
   /** What is wrong, by field, where the change refuses a field; of a conflict, by the name `conflict`. */
   refusals: Record<string, { field: string; text: string }>;
   action: string;
-  /** The notice's name on the list. */
+  /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;
 };
+
+type Made = { target: string; shown: Html };
 
 const KEY = /^[0-9a-f]{32}$/;
 
@@ -54,14 +62,16 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
   const router = createRouter();
   router.get(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
-    const given = (name: string): string => (typeof request.query[name] === 'string' ? request.query[name] : '');
+    const initial = form.initial?.(item) ?? {};
+    const given = (name: string): string =>
+      typeof request.query[name] === 'string' ? request.query[name] : (initial[name] ?? '');
     const values = Object.fromEntries(form.names.map((name) => [name, given(name)]));
     await sendForm(request, response, form, { values, faults: {} }, item);
   });
 
   router.post(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
-    const values = Object.fromEntries(form.names.map((name) => [name, readFormField(request, name) ?? '']));
+    const values = Object.fromEntries(form.names.map((name) => [name, readFormLines(request, name)]));
     const draft: Draft = { values, faults: {} };
     const step = readFormField(request, 'step');
     const value = form.read(draft, item);
@@ -73,9 +83,10 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
     const key = readFormField(request, 'key') ?? '';
     try {
       if (step === 'confirm' && KEY.test(key)) {
-        await make(context, form, { key, value, item, actor: getActor(response) });
-        response.redirect(303, `${form.list.address}?done=${form.done}`);
-      } else sendPreview(request, response, form, draft, await form.preview(value, item));
+        const made = await make(context, form, { key, value, item, actor: getActor(response) });
+        if (typeof made === 'object') sendMade(request, response, form, item, made.shown);
+        else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
+      } else sendPreview(request, response, form, { draft, item }, await form.preview(value, item, response));
     } catch (error) {
       const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
       if (!refused) throw error;
@@ -90,17 +101,21 @@ async function make<Value, Item>(
   context: Context,
   form: TwoStepForm<Value, Item>,
   { key, value, item, actor }: { key: string; value: Value; item: Item; actor: string },
-): Promise<void> {
+): Promise<string | Made | undefined> {
   const { action } = form;
-  await auditChangeOnce(
+  const made = await auditChangeOnce(
     context,
     key,
     (inner) => form.change(inner, value, { actor, item }),
-    (target) => ({ actor, action, target, detail: 'console' }),
+    (done) => ({ actor, action, target: typeof done === 'string' ? done : done.target, detail: 'console' }),
   );
-  await form.finish?.();
-  await compareStatements(context);
+  await form.finish?.(value, { actor, item, isRepeated: made === undefined });
   context.wakeUps.alerts.notify();
+  return made;
+}
+
+function placeOf<Value, Item>({ list }: TwoStepForm<Value, Item>, item: Item): Place {
+  return typeof list === 'function' ? list(item) : list;
 }
 
 function findRefusal<Value, Item>(form: TwoStepForm<Value, Item>, error: ConfereError) {
@@ -118,9 +133,9 @@ async function sendForm<Value, Item>(
   const isWrong = Object.keys(draft.faults).length > 0;
   const content = html`${await form.fields(draft, item)}
 ${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</p>`}
-<div class="actions"><button>Ver o que muda</button><a href="${form.list.address}">Cancelar</a></div>
+<div class="actions"><button>Ver o que muda</button><a href="${placeOf(form, item).address}">Cancelar</a></div>
 <p class="hint">Nada é gravado antes de você confirmar na próxima página.</p>`;
-  const body = html`${crumb(form)}<h1>${form.title}</h1><p class="lead">${form.lead}</p>
+  const body = html`${crumb(form, item)}<h1>${form.title}</h1><p class="lead">${form.lead}</p>
 <section class="act">${postForm(response, request.path, content)}</section>`;
   sendPage(request, response, { title: form.title, body, status: isWrong ? 422 : 200 });
 }
@@ -129,18 +144,33 @@ function sendPreview<Value, Item>(
   request: Request,
   response: Response,
   form: TwoStepForm<Value, Item>,
-  draft: Draft,
+  { draft, item }: { draft: Draft; item: Item },
   preview: Html,
 ): void {
   const content = html`${form.names.map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
 <input type="hidden" name="key" value="${randomUUID().replaceAll('-', '')}">
 <div class="actions"><button name="step" value="confirm">Confirmar</button><button name="step" value="edit" class="secondary">Voltar e corrigir</button></div>`;
   const title = `${form.title}: confira`;
-  const body = html`${crumb(form)}<h1>${title}</h1><p class="lead">Nada foi gravado ainda.</p>${preview}
+  const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">Nada foi gravado ainda.</p>${preview}
 <section class="act bare">${postForm(response, request.path, content)}</section>`;
   sendPage(request, response, { title, body });
 }
 
-function crumb({ list }: { list: { address: string; title: string } }): Html {
-  return html`<p class="crumb"><a href="/balances">Saldos</a> · <a href="${list.address}">${list.title}</a></p>`;
+function sendMade<Value, Item>(
+  request: Request,
+  response: Response,
+  form: TwoStepForm<Value, Item>,
+  item: Item,
+  shown: Html,
+): void {
+  sendPage(request, response, { title: form.title, body: html`${crumb(form, item)}<h1>${form.title}</h1>${shown}` });
+}
+
+function crumb<Value, Item>(form: TwoStepForm<Value, Item>, item: Item): Html {
+  const { section = { address: '/balances', title: 'Saldos' } } = form;
+  const list = placeOf(form, item);
+  const isSection = list.address === section.address;
+  return html`<p class="crumb"><a href="${section.address}">${section.title}</a>${
+    !isSection && html` · <a href="${list.address}">${list.title}</a>`
+  }</p>`;
 }

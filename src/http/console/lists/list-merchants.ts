@@ -1,15 +1,18 @@
 import type { Router } from 'express';
+import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { buttonLink } from '../balances/describe-stated.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { sendList } from '../parts/send-list.ts';
+import { hasRole } from '../parts/send-page.ts';
 import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 
 /** The list of merchants, with the counts of their undelivered callbacks. */
@@ -23,24 +26,27 @@ export function merchantListPages(context: Context): Router {
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
       rows: rows.map((row) => presentMerchantTo(response, row)),
-      empty: 'Nenhum lojista recebe callbacks: quem administra adiciona um com confere merchants add.',
+      empty: 'Nenhum lojista recebe callbacks até agora.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },
-        { title: 'Estado', cell: (row) => merchantBadges(row) },
+        { title: 'Estado', cell: (row) => merchantBadges(context, row) },
         { title: 'Pendentes', cell: (row) => countCell(counts, row.id, 'pending'), align: 'end' },
         { title: 'Retidos', cell: (row) => countCell(counts, row.id, 'held'), align: 'end' },
         { title: 'Falhos', cell: (row) => countCell(counts, row.id, 'failed'), align: 'end' },
         { title: 'Falhando desde', cell: (row) => moment(context.calendar, row.failing_since) },
       ],
     });
-    sendList(request, response, { title: 'Lojistas', address: '/merchants', rows: list, next });
+    const lead =
+      hasRole(response, 'admin') && html`<p class="actions">${buttonLink('/merchants/new', 'Novo lojista')}</p>`;
+    sendList(request, response, { title: 'Lojistas', address: '/merchants', lead, rows: list, next });
   });
   return router;
 }
 
-/** Badges for a merchant's state, and for an open circuit breaker, which holds its callbacks. */
-export function merchantBadges(merchant: PresentedMerchant): Html {
-  return html`${badge(MERCHANT_STATE_WORDS, merchant.state)}${
+/** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */
+export function merchantBadges({ clock }: Context, merchant: PresentedMerchant): Html {
+  const isSeenFailing = merchant.state === 'enabled' && isFailing(merchant.failing_since, clock.now());
+  return html`${isSeenFailing ? badge({ failing: 'Falhando' }, 'failing') : badge(MERCHANT_STATE_WORDS, merchant.state)}${
     merchant.breaker === 'open' && html` ${badge({ held: 'Disjuntor aberto' }, 'held')}`
   }`;
 }

@@ -7,25 +7,18 @@ import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { describeOutcome } from '../merchants/render-delivery.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
+import { renderMessage } from './render-message.ts';
 
-const ERROR_WORDS: Record<string, string> = {
-  timeout: 'sem resposta a tempo',
-  connect: 'não conectou',
-  connection_lost: 'conexão perdida',
-  dns: 'endereço não encontrado',
-  tls: 'certificado ou TLS',
-  forbidden_address: 'endereço proibido',
-  headers_too_large: 'cabeçalhos grandes demais',
-  bad_response: 'resposta que não é HTTP',
-  not_renderable: 'o razão não tem o evento',
-};
+/** A person waits for the outcome of a test. */
+const TEST_REFRESH_S = 2;
 
-/** The page of a callback, with its attempts and the form that redelivers it. */
+/** The page of a callback: its attempts, its message, and the form that redelivers it. */
 export function callbackPages(context: Context): Router {
   const router = createRouter();
   router.get('/callbacks/:id', async (request: Request<{ id: string }>, response) => {
@@ -60,8 +53,14 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
     ])}</section>
-<section><h2>Tentativas</h2>${renderAttempts(context, attempts, withBody)}</section>`;
-    sendPage(request, response, { title: `Callback ${callback.id}`, body });
+<section><h2>Tentativas</h2>${renderAttempts(context, attempts, withBody)}</section>
+${withBody && (await renderMessage(context, row, attempts.at(-1)?.request_headers))}`;
+    const isAwaited = row.transaction_seq === null && callback.state === 'pending';
+    sendPage(request, response, {
+      title: `Callback ${callback.id}`,
+      body,
+      ...(isAwaited ? { refreshS: TEST_REFRESH_S } : {}),
+    });
   });
 
   router.post(
@@ -93,10 +92,7 @@ function renderAttempts(context: Context, attempts: ReturnType<typeof presentAtt
       { title: 'Duração', cell: (row) => `${formatCount(row.duration_ms)} ms`, align: 'end' },
       {
         title: 'Resultado',
-        cell: (row) =>
-          row.response_status === null
-            ? describeCode(ERROR_WORDS, row.error_class ?? '')
-            : `HTTP ${row.response_status}`,
+        cell: (row) => describeOutcome(row.response_status, row.error_class),
       },
       ...(withBody
         ? [

@@ -1,7 +1,8 @@
-import type { Request, Response, Router } from 'express';
+import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
 import { sendTest } from '../../../callbacks/manage/send-test.ts';
 import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
@@ -12,43 +13,39 @@ import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
+import { merchantActions } from '../merchants/merchant-actions.ts';
+import { renderDelivery } from '../merchants/render-delivery.ts';
+import { renderFilter } from '../merchants/render-filter.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
-import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { sendPage } from '../parts/send-page.ts';
 
 const CALLBACKS_SHOWN = 20;
+const REFRESH_S = 60;
 
-const FILTER_WORDS: Record<string, string> = {
-  platforms: 'plataformas',
-  operations: 'operações',
-  statuses: 'situações',
-  reference_prefixes: 'referência começa com',
-  extra_prefixes: 'extra começa com',
-  extra_match: 'extra contém',
-};
-
-/** The page of a merchant: its address, its filter, its last callbacks. */
+/** The page of a merchant: what may be done, how callbacks reach it, its address and filter, its last callbacks. */
 export function merchantPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
-    const merchant = presentMerchantTo(response, await findMerchant(context.db, request.params.id));
+    const row = await findMerchant(context.db, request.params.id);
+    const merchant = presentMerchantTo(response, row);
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
     const body = html`<p class="crumb"><a href="/merchants">Lojistas</a></p>
-<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
+<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
-${hasRole(response, 'admin') && actions(response, merchant)}
+${merchantActions(response, merchant, row.pull_token_hash !== null)}
+${renderDelivery(context, merchant, await readDelivery(context, row))}
 <section><h2>Fatos</h2>${renderFacts(context, merchant)}</section>
 <section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
-    sendPage(request, response, { title: merchant.name, body });
+    sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
 
   for (const [action, done, change] of [
     ['enable', 'enabled', (inner: Context, id: string) => setMerchantState(inner, id, 'enabled')],
     ['pause', 'paused', (inner: Context, id: string) => setMerchantState(inner, id, 'paused')],
-    ['test', 'tested', sendTest],
   ] as const) {
     const path = `/merchants/:id/${action}`;
     router.post(path, requireRole('admin'), async (request: Request<{ id: string }>, response) => {
@@ -58,18 +55,13 @@ ${hasRole(response, 'admin') && actions(response, merchant)}
       response.redirect(303, `/merchants/${id}?done=${done}`);
     });
   }
+  router.post('/merchants/:id/test', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
+    const { id } = request.params;
+    const audited = { actor: getActor(response), action: 'merchant.tested', target: id, detail: 'console' };
+    const test = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), audited));
+    response.redirect(303, `/callbacks/${test.id}?done=tested`);
+  });
   return router;
-}
-
-function actions(response: Response, merchant: PresentedMerchant): Html {
-  const address = `/merchants/${merchant.id}`;
-  const isEnabled = merchant.state === 'enabled';
-  const content = html`<div class="actions">${
-    isEnabled
-      ? html`<button class="secondary" formaction="${address}/pause">Pausar</button>`
-      : html`<button formaction="${address}/enable">Ativar</button>`
-  }<button class="secondary" formaction="${address}/test">Enviar um teste</button>${isEnabled && merchant.breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">Fechar o disjuntor</button>`}</div>`;
-  return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
 }
 
 function renderFacts(context: Context, merchant: PresentedMerchant): Html {
@@ -100,13 +92,4 @@ const BACKFILL_WORDS = { waiting: 'na fila', running: 'enfileirando', done: 'con
 function renderUrl(url: string | null): Html | string | null {
   if (url === null) return 'busca os eventos pela API';
   return URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null;
-}
-
-function renderFilter(filter: PresentedMerchant['filter']): Html {
-  const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
-  if (set.length === 0) return html`tudo`;
-  return html`<ul class="plain">${set.map(
-    ([name, value]) =>
-      html`<li>${FILTER_WORDS[name] ?? name}: ${Array.isArray(value) ? value.join(', ') : JSON.stringify(value)}</li>`,
-  )}</ul>`;
 }

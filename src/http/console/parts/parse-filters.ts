@@ -37,6 +37,12 @@ export function readFormField(request: Request, name: string): string | undefine
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
+/** Reads a field of a posted form, trimmed; of several values, such as of checkboxes, one a line. */
+export function readFormLines(request: Request, name: string): string {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
+  return (Array.isArray(value) ? value.join('\n') : typeof value === 'string' ? value : '').trim();
+}
+
 /** Removes the filters that may name a person from an address of ours. */
 export function removePersonalFilters(address: string): string {
   const [path = '', query] = address.split(/\?(.*)/s);

@@ -112,7 +112,12 @@ const DONE: Record<string, string> = {
   unchanged: 'Nada mudou desde a última revisão: não há uma nova.',
   enabled: 'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.',
   paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
-  tested: 'Callback de teste na fila.',
+  tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
+  merchant_changed: 'Lojista gravado.',
+  token_revoked: 'Token de busca revogado: não abre mais os eventos.',
+  replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',
+  repeated:
+    'Já tinha sido gravado: nada mudou desta vez. Um segredo só aparece uma vez; se ninguém o guardou, troque-o.',
   revoked: 'Token revogado: as sessões que ele abriu terminaram.',
   left: 'Você saiu.',
 };

@@ -44,6 +44,19 @@ export const CALLBACK_STATE_WORDS: Record<string, string> = {
   failed: 'Falhou',
 };
 
+/** Why an attempt got no HTTP answer. */
+export const ATTEMPT_ERROR_WORDS: Record<string, string> = {
+  timeout: 'sem resposta a tempo',
+  connect: 'não conectou',
+  connection_lost: 'conexão perdida',
+  dns: 'endereço não encontrado',
+  tls: 'certificado ou TLS',
+  forbidden_address: 'endereço proibido',
+  headers_too_large: 'cabeçalhos grandes demais',
+  bad_response: 'resposta que não é HTTP',
+  not_renderable: 'o razão não tem o evento',
+};
+
 export const MERCHANT_STATE_WORDS: Record<string, string> = {
   enabled: 'Ativo',
   paused: 'Pausado',

@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { MerchantRow } from '../../merchants/read-merchants.ts';
+
+const HOUR_MS = 3_600_000;
+export const HOURS_SHOWN = 24;
+/** Callbacks of an hour, and of each undelivered state, whose attempts are read: enough for rates and percentiles. */
+export const SAMPLE_MAX = 100;
+/** Counts end here, so that a long queue does not slow the page down. */
+export const COUNT_MAX = 10_000;
+
+export const UNDELIVERED = ['pending', 'held', 'failed'] as const;
+
+export type DeliveryHour = {
+  start: Date;
+  attempts: number;
+  delivered: number;
+  /** Of the attempts' durations, in milliseconds; undefined without attempts. */
+  p50?: number;
+  p95?: number;
+};
+export type FailedAttempt = { at: Date; status: number | null; errorClass: string; callback: string };
+export type Delivery = {
+  /** By state; COUNT_MAX + 1 stands for more. */
+  counts: Record<(typeof UNDELIVERED)[number], number>;
+  /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour. */
+  hours: DeliveryHour[];
+  lastFailure: FailedAttempt | undefined;
+  lastSuccessAt: Date | undefined;
+  nextAttemptAt: Date | undefined;
+};
+
+/** Reads how callbacks reach a merchant: what waits, and the attempts of the last 24 hours. */
+export async function readDelivery(context: Context, merchant: MerchantRow): Promise<Delivery> {
+  const hour = Math.floor(context.clock.now().getTime() / HOUR_MS) * HOUR_MS;
+  const starts = Array.from(
+    { length: HOURS_SHOWN },
+    (_, index) => new Date(hour - (HOURS_SHOWN - 1 - index) * HOUR_MS),
+  );
+  const [attempts, counts, nextAttemptAt] = await Promise.all([
+    readAttempts(context, merchant.seq, starts),
+    readCounts(context, merchant.seq),
+    readNextAttempt(context, merchant),
+  ]);
+  const failed = attempts.findLast((one) => one.error_class !== null);
+  return {
+    counts,
+    hours: starts.map((start) => summarize(start, attempts)),
+    lastFailure: failed && {
+      at: failed.started_at,
+      status: failed.response_status,
+      errorClass: failed.error_class ?? '',
+      callback: `cb_${failed.callback_seq}`,
+    },
+    lastSuccessAt: attempts.findLast((one) => one.error_class === null)?.started_at,
+    nextAttemptAt,
+  };
+}
+
+type Attempt = {
+  callback_seq: number;
+  started_at: Date;
+  duration_ms: number;
+  response_status: number | null;
+  error_class: string | null;
+};
+
+/** Attempts since the first hour, the oldest first: of callbacks created in each hour, and of what is undelivered. */
+async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]): Promise<Attempt[]> {
+  const limit = sql.lit(SAMPLE_MAX);
+  const hours = starts.map(
+    (start) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND created_at >= ${start}
+      AND created_at < ${new Date(start.getTime() + HOUR_MS)} ORDER BY created_at DESC LIMIT ${limit})`,
+  );
+  // what is retried may be older; of the held ones, the oldest is the probe
+  const undelivered = UNDELIVERED.map(
+    (state) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = ${state}
+      ORDER BY next_attempt_at LIMIT ${limit})`,
+  );
+  const { rows } = await sql<Attempt>`SELECT callback_seq, started_at, duration_ms, response_status, error_class
+    FROM (${sql.join([...hours, ...undelivered], sql` UNION `)}) sample
+    JOIN callback_attempts ON callback_seq = sample.seq
+    WHERE started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
+  return rows;
+}
+
+function summarize(start: Date, all: Attempt[]): DeliveryHour {
+  const end = new Date(start.getTime() + HOUR_MS);
+  const attempts = all.filter(({ started_at: at }) => at >= start && at < end);
+  const delivered = attempts.filter((one) => one.error_class === null).length;
+  const durations = attempts.map((one) => one.duration_ms).sort((a, b) => a - b);
+  const at = (share: number): number => durations[Math.ceil(durations.length * share) - 1] ?? 0;
+  const hour = { start, attempts: attempts.length, delivered };
+  return attempts.length === 0 ? hour : { ...hour, p50: at(0.5), p95: at(0.95) };
+}
+
+async function readCounts({ db }: Context, merchantSeq: number): Promise<Delivery['counts']> {
+  const count = (state: string) => sql<number>`(SELECT COUNT(*) FROM (SELECT 1 FROM callbacks
+    WHERE merchant_seq = ${merchantSeq} AND state = ${state} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
+  const { rows } = await sql<Delivery['counts']>`SELECT ${count('pending')} AS pending, ${count('held')} AS held,
+    ${count('failed')} AS failed`.execute(db);
+  const { pending = 0, held = 0, failed = 0 } = rows[0] ?? {};
+  return { pending: Number(pending), held: Number(held), failed: Number(failed) };
+}
+
+/** When the next attempt is due: of a failing merchant whose callbacks are held, the probe. */
+async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<Date | undefined> {
+  if (merchant.state !== 'enabled') return undefined;
+  if (merchant.breaker_opened_at !== null) return merchant.probe_at ?? undefined;
+  const row = await db
+    .selectFrom('callbacks')
+    .select('next_attempt_at')
+    .where('merchant_seq', '=', merchant.seq)
+    .where('state', '=', 'pending')
+    .orderBy('next_attempt_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.next_attempt_at ?? undefined;
+}

@@ -1,0 +1,140 @@
+import type { Response, Router } from 'express';
+import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
+import type { Context } from '../../../context.ts';
+import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
+import { parseFilter } from '../../../merchants/match-filter.ts';
+import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { getCaller } from '../../access/authorize.ts';
+import { authorizeFilter } from '../../access/authorize-search.ts';
+import { createRouter } from '../../create-router.ts';
+import { buttonLink } from '../balances/describe-stated.ts';
+import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { moment } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { facts, idText, table } from '../parts/page-components.ts';
+import {
+  CHANGE_FIELDS,
+  type MerchantInput,
+  merchantFields,
+  NEW_FIELDS,
+  readMerchant,
+  toDraftValues,
+} from './merchant-fields.ts';
+import { renderFilter, renderFilterPreview } from './render-filter.ts';
+
+export const SECTION = { address: '/merchants', title: 'Lojistas' };
+
+/** Where a form about a merchant leads to. */
+export function placeOfMerchant({ id, name }: MerchantRow): { address: string; title: string } {
+  return { address: `/merchants/${id}`, title: name };
+}
+
+/** The forms that add and change a merchant. */
+export function merchantForms(context: Context): Router {
+  const router = createRouter();
+  router.use([twoStepForm(context, newMerchantForm(context)), twoStepForm(context, changeForm(context))]);
+  return router;
+}
+
+function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
+  return {
+    address: '/merchants/new',
+    roles: ['admin'],
+    title: 'Novo lojista',
+    lead: 'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.',
+    section: SECTION,
+    list: SECTION,
+    names: NEW_FIELDS,
+    find: async () => undefined,
+    fields: async (draft) => merchantFields(draft, true),
+    read: (draft) => readMerchant(context, draft),
+    preview: async (input, _item, response) =>
+      html`${facts([
+        ...describe(input),
+        ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : 'agora'],
+      ])}${await previewOf(context, response, input)}`,
+    async change(inner, input) {
+      const { merchant, secret } = await createMerchant(inner, input);
+      return {
+        target: merchant.id,
+        shown: showSecret(merchant, secret, 'O lojista recebe callbacks a partir de agora.'),
+      };
+    },
+    refusals: { url: { field: 'url', text: 'O Confere não envia para este endereço.' } },
+    action: 'merchant.added',
+    done: 'repeated',
+  };
+}
+
+function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
+  return {
+    address: '/merchants/:id/edit',
+    roles: ['admin'],
+    title: 'Editar lojista',
+    lead: 'O filtro vale para os eventos que o Confere conhecer daqui em diante; o que já foi enfileirado segue como está.',
+    section: SECTION,
+    list: placeOfMerchant,
+    names: CHANGE_FIELDS,
+    initial: toDraftValues,
+    find: ({ params }) => findMerchant(context.db, params.id),
+    fields: async (draft) => merchantFields(draft, false),
+    read: (draft) => readMerchant(context, draft),
+    preview: async (input, item, response) =>
+      html`${renderChanges(input, item)}${await previewOf(context, response, input, item)}`,
+    async change(inner, input, { item }) {
+      await updateMerchant(inner, item.id, input);
+      return item.id;
+    },
+    refusals: { url: { field: 'url', text: 'O Confere não envia para este endereço.' } },
+    action: 'merchant.changed',
+    done: 'merchant_changed',
+  };
+}
+
+async function previewOf(
+  context: Context,
+  response: Response,
+  { filter }: MerchantInput,
+  item?: MerchantRow,
+): Promise<Html> {
+  // a count reveals whether anything matches the filter: it is a search
+  await authorizeFilter(context, getCaller(response), filter);
+  return renderFilterPreview(await previewFilter(context, filter, item && parseFilter(item.filter)));
+}
+
+function describe({ name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>): [string, Part][] {
+  return [
+    ['Nome', name],
+    ['Endereço', url === null ? 'busca os eventos pela API' : html`<span class="id">${url}</span>`],
+    ['E-mail', email],
+    ['Por segundo, no máximo', rate ?? 'sem limite'],
+    ['Filtro', renderFilter(filter)],
+  ];
+}
+
+/** What the form changes, before and after. */
+function renderChanges(input: MerchantInput, item: MerchantRow): Html {
+  const before = describe({ ...item, filter: parseFilter(item.filter) });
+  const text = (part: Part): string => html`${part}`.text;
+  const rows = describe(input).flatMap(([name, after], index) => {
+    const old = before[index]?.[1];
+    return text(old) === text(after) ? [] : [{ name, old, after }];
+  });
+  return table({
+    caption: 'O que muda',
+    rows,
+    empty: 'Nada muda: os campos são os de hoje.',
+    columns: [
+      { title: 'Campo', cell: (row) => row.name },
+      { title: 'Hoje', cell: (row) => row.old ?? 'nenhum' },
+      { title: 'Depois', cell: (row) => row.after ?? 'nenhum' },
+    ],
+  });
+}
+
+/** The page that shows a merchant's secret, once. */
+export function showSecret({ id, name }: { id: string; name: string }, secret: string, follows: Part): Html {
+  return html`<section class="act"><p><b>${name}</b>: guarde este segredo agora. Ele não aparece de novo.</p>
+<p class="secret">${idText(secret)}</p><p class="hint">${follows}</p>
+<p class="actions">${buttonLink(`/merchants/${id}`, 'Já guardei: abrir o lojista')}</p></section>`;
+}

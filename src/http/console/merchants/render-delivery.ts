@@ -1,0 +1,98 @@
+import { isFailing } from '../../../callbacks/health/merchant-health.ts';
+import {
+  COUNT_MAX,
+  type Delivery,
+  type DeliveryHour,
+  SAMPLE_MAX,
+  UNDELIVERED,
+} from '../../../callbacks/manage/read-delivery.ts';
+import type { Context } from '../../../context.ts';
+import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
+import { formatAge, formatCount, moment } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { renderChart } from '../parts/render-chart.ts';
+import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
+
+/** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
+export function renderDelivery(context: Context, merchant: PresentedMerchant, delivery: Delivery): Html {
+  const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
+  const now = context.clock.now();
+  return html`<section><h2>Entrega</h2>${describeFailing(context, merchant)}
+<ul class="tally">${UNDELIVERED.map(
+    (state) =>
+      html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="/callbacks?merchant=${merchant.id}&amp;state=${state}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
+  )}</ul>
+${facts([
+  ['Próxima tentativa', describeNext(context, merchant, nextAttemptAt)],
+  [
+    'Último erro em 24 h',
+    lastFailure
+      ? html`<a href="/callbacks/${lastFailure.callback}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
+      : 'nenhum',
+  ],
+  [
+    'Última entrega em 24 h',
+    lastSuccessAt
+      ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
+      : 'nenhuma',
+  ],
+])}</section>
+<section><h2>As últimas 24 horas</h2>${renderHours(context, delivery.hours)}</section>`;
+}
+
+const TALLY_WORDS = { pending: 'Pendentes', held: 'Retidos', failed: 'Falhos' };
+
+/** `HTTP 503`, or the class of an attempt without an answer. */
+export function describeOutcome(status: number | null, errorClass: string | null): string {
+  return status === null ? describeCode(ATTEMPT_ERROR_WORDS, errorClass ?? '') : `HTTP ${status}`;
+}
+
+function describeFailing(context: Context, merchant: PresentedMerchant): Html | undefined {
+  if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
+  const minutes = Math.round(context.config.CALLBACK_ALERT_AFTER / 60_000);
+  return html`<p class="explain bad"><b>Este endereço não aceita nada ${formatAge(new Date(merchant.failing_since), context.clock.now())}.</b> Nada se perde: os callbacks esperam. A operação e o lojista são avisados depois de ${formatCount(minutes)} min.</p>`;
+}
+
+function describeNext(context: Context, merchant: PresentedMerchant, at: Date | undefined): Part {
+  if (merchant.state !== 'enabled') return 'nenhuma até que seja reativado';
+  if (at === undefined) return 'nada espera';
+  if (at <= context.clock.now()) return 'agora';
+  return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">um só callback, para ver se o endereço voltou</span>`}`;
+}
+
+function formatBounded(count: number): string {
+  return count > COUNT_MAX ? `mais de ${formatCount(COUNT_MAX)}` : formatCount(count);
+}
+
+function renderHours({ calendar }: Context, hours: DeliveryHour[]): Html {
+  if (hours.every((hour) => hour.attempts === 0)) return html`<p class="empty">Nenhuma tentativa em 24 horas.</p>`;
+  const label = ({ start }: DeliveryHour): { label: string; title: string } => {
+    const wall = calendar.toWallTime(start);
+    return {
+      label: `${wall.slice(11, 13)}h`,
+      title: `${wall.slice(8, 10)}/${wall.slice(5, 7)} às ${wall.slice(11, 16)}`,
+    };
+  };
+  const rate = renderChart({
+    label: 'Tentativas aceitas por hora, em %',
+    series: [{ name: 'in', title: 'aceitas' }],
+    groups: hours.map((hour) => {
+      const share = hour.attempts === 0 ? undefined : Math.floor((hour.delivered * 100) / hour.attempts);
+      return { ...label(hour), values: [share] };
+    }),
+    highest: 100,
+    format: (value) => `${formatCount(value)} %`,
+  });
+  const latency = renderChart({
+    label: 'Tempo até a resposta por hora, em ms',
+    series: [
+      { name: 'in', title: 'metade até' },
+      { name: 'out', title: '95 % até' },
+    ],
+    groups: hours.map((hour) => ({ ...label(hour), values: [hour.p50, hour.p95] })),
+    format: (value) => `${formatCount(Math.round(value))} ms`,
+  });
+  return html`<h3>Taxa de sucesso</h3>${rate}<h3>Tempo até a resposta</h3>${latency}
+<p class="hint">De uma amostra de até ${SAMPLE_MAX} callbacks por hora.</p>`;
+}

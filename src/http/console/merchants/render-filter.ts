@@ -1,0 +1,59 @@
+import { type FilterPreview, PREVIEW_DAYS } from '../../../callbacks/manage/preview-filter.ts';
+import type { MerchantFilter } from '../../../merchants/match-filter.ts';
+import { formatCount, formatDay, money } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, table, transactionLink } from '../parts/page-components.ts';
+import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+
+const FILTER_WORDS: Record<string, string> = {
+  platforms: 'plataformas',
+  operations: 'operações',
+  statuses: 'situações',
+  reference_prefixes: 'referência começa com',
+  extra_prefixes: 'extra começa com',
+  extra_match: 'extra contém',
+};
+const VALUE_WORDS: Record<string, Record<string, string>> = { operations: OPERATION_WORDS, statuses: STATUS_WORDS };
+
+/** A filter in words. */
+export function renderFilter(filter: MerchantFilter): Html {
+  const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
+  if (set.length === 0) return html`tudo`;
+  const describe = (name: string, value: MerchantFilter[keyof MerchantFilter]): string =>
+    Array.isArray(value)
+      ? value.map((one) => describeCode(VALUE_WORDS[name] ?? {}, one)).join(', ')
+      : Object.entries(value)
+          .map(([key, one]) => `${key}=${one}`)
+          .join(', ');
+  return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}</ul>`;
+}
+
+/** Which of the last events a filter would have matched. */
+export function renderFilterPreview(preview: FilterPreview): Html {
+  const { events, complete, matched, before, examples } = preview;
+  const days = `dos últimos ${PREVIEW_DAYS} dias`;
+  const read = complete
+    ? `${formatCount(events)} eventos ${days}`
+    : `${formatCount(events)} eventos mais novos ${days}`;
+  return html`<section><h2>O que o filtro teria aceitado</h2><p>Dos ${read}, o filtro aceita <b>${formatCount(matched)}</b>.${
+    before &&
+    html` O de hoje aceita ${formatCount(before.matched)}: entram <b>${formatCount(before.gained)}</b>, saem <b>${formatCount(before.lost)}</b>.`
+  } <span class="hint">Pelo que o razão sabe hoje de cada transação.</span></p>
+${table({
+  caption: 'Exemplos, os mais novos primeiro',
+  rows: examples,
+  empty: before ? 'Nenhum evento muda de destino.' : 'Nenhum destes eventos seria enviado.',
+  columns: [
+    { title: 'Transação', cell: (row) => transactionLink(row.transactionId) },
+    { title: 'Operação', cell: (row) => describeCode(OPERATION_WORDS, row.operation) },
+    { title: 'Situação', cell: (row) => describeCode(STATUS_WORDS, row.status) },
+    { title: 'Em', cell: (row) => `${formatDay(row.at.slice(0, 10))} ${row.at.slice(11)}` },
+    { title: 'Valor', cell: (row) => money(row.amountCents), align: 'end' },
+    {
+      title: 'Filtro',
+      cell: (row) =>
+        row.isMatched ? badge({ applied: before ? 'entra' : 'aceita' }, 'applied') : badge({ held: 'sai' }, 'held'),
+    },
+  ],
+})}</section>`;
+}

@@ -1,0 +1,83 @@
+import type { Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import { assertMerchantEnabled } from '../../../callbacks/manage/redeliver.ts';
+import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
+import type { Context } from '../../../context.ts';
+import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { choiceField, type Draft, inputField, parseWall } from '../balances/form-fields.ts';
+import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { formatCount, moment } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { placeOfMerchant, SECTION } from './merchant-forms.ts';
+
+type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
+
+const STATES = { all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' };
+
+/** The form that sends a merchant's callbacks of a range again; its preview counts them. */
+export function replayForm(context: Context): Router {
+  const form: TwoStepForm<Range, MerchantRow> = {
+    address: '/merchants/:id/replay',
+    roles: ['operator'],
+    title: 'Repetir um período',
+    lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
+    section: SECTION,
+    list: placeOfMerchant,
+    names: ['from', 'to', 'states'],
+    initial: () => describeYesterday(context),
+    find: ({ params }) => findMerchant(context.db, params.id),
+    fields: async (
+      draft,
+    ) => html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
+${inputField(draft, { name: 'to', label: 'Até antes de', hint: 'No relógio do provedor.' }, html` type="datetime-local" step="1" required`)}
+${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`,
+    read: (draft) => readRange(context, draft),
+    async preview(range, item) {
+      // refused here as by the change
+      assertMerchantEnabled(item);
+      const count = await replay(context, { ...range, merchant: item.id, dryRun: true });
+      return html`${facts([
+        ['Lojista', item.name],
+        ['De', moment(context.calendar, range.from)],
+        ['Até antes de', moment(context.calendar, range.to)],
+        ['Callbacks que voltariam para a fila', html`<b>${formatCount(count)}</b>`],
+      ])}`;
+    },
+    async change(inner, _range, { item }) {
+      assertMerchantEnabled(await findMerchant(inner.db, item.id));
+      return item.id;
+    },
+    async finish(range, { actor, item, isRepeated }) {
+      if (isRepeated) return;
+      const { from, to } = range;
+      // a range may be long: each part is its own transaction
+      await replay(context, { ...range, merchant: item.id, dryRun: false }, (count, change) => {
+        const detail = `console ${JSON.stringify({ from, to, count })}`;
+        return auditChange(context, change, { actor, action: 'callbacks.replayed', target: item.id, detail });
+      });
+    },
+    refusals: { conflict: { field: 'form', text: 'O lojista não está ativo: reative-o antes.' } },
+    action: 'callbacks.replay_requested',
+    done: 'replayed',
+  };
+  return twoStepForm(context, form);
+}
+
+function describeYesterday({ calendar, clock }: Context): Record<string, string> {
+  const to = calendar.dayOf(clock.now());
+  const from = calendar.dayOf(new Date(calendar.startOfDay(to).getTime() - 1));
+  return { from: `${from}T00:00:00`, to: `${to}T00:00:00`, states: 'all' };
+}
+
+function readRange({ calendar }: Context, { values, faults }: Draft): Range {
+  const [from, to] = ['from', 'to'].map((name) => {
+    const wall = parseWall(values[name] ?? '');
+    if (wall === undefined) faults[name] = 'Escolha o dia e a hora.';
+    return wall === undefined ? new Date(0) : calendar.toInstant(wall);
+  }) as [Date, Date];
+  if (Object.keys(faults).length === 0 && to <= from) faults.to = 'O fim vem depois do começo.';
+  const { states = '' } = values;
+  if (!(states in STATES)) faults.states = 'Escolha quais.';
+  return { from, to, ...(states === 'failed' || states === 'delivered' ? { states: [states] } : {}) };
+}

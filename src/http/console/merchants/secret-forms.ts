@@ -1,0 +1,94 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
+import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { rotateSecret } from '../../../merchants/secrets.ts';
+import { createRouter } from '../../create-router.ts';
+import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { moment } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { placeOfMerchant, SECTION, showSecret } from './merchant-forms.ts';
+
+/** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
+export function secretForms(context: Context): Router {
+  const shared = {
+    roles: ['admin'],
+    section: SECTION,
+    list: placeOfMerchant,
+    names: [],
+    find: ({ params }) => findMerchant(context.db, params.id),
+    read: () => undefined,
+    refusals: {},
+    done: 'repeated',
+  } satisfies Partial<TwoStepForm<void, MerchantRow>>;
+  const router = createRouter();
+  router.use([
+    twoStepForm<void, MerchantRow>(context, { ...shared, ...rotation(context) }),
+    twoStepForm<void, MerchantRow>(context, { ...shared, ...pullToken() }),
+    twoStepForm<void, MerchantRow>(context, { ...shared, ...revocation() }),
+  ]);
+  return router;
+}
+
+type Form = Pick<
+  TwoStepForm<void, MerchantRow>,
+  'address' | 'title' | 'lead' | 'fields' | 'preview' | 'change' | 'action'
+> &
+  Partial<Pick<TwoStepForm<void, MerchantRow>, 'refusals' | 'done'>>;
+
+function rotation(context: Context): Form {
+  const follows =
+    'O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.';
+  return {
+    address: '/merchants/:id/rotate-secret',
+    title: 'Trocar o segredo',
+    lead: 'O lojista ganha um segredo novo para conferir a assinatura dos callbacks.',
+    fields: async (_draft, { name }) => html`<p><b>${name}</b></p><p>${follows}</p>`,
+    preview: async (_value, { name }) =>
+      html`<p class="explain"><b>${name}.</b> ${follows} O novo aparece uma só vez.</p>`,
+    async change(inner, _value, { item }) {
+      const { secret, oldUntil } = await rotateSecret(inner, item.id);
+      const until = html`O segredo anterior assina junto até ${moment(context.calendar, oldUntil)}.`;
+      return { target: item.id, shown: showSecret(item, secret, until) };
+    },
+    action: 'merchant.secret_rotated',
+  };
+}
+
+const describeToken = ({ pull_token_hash: hash }: MerchantRow): string =>
+  hash === null
+    ? 'Hoje ele não tem token.'
+    : 'Hoje ele já tem um token: o novo o substitui, e o de hoje deixa de valer na hora.';
+
+function pullToken(): Form {
+  return {
+    address: '/merchants/:id/pull-token',
+    title: 'Dar um token de busca',
+    lead: 'Com ele o lojista busca os seus eventos em GET /api/v1/events. Ele abre só os eventos deste lojista.',
+    fields: async (_draft, item) => html`<p><b>${item.name}</b></p><p>${describeToken(item)}</p>`,
+    preview: async (_value, item) =>
+      html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} O texto do token aparece uma só vez.</p>`,
+    async change(inner, _value, { item }) {
+      const token = await issuePullToken(inner, item.id);
+      const follows = html`Como usar: <code>curl -H 'authorization: Bearer mpt_…' ${'<endereço do Confere>'}/api/v1/events</code>`;
+      return { target: item.id, shown: showSecret(item, token, follows) };
+    },
+    action: 'merchant.pull_token_given',
+  };
+}
+
+function revocation(): Form {
+  return {
+    address: '/merchants/:id/revoke-pull-token',
+    title: 'Revogar o token de busca',
+    lead: 'O lojista deixa de poder buscar os seus eventos, na hora. Os callbacks seguem como estão.',
+    fields: async (_draft, item) => html`<p><b>${item.name}</b></p>`,
+    preview: async (_value, item) => html`<p class="explain"><b>${item.name}</b> deixa de buscar eventos na hora.</p>`,
+    async change(inner, _value, { item }) {
+      await revokePullToken(inner, item.id);
+      return item.id;
+    },
+    action: 'merchant.pull_token_revoked',
+    done: 'token_revoked',
+  };
+}

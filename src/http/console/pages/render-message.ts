@@ -1,0 +1,60 @@
+import type { CallbackRow } from '../../../callbacks/manage/read-callbacks.ts';
+import { renderBodies } from '../../../callbacks/render/render-bodies.ts';
+import type { Context } from '../../../context.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+
+/**
+ * A callback's message: its body as it would be sent now, the headers of the last attempt, and a script that signs and
+ * sends it. For roles that see personal data.
+ */
+export async function renderMessage(
+  context: Context,
+  row: CallbackRow,
+  headers: Record<string, string> | undefined,
+): Promise<Html> {
+  const body = await renderBody(context, row);
+  if (body === undefined)
+    return html`<section><h2>Mensagem</h2><p class="empty">Não pode ser montada: o razão não tem o evento dela.</p></section>`;
+  return html`<section><h2>Mensagem</h2>
+<p class="hint">O corpo é montado agora, do que o razão sabe; o de uma tentativa anterior pode ter sido outro. Uma assinatura não se guarda.</p>
+<pre class="raw" tabindex="0" aria-label="Corpo">${JSON.stringify(body, null, 2)}</pre>
+${
+  headers
+    ? html`<h3>Cabeçalhos da última tentativa</h3>${facts(
+        Object.entries(headers).map(([name, value]) => [name, html`<code>${value}</code>`] as const),
+      )}`
+    : undefined
+}
+<details class="numbers"><summary>Assinar e enviar com openssl e curl</summary>
+<p class="hint">Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.corpo</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>.</p>
+<pre class="raw" tabindex="0" aria-label="Comandos para assinar e enviar">${writeScript(row.webhook_id, JSON.stringify(body))}</pre></details></section>`;
+}
+
+async function renderBody(context: Context, row: CallbackRow): Promise<object | undefined> {
+  const callback = {
+    seq: row.seq,
+    transactionSeq: row.transaction_seq,
+    eventSeq: row.event_seq,
+    sequence: row.sequence,
+    type: row.type,
+    previousStatus: row.previous_status,
+    source: row.source,
+    createdAt: row.created_at,
+  };
+  return (await renderBodies(context, [callback])).get(row.seq);
+}
+
+/** Commands of a shell that sign a body as we do (Standard Webhooks), print the signature and send it. */
+function writeScript(webhookId: string, body: string): string {
+  return `SECRET='whsec_…'
+ADDRESS='https://…'
+ID='${webhookId}'
+TIMESTAMP=$(date +%s)
+BODY='${body.replaceAll("'", "'\\''")}'
+KEY=$(printf %s "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')
+SIGNATURE="v1,$(printf %s "$ID.$TIMESTAMP.$BODY" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | openssl base64 -A)"
+echo "$SIGNATURE"
+curl -i "$ADDRESS" -H 'content-type: application/json' -H "webhook-id: $ID" -H "webhook-timestamp: $TIMESTAMP" -H "webhook-signature: $SIGNATURE" --data-raw "$BODY"
+`;
+}

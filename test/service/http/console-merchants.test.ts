@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process';
+import { createSecretKey } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
+import { sign } from '../../../src/callbacks/render/sign.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { findMerchantByPullToken } from '../../../src/merchants/pull-token.ts';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession, unescape } from '../../support/open-console-session.ts';
+
+const MINUTE_MS = 60_000;
+type Session = Awaited<ReturnType<typeof openConsoleSession>>;
+
+let env: ConsoleEnvironment;
+let admin: Session;
+let operator: Session;
+let viewer: Session;
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  admin = await openConsoleSession(env, 'admin');
+  operator = await openConsoleSession(env, 'operator');
+  viewer = await openConsoleSession(env, 'viewer');
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+const countMerchants = async (): Promise<number> =>
+  (await env.context.db.selectFrom('merchants').select('seq').execute()).length;
+const addMerchant = async (name: string) =>
+  (await createMerchant(env.context, { name, url: 'http://127.0.0.1:9/x', eventsSince: new Date(0) })).merchant;
+
+test('a merchant is added once however often the form is confirmed, and its secret is shown the first time alone', async () => {
+  const before = await countMerchants();
+  const typed: [string, string][] = [
+    ...[['name', 'Padaria <b>'] as [string, string], ['url', 'http://127.0.0.1:9/hook'] as [string, string]],
+    ...[['operations', 'cashin'] as [string, string], ['statuses', 'paid'] as [string, string]],
+    ...[['statuses', 'refund'] as [string, string], ['extra_match', 'store=12'] as [string, string]],
+  ];
+  const preview = await admin.post('/merchants/new', typed);
+  expect(preview.status).toBe(200);
+  expect(preview.text).toMatch(/Dos \d+ eventos dos últimos 7 dias, o filtro aceita 0 \./);
+  expect(await countMerchants()).toBe(before);
+
+  const made = await admin.confirm('/merchants/new', preview);
+  expect(made.text).toMatch(/whsec_[A-Za-z0-9+/=]{44}/);
+  const again = await admin.confirm('/merchants/new', preview);
+  expect(again).toMatchObject({ status: 303, to: '/merchants?done=repeated' });
+  expect(await countMerchants()).toBe(before + 1);
+  const id = /href="\/merchants\/(mer_[0-9a-f]+)"/.exec(made.html)?.[1] ?? '';
+  const page = await admin.get(`/merchants/${id}`);
+  expect(page.html).not.toContain('whsec_');
+  expect(JSON.parse((await findMerchant(env.context.db, id)).filter)).toMatchObject({
+    operations: ['cashin'],
+    statuses: ['paid', 'refund'],
+    extra_match: { store: '12' },
+  });
+  const audited = await env.context.db.selectFrom('audit').select('action').where('target', '=', id).execute();
+  expect(audited).toEqual([{ action: 'merchant.added' }]);
+});
+
+test('a wrong field keeps the form and says in Portuguese what is wrong', async () => {
+  for (const [name, value, fault] of [
+    ['url', 'loja', 'Escreva um endereço inteiro'],
+    ['url', 'https://a:b@shop.example/', 'não leva usuário nem senha'],
+    ['url', 'https://169.254.169.254/', 'leva a uma rede'],
+    ['name', '', 'Escreva um nome'],
+    ['email', 'x', 'Escreva um e-mail'],
+    ['rate', '0', 'Escreva um número de 1 a 1000'],
+    ['extra_match', 'store', 'Uma linha é chave=valor'],
+    ['extra_prefixes', 'x'.repeat(513), 'No máximo 200 linhas'],
+  ] as const) {
+    const answer = await admin.post('/merchants/new', {
+      ...{ name: 'Loja', url: 'https://shop.example/', reference_prefixes: 'pedido-' },
+      [name]: value,
+    });
+    expect([name, answer.status]).toEqual([name, 422]);
+    expect(answer.text).toContain(fault);
+    expect(answer.html).toContain('pedido-</textarea>');
+  }
+});
+
+test('a new filter is compared with the one of today before it holds', async () => {
+  const { id } = await addMerchant('Filtrada');
+  const address = `/merchants/${id}/edit`;
+  const form = await admin.get(address);
+  expect(form.html).toContain('value="http://127.0.0.1:9/x"');
+  const preview = await admin.post(address, { name: 'Filtrada', url: 'http://127.0.0.1:9/x', operations: 'cashout' });
+  expect(preview.text).toMatch(/o filtro aceita \d+ \. O de hoje aceita \d+: entram 0 , saem [1-9]\d* \./);
+  expect(preview.text).toMatch(/Filtro tudo operações/);
+  expect((await admin.confirm(address, preview)).to).toBe(`/merchants/${id}?done=merchant_changed`);
+  expect(JSON.parse((await findMerchant(env.context.db, id)).filter)).toMatchObject({ operations: ['cashout'] });
+});
+
+test('a secret is rotated, and a pull token is given and revoked', async () => {
+  const { id, seq } = await addMerchant('Segredos');
+  const confirm = async (name: string) => {
+    const address = `/merchants/${id}/${name}`;
+    return admin.confirm(address, await admin.post(address, {}));
+  };
+  expect((await confirm('rotate-secret')).text).toMatch(/whsec_.*assina junto até/);
+  const secrets = await env.context.db
+    .selectFrom('merchant_secrets')
+    .select('seq')
+    .where('merchant_seq', '=', seq)
+    .execute();
+  expect(secrets).toHaveLength(2);
+  const token = /mpt_[A-Za-z0-9_-]{43}/.exec((await confirm('pull-token')).html)?.[0] ?? '';
+  expect(await findMerchantByPullToken(env.context, token)).toMatchObject({ id });
+  expect((await admin.get(`/merchants/${id}`)).text).toContain('Revogar o token');
+  expect((await confirm('revoke-pull-token')).to).toBe(`/merchants/${id}?done=token_revoked`);
+  expect(await findMerchantByPullToken(env.context, token)).toBeUndefined();
+});
+
+test('the forms are refused to roles that may not use them', async () => {
+  const { id } = await addMerchant('Papéis');
+  for (const name of ['edit', 'rotate-secret', 'pull-token', 'revoke-pull-token'])
+    expect([name, (await operator.get(`/merchants/${id}/${name}`)).status]).toEqual([name, 403]);
+  expect((await operator.get('/merchants/new')).status).toBe(403);
+  expect((await operator.get(`/merchants/${id}/replay`)).status).toBe(200);
+  expect((await viewer.get(`/merchants/${id}/replay`)).status).toBe(403);
+  expect((await viewer.get(`/merchants/${id}`)).html).not.toContain('/replay');
+});
+
+test('a merchant that has failed for five minutes is shown as failing, with its last error and next attempt', async () => {
+  const { id, seq } = await addMerchant('Caída');
+  const { db, clock } = env.context;
+  const isShownFailing = async (): Promise<boolean[]> => {
+    const pages = [await admin.get(`/merchants/${id}`), await admin.get('/merchants')];
+    return pages.map(({ html }) => /Caída[\s\S]{0,300}is-failing/.test(html));
+  };
+  const now = clock.now().getTime();
+  const { seq: callback } = await sendTest(env.context, id);
+  await db
+    .updateTable('callbacks')
+    .set({ next_attempt_at: new Date(now + MINUTE_MS), attempts: 1 })
+    .where('seq', '=', callback)
+    .execute();
+  const attempt = { callback_seq: callback, request_headers: '{}', response_body: null };
+  await db
+    .insertInto('callback_attempts')
+    .values([
+      { ...attempt, number: 1, started_at: new Date(now - 2000), duration_ms: 40, response_status: 200 },
+      {
+        ...attempt,
+        number: 2,
+        started_at: new Date(now - 1000),
+        duration_ms: 60,
+        response_status: 503,
+        error_class: 'http_status',
+      },
+    ])
+    .execute();
+  await db
+    .updateTable('merchants')
+    .set({ failing_since: new Date(now - 4 * MINUTE_MS) })
+    .where('seq', '=', seq)
+    .execute();
+  expect(await isShownFailing()).toEqual([false, false]);
+  await db
+    .updateTable('merchants')
+    .set({ failing_since: new Date(now - 6 * MINUTE_MS) })
+    .where('seq', '=', seq)
+    .execute();
+  expect(await isShownFailing()).toEqual([true, true]);
+  const { text } = await operator.get(`/merchants/${id}`);
+  expect(text).toMatch(/Pendentes 1 Retidos 0 Falhos 0/);
+  expect(text).toMatch(/Este endereço não aceita nada há 6 min\..*depois de 30 min\./);
+  expect(text).toMatch(/Último erro em 24 h HTTP 503/);
+  expect(text).toMatch(/Próxima tentativa \d\d\/\d\d\/\d{4}/);
+  expect(text).toMatch(/50 %/);
+  expect(text).toMatch(/60 ms/);
+});
+
+test('a callback shows its message, and the commands on its page sign it as Confere does', async () => {
+  const key = Buffer.alloc(32, 7);
+  const callback = await env.context.db
+    .selectFrom('callbacks')
+    .select(['seq', 'webhook_id'])
+    .where('transaction_seq', 'is not', null)
+    .executeTakeFirstOrThrow();
+  const page = await operator.get(`/callbacks/cb_${callback.seq}`);
+  expect(page.text).toContain('O corpo é montado agora');
+  const script = unescape(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  const body = unescape(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  const curl = `curl() { printf '%s\\n' "$TIMESTAMP"; }\n`;
+  const filled = script.replace('whsec_…', `whsec_${key.toString('base64')}`);
+  const [signature, timestamp] = execFileSync('bash', ['-c', curl + filled], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const message = { id: callback.webhook_id, timestamp: Number(timestamp), body: JSON.stringify(JSON.parse(body)) };
+  expect(signature).toBe(sign([createSecretKey(key)], message));
+  expect((await viewer.get(`/callbacks/cb_${callback.seq}`)).html).not.toContain('Corpo');
+});

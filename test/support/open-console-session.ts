@@ -1,0 +1,51 @@
+import type { Role } from '../../src/access/roles.ts';
+import { openSession } from '../../src/access/sessions.ts';
+import type { ConsoleEnvironment } from './open-console-environment.ts';
+
+export type ConsoleAnswer = { status: number; html: string; text: string; to: string | null };
+
+/** The console as a browser without script uses it: pages and posted forms, with the session of a role. */
+export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
+  const cookie = `confere_session=${await openSession(env.context, env.tokens[role])}`;
+  const send = async (address: string, init: RequestInit = {}): Promise<ConsoleAnswer> => {
+    const response = await fetch(`${env.url}${address}`, {
+      redirect: 'manual',
+      headers: { cookie, origin: env.url },
+      ...init,
+    });
+    const html = await response.text();
+    return { status: response.status, html, text: textOf(html), to: response.headers.get('location') };
+  };
+  const token = /name="form_token" value="([^"]+)"/.exec((await send('/')).html)?.[1] ?? '';
+  const post = (address: string, fields: [string, string][] | Record<string, string>) => {
+    const body = new URLSearchParams(fields);
+    body.set('form_token', token);
+    return send(address, { method: 'POST', body });
+  };
+  return {
+    get: (address: string) => send(address),
+    post,
+    /** Confirms a preview: sends the fields of its form. */
+    confirm: (address: string, preview: ConsoleAnswer) =>
+      post(address, { ...hiddenFields(preview.html), step: 'confirm' }),
+  };
+}
+
+function hiddenFields(page: string): Record<string, string> {
+  const found = page.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
+  return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', unescape(value ?? '')]));
+}
+
+function textOf(page: string): string {
+  return unescape(page.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
+}
+
+/** The text that `html` escaped. */
+export function unescape(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
