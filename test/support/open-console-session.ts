@@ -33,15 +33,15 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
 
 function hiddenFields(page: string): Record<string, string> {
   const found = page.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
-  return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', unescape(value ?? '')]));
+  return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', unescapeHtml(value ?? '')]));
 }
 
 function textOf(page: string): string {
-  return unescape(page.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
+  return unescapeHtml(page.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
 }
 
 /** The text that `html` escaped. */
-export function unescape(text: string): string {
+export function unescapeHtml(text: string): string {
   return text
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

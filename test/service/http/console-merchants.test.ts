@@ -7,7 +7,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { findMerchantByPullToken } from '../../../src/merchants/pull-token.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { openConsoleSession, unescape } from '../../support/open-console-session.ts';
+import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 
 const MINUTE_MS = 60_000;
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
@@ -180,8 +180,8 @@ test('a callback shows its message, and the commands on its page sign it as Conf
     .executeTakeFirstOrThrow();
   const page = await operator.get(`/callbacks/cb_${callback.seq}`);
   expect(page.text).toContain('O corpo é montado agora');
-  const script = unescape(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
-  const body = unescape(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  const script = unescapeHtml(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  const body = unescapeHtml(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
   const curl = `curl() { printf '%s\\n' "$TIMESTAMP"; }\n`;
   const filled = script.replace('whsec_…', `whsec_${key.toString('base64')}`);
   const [signature, timestamp] = execFileSync('bash', ['-c', curl + filled], { encoding: 'utf8' })
