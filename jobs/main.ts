@@ -11,6 +11,7 @@ import { jobTicks } from '../src/metrics/metrics.ts';
 import { checkBooks } from '../src/proof/check-books.ts';
 import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
+import { findDueTimes } from '../src/timetable/find-due-times.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { findMissedTick } from './find-missed-tick.ts';
@@ -23,6 +24,8 @@ import { watch } from './watch.ts';
 
 /** A tick that is late by less, after a busy moment or a sleeping machine, still runs. */
 const LATE_MS_MAX = 29_000;
+/** A tick that is earlier by the database's clock waits: a report begun before midnight would be of the wrong day. */
+const EARLY_MS_MAX = 1_000;
 /** Interval between searches for missed and abandoned ticks. */
 const SEARCH_EVERY_MS = 20_000;
 
@@ -69,7 +72,10 @@ export function startJobScheduler(context: Context): AsyncDisposable {
       timeZone: context.config.PROVIDER_TIME_ZONE,
       threshold: LATE_MS_MAX,
       onTick: () => {
-        const dueAt = roundToTick(context.clock.now(), cron);
+        const now = context.clock.now();
+        const dueAt = findDueTime(now, cron, context.config.PROVIDER_TIME_ZONE);
+        // the search runs it once it is due; the watch is not made up
+        if (name !== 'watch' && dueAt.getTime() - now.getTime() > EARLY_MS_MAX) return;
         guard(name, () => runTick(context, { job: name, dueAt }, WORK[name]));
       },
       start: true,
@@ -101,11 +107,10 @@ async function runMissed(context: Context, job: Job): Promise<void> {
 }
 
 /**
- * Rounds a tick to the nearest minute, or second for a cron expression with seconds. All replicas must give a tick the same
- * time, though each sees it a little earlier or later by the database's clock. Rounded down, an early replica's tick would
- * get the time of the one before, and run twice.
+ * Finds the due time of a tick that begins now: the nearest one. All replicas must give a tick the same time, though each
+ * one's timetable follows its own machine's clock, which may be minutes from the database's.
  */
-export function roundToTick(now: Date, cron: string): Date {
-  const stepMs = cron.trim().split(/\s+/).length > 5 ? 1000 : 60_000;
-  return new Date(Math.round(now.getTime() / stepMs) * stepMs);
+export function findDueTime(now: Date, cron: string, zone: string): Date {
+  const { newest, next } = findDueTimes(cron, zone, now);
+  return newest && now.getTime() - newest.getTime() <= next.getTime() - now.getTime() ? newest : next;
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { roundToTick, startJobScheduler } from '../../../jobs/main.ts';
+import { findDueTime, startJobScheduler } from '../../../jobs/main.ts';
 import { reconcileDays } from '../../../jobs/reconcile-days.ts';
 import { retryAbandonedTicks, runTick } from '../../../jobs/run-tick.ts';
 import type { Context } from '../../../src/context.ts';
+import { listJobs } from '../../../src/timetable/list-jobs.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   openReconciliationEnvironment,
@@ -129,12 +130,37 @@ test('a failed job is recorded with the place of the error and without its messa
   expect(failed?.error).not.toContain('52998224725');
 });
 
-test('replicas whose clocks differ a little give a tick the same time', () => {
-  for (const skewMs of [-20_000, -50, 0, 50, 20_000]) {
-    expect(roundToTick(new Date(DUE.getTime() + skewMs), '0 6 * * *')).toEqual(DUE);
-  }
+test('replicas whose clocks differ give a tick the same time', () => {
+  for (const skewMs of [-90_000, -60_000, -20_000, -50, 0, 50, 20_000, 60_000, 90_000])
+    expect(findDueTime(new Date(DUE.getTime() + skewMs), '0 6 * * *', 'UTC')).toEqual(DUE);
+  for (const skewMs of [-20_000, -50, 0, 50, 20_000])
+    expect(findDueTime(new Date(DUE.getTime() + skewMs), '* * * * *', 'UTC')).toEqual(DUE);
   for (const skewMs of [-400, 0, 400])
-    expect(roundToTick(new Date(DUE.getTime() + skewMs), '* * * * * *')).toEqual(DUE);
+    expect(findDueTime(new Date(DUE.getTime() + skewMs), '* * * * * *', 'UTC')).toEqual(DUE);
+});
+
+test('a job does not begin before it is due by the clock of the database, though the machine is ahead; the watch does', async () => {
+  const replica = await environment.replica({
+    ...Object.fromEntries(listJobs(environment.context.config).map(({ name }) => [`JOB_${name.toUpperCase()}`, 'off'])),
+    ...{ JOB_RETENTION: '*/10 * * * * *', JOB_WATCH: '*/10 * * * * *' },
+  });
+  await environment.context.db.deleteFrom('job_ticks').execute();
+  const startedAt = replica.clock.now();
+  // the timetable's own clock begins its ticks 4 s early
+  const context = {
+    ...replica,
+    clock: { ...replica.clock, now: () => new Date(replica.clock.now().getTime() - 4_000) },
+  };
+  {
+    await using _ = startJobScheduler(context);
+    await eventually(async () => (await tickOf('watch')).length > 0);
+  }
+  const ticks = await environment.context.db
+    .selectFrom('job_ticks')
+    .select('job')
+    .where('due_at', '>', startedAt)
+    .execute();
+  expect([...new Set(ticks.map(({ job }) => job))]).toEqual(['watch']);
 });
 
 test('the timetable ticks on two replicas, each tick once; a job that is off does not tick', async () => {
