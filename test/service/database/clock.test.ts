@@ -14,7 +14,7 @@ test.each([-3_600_000, 3_600_000])(
     const differenceMs = (): number => Math.abs(clock.now().getTime() - real());
     expect(differenceMs()).toBeLessThan(1_000);
     vi.spyOn(Date, 'now').mockImplementation(() => real() + setMs);
-    // the first look finds the step
+    // the first reading finds the step
     clock.now();
     await eventually('the new offset', async () => differenceMs() < 1_000);
   },
