@@ -1,11 +1,15 @@
 /** Alerts about Confere's own work. The watch checks each condition every minute: it raises the alert, and ends it. */
 
 import type { AlertKind } from '../src/alerts/alert-kinds.ts';
-import { type NewAlert, syncAlerts } from '../src/alerts/raise-alerts.ts';
+import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
+import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import { addDays, listDays } from '../src/domain/calendar.ts';
+import { maskText } from '../src/domain/person/mask-person.ts';
+import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 /** How long a due webhook item may wait for its fetch. */
 const INBOX_BEHIND_MS = 10 * MINUTE_MS;
 /** How long a due callback may wait for its attempt. */
@@ -23,8 +27,12 @@ const WINDOWS_MAX = 50;
 /** A missing report is alerted for this many days. */
 const REPORT_DAYS_MAX = 7;
 
-type Alert = Pick<NewAlert, 'scope' | 'severity' | 'summary'>;
-type Condition = (context: Context, now: Date) => Promise<Alert[]>;
+/** What share of the changes of LOSS_MS may come without their webhook, if there are LOSS_CHANGES_MIN of them. */
+const LOSS_PERCENT_MAX = 5;
+const LOSS_CHANGES_MIN = 20;
+const LOSS_MS = 6 * HOUR_MS;
+
+type Condition = (context: Context, now: Date) => Promise<AlertOfKind[]>;
 
 const CONDITIONS = {
   inbox_behind: findInboxBehind,
@@ -32,6 +40,7 @@ const CONDITIONS = {
   callback_failed: findFailedCallbacks,
   no_complete_run: findNoCompleteRun,
   report_missing: findMissingReports,
+  webhook_loss_rate: findWebhookLoss,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
 /** Alerts that explain another one, by name and scope. */
@@ -71,7 +80,7 @@ function before(now: Date, ms: number): Date {
 }
 
 /** An item is due when it arrives, and again when its next fetch is; one that waits for that is not behind. */
-async function findInboxBehind({ db }: Context, now: Date): Promise<Alert[]> {
+async function findInboxBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
   const webhook = await db
     .selectFrom('webhooks')
     .select('received_at as at')
@@ -89,12 +98,12 @@ async function findInboxBehind({ db }: Context, now: Date): Promise<Alert[]> {
     .executeTakeFirst();
   const [oldest] = [webhook?.at, item?.at].flatMap((at) => at ?? []).toSorted((a, b) => a.getTime() - b.getTime());
   if (!oldest || oldest >= before(now, INBOX_BEHIND_MS)) return [];
-  const summary = `inbox_behind: a webhook waits for its verification since ${oldest.toISOString()}`;
-  return [{ scope: 'inbox', severity: 'critical', summary }];
+  const said = summarize('inbox_behind', { since: oldest.toISOString() });
+  return [{ scope: 'inbox', severity: 'critical', ...said }];
 }
 
 /** Without merchants that fail, which have an alert of their own, and those whose `rate` makes callbacks wait. */
-async function findCallbacksBehind({ db }: Context, now: Date): Promise<Alert[]> {
+async function findCallbacksBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
   const row = await db
     .selectFrom('callbacks')
     .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
@@ -107,12 +116,11 @@ async function findCallbacksBehind({ db }: Context, now: Date): Promise<Alert[]>
     .where('merchants.rate', 'is', null)
     .executeTakeFirst();
   if (!row?.at) return [];
-  const at = new Date(row.at).toISOString();
-  const summary = `callbacks_behind: ${Number(row.count)} callbacks are due and not sent, the oldest since ${at}`;
-  return [{ scope: 'callbacks', severity: 'critical', summary }];
+  const said = summarize('callbacks_behind', { count: Number(row.count), since: new Date(row.at).toISOString() });
+  return [{ scope: 'callbacks', severity: 'critical', ...said }];
 }
 
-async function findFailedCallbacks({ db }: Context, now: Date): Promise<Alert[]> {
+async function findFailedCallbacks({ db }: Context, now: Date): Promise<AlertOfKind[]> {
   const rows = await db
     .selectFrom('callbacks')
     .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
@@ -121,24 +129,24 @@ async function findFailedCallbacks({ db }: Context, now: Date): Promise<Alert[]>
         .onRef('callback_attempts.callback_seq', '=', 'callbacks.seq')
         .onRef('callback_attempts.number', '=', 'callbacks.attempts'),
     )
-    .select(['merchants.id', (eb) => eb.fn.countAll<number>().as('count')])
+    .select(['merchants.id', 'merchants.name', (eb) => eb.fn.countAll<number>().as('count')])
     .where('callbacks.state', '=', 'failed')
     // a test fails at its first attempt, before the eyes of the person who sent it
     .where('callbacks.transaction_seq', 'is not', null)
     .where('callbacks.created_at', '>', before(now, FAILED_CREATED_MS_MAX))
     .where('callback_attempts.started_at', '>', before(now, FAILED_MS))
     .where('merchants.deleted_at', 'is', null)
-    .groupBy('merchants.id')
+    .groupBy(['merchants.id', 'merchants.name'])
     .execute();
-  return rows.map(({ id, count }) => ({
+  return rows.map(({ id, name, count }) => ({
     scope: id,
     severity: 'high',
-    summary: `callback_failed: merchant ${id} accepted ${Number(count)} callbacks on no attempt in the last 24 h`,
+    ...summarize('callback_failed', { merchant: id, merchantName: maskText(name), count: Number(count) }),
   }));
 }
 
 /** Only while runs are made: without them a job is overdue, or the worker is dead. */
-async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<Alert[]> {
+async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<AlertOfKind[]> {
   const today = calendar.dayOf(now);
   const windows = await db
     .selectFrom('run_windows')
@@ -161,12 +169,12 @@ async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<
     .where('created_at', '>', since)
     .executeTakeFirst();
   if (!run?.at || new Date(run.at) >= before(now, NO_COMPLETE_RUN_MS)) return [];
-  const summary = `no_complete_run: no run since ${new Date(run.at).toISOString()} has read today completely`;
-  return [{ scope: 'today', severity: 'critical', summary }];
+  const said = summarize('no_complete_run', { since: new Date(run.at).toISOString() });
+  return [{ scope: 'today', severity: 'critical', ...said }];
 }
 
 /** Days that a tick of the daily report should have reported. */
-async function findMissingReports({ db, calendar }: Context, now: Date): Promise<Alert[]> {
+async function findMissingReports({ db, calendar }: Context, now: Date): Promise<AlertOfKind[]> {
   const ticks = await db
     .selectFrom('job_ticks')
     .select((eb) => [eb.fn.min('due_at').as('first'), eb.fn.max('due_at').as('last')])
@@ -185,6 +193,16 @@ async function findMissingReports({ db, calendar }: Context, now: Date): Promise
     .execute();
   const missing = days.filter((day) => made.every((report) => report.day !== day));
   if (missing.length === 0) return [];
-  const summary = `report_missing: no report of ${missing.join(', ')} was made`;
-  return [{ scope: 'reports', severity: 'high', summary }];
+  return [{ scope: 'reports', severity: 'high', ...summarize('report_missing', { days: missing }) }];
+}
+
+/** One lost webhook pages nobody: its change was applied. Many of them say that the provider no longer reaches Confere. */
+async function findWebhookLoss(context: Context, now: Date): Promise<AlertOfKind[]> {
+  // by the hour: the text of a firing alert changes with its numbers alone
+  const since = new Date(Math.floor(before(now, LOSS_MS).getTime() / HOUR_MS) * HOUR_MS);
+  const { lost, total } = await readRecentLoss(context, since);
+  const percent = total === 0 ? 0 : Math.floor((lost * 100) / total);
+  if (total < LOSS_CHANGES_MIN || lost * 100 <= total * LOSS_PERCENT_MAX) return [];
+  const said = summarize('webhook_loss_rate', { count: lost, total, percent, since: since.toISOString() });
+  return [{ scope: 'webhooks', severity: 'high', ...said }];
 }

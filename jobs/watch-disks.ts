@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
+import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
 import { recordHeartbeat } from '../src/runtime/heartbeat.ts';
@@ -68,7 +69,7 @@ async function alertDisks(context: Context): Promise<void> {
     .where('seen_at', '>', new Date(context.clock.now().getTime() - MEASURED_MS_MAX))
     .groupBy(['host', 'part'])
     .execute();
-  const list = rows.map((row) => `${row.part} of ${row.host} has ${Math.floor(Number(row.bytes) / MIB_BYTES)} MiB`);
-  const summary = `disk_full: nearly: ${list.join(', ')} free`.slice(0, 500);
-  await syncAlerts(context, 'disk_full', list.length === 0 ? [] : [{ scope: 'disks', severity: 'critical', summary }]);
+  const disks = rows.map(({ part, host, bytes }) => ({ part, host, mib: Math.floor(Number(bytes) / MIB_BYTES) }));
+  const alert = { scope: 'disks', severity: 'critical' as const, ...summarize('disk_full', { disks }) };
+  await syncAlerts(context, 'disk_full', disks.length === 0 ? [] : [alert]);
 }

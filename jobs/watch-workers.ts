@@ -4,6 +4,7 @@
  */
 import { CronTime } from 'cron';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
+import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
 import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
@@ -116,9 +117,6 @@ async function readWatch({ config, db, clock }: Context): Promise<Silence[]> {
 
 function describe(parts: Silence[], dead: string[]) {
   const silent = parts.filter(({ part }) => dead.includes(part));
-  const list = silent
-    .map(({ part, seenAt }) => `${part} ${seenAt ? `since ${seenAt.toISOString()}` : 'never'}`)
-    .join(', ');
-  const summary = `worker_dead: no worker shows life (${list}): start serve --worker, or see its log`;
-  return { scope: 'worker', severity: 'critical' as const, summary };
+  const facts = { parts: silent.map(({ part, seenAt }) => ({ part, since: seenAt?.toISOString() })) };
+  return { scope: 'worker', severity: 'critical' as const, ...summarize('worker_dead', facts) };
 }

@@ -56,6 +56,8 @@ const SMTPS_PORT = 465;
 
 /** Variables of the channels of alerts: each one that is set adds a channel. */
 export const channelFields = {
+  /** The language of what the channels get. */
+  ALERT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   ALERTMANAGER_URL: httpUrl.optional(),
   SLACK_WEBHOOK_URL: httpUrl.optional(),
   PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),

@@ -20,6 +20,7 @@ export const ALERT_KINDS = [
   'report_missing',
   'run_failed',
   'time_zone_differs',
+  'webhook_loss_rate',
   'worker_dead',
 ] as const;
 

@@ -1,3 +1,6 @@
+import type { AlertFacts } from './texts/alert-facts.ts';
+import type { ALERT_WORDS, AlertLocale, DescribedAlert } from './texts/describe-alert.ts';
+
 /** An alert as a channel gets it. */
 export type AlertToSend = {
   seq: number;
@@ -6,6 +9,8 @@ export type AlertToSend = {
   severity: string;
   scope: string;
   summary: string;
+  /** Null in alerts of earlier versions. */
+  facts: AlertFacts | null;
   mismatchId: string | null;
   transactionId: string | null;
   raisedAt: Date;
@@ -13,6 +18,16 @@ export type AlertToSend = {
   endedAt: Date | null;
   /** Whether this channel has sent already that it fires: then this is the end, or a resend. */
   alreadySent: boolean;
+};
+
+/** The texts of an alert in ALERT_LOCALE, with whole addresses. */
+export type WrittenAlert = DescribedAlert & { url: string; runbookUrl: string };
+
+/** Writes alerts for a channel. */
+export type AlertWriter = {
+  publicUrl: string;
+  words: (typeof ALERT_WORDS)[AlertLocale];
+  write: (alert: AlertToSend) => WrittenAlert;
 };
 
 /**
@@ -25,8 +40,8 @@ export type Channel = {
   batchMax: number;
   /** The receiver forgets alerts that are not sent again: how often to resend, in ms. */
   resendEveryMs?: number;
-  /** Filters alerts; without it the channel gets all. */
-  accepts?: (alert: { name: string }) => boolean;
+  /** Filters alerts; without it the channel gets all. `ended`: the alert ended as it was raised, so nobody can act on it. */
+  accepts?: (alert: { name: string; ended: boolean }) => boolean;
   send(alerts: AlertToSend[]): Promise<void>;
 };
 

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { AlertToSend, Channel } from './channel.ts';
+import { parseFacts } from './texts/describe-alert.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
 const LEASE_MS = 90_000;
@@ -38,6 +39,7 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
       severity: row.severity,
       scope: row.scope,
       summary: row.summary,
+      facts: parseFacts(row.facts),
       mismatchId: row.mismatch_id,
       transactionId: row.transaction_id,
       raisedAt: row.raised_at,

@@ -13,8 +13,8 @@ const BATCH_ROWS = 500;
 export async function fanOutAlerts(context: Context, channels: Channel[]): Promise<boolean> {
   return transact(context.db, async (trx) => {
     // the index is forced: a full scan of a small table would skip rows that another writer has locked
-    const { rows: alerts } = await sql<{ seq: number; name: string }>`
-      SELECT seq, name FROM alerts FORCE INDEX (alerts_spread)
+    const { rows: alerts } = await sql<{ seq: number; name: string; ended: number }>`
+      SELECT seq, name, COALESCE(ended_at = raised_at, 0) AS ended FROM alerts FORCE INDEX (alerts_spread)
       WHERE spread_at IS NULL ORDER BY seq LIMIT ${sql.lit(BATCH_ROWS)} FOR UPDATE SKIP LOCKED`.execute(trx);
     if (alerts.length === 0) return false;
     const now = context.clock.now();
@@ -38,7 +38,14 @@ export async function fanOutFiringAlerts(context: Context, channels: Channel[]):
       .limit(BATCH_ROWS)
       .execute();
     if (alerts.length > 0) {
-      await transact(context.db, (trx) => insertSends(trx, alerts, channels, context.clock.now()));
+      await transact(context.db, (trx) =>
+        insertSends(
+          trx,
+          alerts.map((alert) => ({ ...alert, ended: 0 })),
+          channels,
+          context.clock.now(),
+        ),
+      );
     }
     const last = alerts.at(-1);
     if (!last || alerts.length < BATCH_ROWS) return;
@@ -48,13 +55,13 @@ export async function fanOutFiringAlerts(context: Context, channels: Channel[]):
 
 async function insertSends(
   trx: Transaction<Database>,
-  alerts: { seq: number; name: string }[],
+  alerts: { seq: number; name: string; ended: number }[],
   channels: Channel[],
   now: Date,
 ): Promise<void> {
   for (const channel of channels) {
     const rows = alerts
-      .filter((alert) => channel.accepts?.(alert) ?? true)
+      .filter((alert) => channel.accepts?.({ name: alert.name, ended: Number(alert.ended) === 1 }) ?? true)
       .map(({ seq }) => ({ alert_seq: seq, channel: channel.name, next_attempt_at: now }));
     if (rows.length === 0) continue;
     await trx

@@ -1,4 +1,4 @@
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
 const BATCH_MAX = 500;
@@ -8,7 +8,7 @@ const RESEND_EVERY_MS = 60_000;
 const MOMENT_MS = 5 * 60_000;
 
 /** Alertmanager's API (v2): firing alerts each minute, and ended ones once. */
-export function openAlertmanagerChannel(url: string, publicUrl: string): Channel {
+export function openAlertmanagerChannel(url: string, writer: AlertWriter): Channel {
   const address = `${url.replace(/\/+$/, '')}/api/v2/alerts`;
   return {
     name: 'alertmanager',
@@ -17,24 +17,30 @@ export function openAlertmanagerChannel(url: string, publicUrl: string): Channel
     send: (alerts) =>
       postJson(
         address,
-        alerts.map((alert) => describe(alert, publicUrl)),
+        alerts.map((alert) => describe(alert, writer)),
       ),
   };
 }
 
-function describe(alert: AlertToSend, publicUrl: string) {
+function describe(alert: AlertToSend, { write }: AlertWriter) {
   const momentary = alert.endedAt?.getTime() === alert.raisedAt.getTime();
   const endsAt = momentary ? new Date(alert.raisedAt.getTime() + MOMENT_MS) : alert.endedAt;
+  const { title, text, todo, url, runbookUrl } = write(alert);
   return {
     // the identity: the same for each resend, however many mismatches the alert counts by then
-    labels: { alertname: alert.name, severity: alert.severity, service: 'confere', scope: alert.scope },
+    labels: {
+      ...{ alertname: alert.name, severity: alert.severity, service: 'confere', scope: alert.scope },
+      // nobody can act on what ended as it was raised: a route can send it to no one
+      ...(momentary ? { pages: 'no' } : {}),
+    },
     annotations: {
-      summary: alert.summary,
-      runbook: `docs/runbooks.md#${alert.name}`,
+      summary: `${title}: ${text}`,
+      description: todo,
+      runbook: runbookUrl,
       ...(alert.transactionId ? { transaction_id: alert.transactionId } : {}),
     },
     startsAt: alert.raisedAt.toISOString(),
     ...(endsAt ? { endsAt: endsAt.toISOString() } : {}),
-    generatorURL: alert.mismatchId ? `${publicUrl}/mismatches/${alert.mismatchId}` : publicUrl,
+    generatorURL: url,
   };
 }

@@ -1,4 +1,4 @@
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import type { Mailer } from './open-mailer.ts';
 
 const BATCH_MAX = 50;
@@ -7,18 +7,19 @@ const SEVERITIES = ['critical', 'high', 'medium'];
 /** Sends ops one mail for all alerts that are due at once. */
 export function openEmailChannel(
   mailer: Mailer,
-  options: { to: string[]; publicUrl: string; warn: (refused: number) => void },
+  options: { to: string[]; writer: AlertWriter; warn: (refused: number) => void },
 ): Channel {
   return {
     name: 'email',
     batchMax: BATCH_MAX,
+    accepts: ({ ended }) => !ended,
     async send(alerts) {
       const [first] = alerts;
       if (!first) return;
       const { refused } = await mailer.send({
         to: options.to,
-        subject: titleOf(alerts),
-        text: `${alerts.map((alert) => describe(alert, options.publicUrl)).join('\n\n')}\n`,
+        subject: titleOf(alerts, options.writer),
+        text: `${alerts.map((alert) => describe(alert, options.writer)).join('\n\n')}\n`,
         id: `${first.id}.${alerts.length}.${first.alreadySent ? 'over' : 'fires'}`,
       });
       if (refused > 0) options.warn(refused);
@@ -26,22 +27,25 @@ export function openEmailChannel(
   };
 }
 
-function titleOf(alerts: AlertToSend[]): string {
+function titleOf(alerts: AlertToSend[], { words, write }: AlertWriter): string {
   const firing = alerts.filter((alert) => !alert.alreadySent);
-  const [first] = alerts;
-  if (firing.length === 0)
-    return alerts.length === 1 ? `[Confere] over: ${first?.name}` : `[Confere] ${alerts.length} alerts are over`;
+  const [first] = firing.length > 0 ? firing : alerts;
+  const count = firing.length > 0 ? firing.length : alerts.length;
+  const title = first ? write(first).title : '';
+  if (firing.length === 0) return `[Confere] ${count === 1 ? `${words.over}: ${title}` : words.areOver(count)}`;
   const worst = SEVERITIES.find((severity) => firing.some((alert) => alert.severity === severity)) ?? '';
-  return firing.length === 1 ? `[Confere] ${worst}: ${firing[0]?.name}` : `[Confere] ${worst}: ${firing.length} alerts`;
+  return `[Confere] ${words.severities[worst] ?? worst}: ${count === 1 ? title : words.alerts(count)}`;
 }
 
-function describe(alert: AlertToSend, publicUrl: string): string {
+function describe(alert: AlertToSend, { words, write }: AlertWriter): string {
+  const { title, text, todo, severity, since, until, url, runbookUrl } = write(alert);
   const lines = [
-    `${alert.alreadySent ? 'OVER' : alert.severity.toUpperCase()}  ${alert.name}`,
-    alert.summary,
-    `since ${alert.raisedAt.toISOString()}${alert.endedAt ? `, until ${alert.endedAt.toISOString()}` : ''}`,
-    ...(alert.mismatchId ? [`${publicUrl}/mismatches/${alert.mismatchId}`] : []),
-    `docs/runbooks.md#${alert.name}`,
+    `${(alert.alreadySent ? words.over : severity).toUpperCase()}  ${title} (${alert.name})`,
+    text,
+    `${words.since} ${since}${until ? `, ${words.until} ${until}` : ''}`,
+    ...(alert.alreadySent ? [] : [todo]),
+    url,
+    runbookUrl,
   ];
   return lines.join('\n');
 }

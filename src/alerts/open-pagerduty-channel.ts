@@ -1,21 +1,22 @@
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
 const SUMMARY_CHARS_MAX = 1_024;
 const SEVERITY: Record<string, string> = { critical: 'critical', high: 'error', medium: 'warning' };
 
-/** PagerDuty's Events API v2: an alert triggers under its own id, and its end resolves it. One event a request. */
-export function openPagerDutyChannel(options: { url: string; routingKey: string; publicUrl: string }): Channel {
+/** PagerDuty's Events API v2: what ended as it was raised pages nobody; an alert triggers under its own id, and its end resolves it. One event a request. */
+export function openPagerDutyChannel(options: { url: string; routingKey: string; writer: AlertWriter }): Channel {
   const post = (action: 'trigger' | 'resolve', alert: AlertToSend): Promise<void> =>
     postJson(options.url, {
       routing_key: options.routingKey,
       event_action: action,
       dedup_key: alert.id,
-      ...(action === 'trigger' ? describe(alert, options.publicUrl) : {}),
+      ...(action === 'trigger' ? describe(alert, options.writer) : {}),
     });
   return {
     name: 'pagerduty',
     batchMax: 1,
+    accepts: ({ ended }) => !ended,
     async send(alerts) {
       for (const alert of alerts) {
         // an alert that ended before it was sent is triggered anyway
@@ -26,11 +27,11 @@ export function openPagerDutyChannel(options: { url: string; routingKey: string;
   };
 }
 
-function describe(alert: AlertToSend, publicUrl: string) {
-  const href = alert.mismatchId ? `${publicUrl}/mismatches/${alert.mismatchId}` : publicUrl;
+function describe(alert: AlertToSend, { publicUrl, words, write }: AlertWriter) {
+  const { title, text, todo, since, url, runbookUrl } = write(alert);
   return {
     payload: {
-      summary: `${alert.name}: ${alert.summary}`.slice(0, SUMMARY_CHARS_MAX),
+      summary: `${title}: ${text}`.slice(0, SUMMARY_CHARS_MAX),
       source: publicUrl,
       severity: SEVERITY[alert.severity] ?? 'error',
       timestamp: alert.raisedAt.toISOString(),
@@ -38,10 +39,15 @@ function describe(alert: AlertToSend, publicUrl: string) {
       class: alert.name,
       custom_details: {
         scope: alert.scope,
-        runbook: `docs/runbooks.md#${alert.name}`,
+        since,
+        todo,
+        runbook: runbookUrl,
         ...(alert.transactionId ? { transaction_id: alert.transactionId } : {}),
       },
     },
-    links: [{ href, text: 'Confere' }],
+    links: [
+      { href: url, text: `Confere: ${words.open}` },
+      { href: runbookUrl, text: words.runbook },
+    ],
   };
 }

@@ -1,4 +1,4 @@
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
 /** Alerts in one message: Slack accepts one message a second. */
@@ -6,18 +6,22 @@ const BATCH_MAX = 20;
 const MARK: Record<string, string> = { critical: ':red_circle:', high: ':large_orange_circle:' };
 
 /** Slack's incoming webhook. Its URL is a secret. */
-export function openSlackChannel(url: string, publicUrl: string): Channel {
+export function openSlackChannel(url: string, writer: AlertWriter): Channel {
   return {
     name: 'slack',
     batchMax: BATCH_MAX,
-    send: (alerts) => postJson(url, { text: alerts.map((alert) => describe(alert, publicUrl)).join('\n') }),
+    accepts: ({ ended }) => !ended,
+    send: (alerts) => postJson(url, { text: alerts.map((alert) => describe(alert, writer)).join('\n') }),
   };
 }
 
-function describe(alert: AlertToSend, publicUrl: string): string {
-  const mark = alert.alreadySent ? ':white_check_mark: over:' : (MARK[alert.severity] ?? ':large_yellow_circle:');
-  const link = alert.mismatchId ? ` <${publicUrl}/mismatches/${alert.mismatchId}|open>` : '';
-  return `${mark} *${escapeMarks(alert.name)}* (${alert.severity}) ${escapeMarks(alert.summary)}${link}`;
+function describe(alert: AlertToSend, { words, write }: AlertWriter): string {
+  const { title, text, todo, severity, since, url, runbookUrl } = write(alert);
+  const mark = alert.alreadySent
+    ? `:white_check_mark: ${words.over}:`
+    : (MARK[alert.severity] ?? ':large_yellow_circle:');
+  const next = alert.alreadySent ? '' : `\n${escapeMarks(todo)} <${runbookUrl}|${words.runbook}>`;
+  return `${mark} *${escapeMarks(title)}* (${alert.name}, ${severity}) ${escapeMarks(text)}, ${words.since} ${since} <${url}|${words.open}>${next}`;
 }
 
 /** Escapes Slack's three control characters, which also start mentions. */

@@ -5,6 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Severity } from '../domain/mismatch.ts';
 import type { AlertKind } from './alert-kinds.ts';
+import type { AlertFacts } from './texts/alert-facts.ts';
 
 export type NewAlert = {
   /** A mismatch's kind, or another condition. */
@@ -12,13 +13,18 @@ export type NewAlert = {
   severity: Severity;
   /** Unique with the name while the alert fires. */
   scope: string;
-  /** One sentence for a person: no name, document, key, e-mail, phone or free text. */
+  /** One sentence in English for the log and the API: no name, document, key, e-mail, phone or free text. */
   summary: string;
+  /** What its texts for people are made from; see `summarize`. */
+  facts?: AlertFacts;
   mismatchId?: string;
   transactionId?: string | null;
   /** The alert ends as soon as it is raised. */
   ended?: boolean;
 };
+
+/** An alert of a known kind. */
+export type AlertOfKind = Pick<NewAlert, 'scope' | 'severity' | 'summary' | 'facts'>;
 
 /**
  * Writes alerts to the outbox, in the transaction that causes them. An alert that fires already is not raised again.
@@ -41,6 +47,7 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
         scope: alert.scope,
         firing_scope: alert.ended ? null : firingScope(alert),
         summary: alert.summary,
+        facts: alert.facts ? JSON.stringify(alert.facts) : null,
         mismatch_id: alert.mismatchId ?? null,
         transaction_id: alert.transactionId ?? null,
         raised_at: now,
@@ -51,14 +58,14 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
   return fresh.length;
 }
 
-/** Updates the summary of a firing alert: channels that resend it use the new one. */
+/** Updates the summary and the facts of a firing alert: channels that resend it use the new ones. */
 export async function updateAlertSummary(
   trx: Transaction<Database>,
-  alert: { name: string; scope: string; summary: string },
+  alert: { name: string; scope: string; summary: string; facts?: AlertFacts },
 ): Promise<void> {
   await trx
     .updateTable('alerts')
-    .set({ summary: alert.summary })
+    .set({ summary: alert.summary, facts: alert.facts ? JSON.stringify(alert.facts) : null })
     .where('firing_scope', '=', firingScope(alert))
     .execute();
 }
@@ -67,11 +74,7 @@ export async function updateAlertSummary(
  * Makes the alerts of a name be exactly these: raises new ones, updates the summaries of those that fire, ends all others.
  * Any number of replicas may call it with the same alerts.
  */
-export async function syncAlerts(
-  context: Context,
-  name: AlertKind,
-  current: Pick<NewAlert, 'scope' | 'severity' | 'summary'>[],
-): Promise<void> {
+export async function syncAlerts(context: Context, name: AlertKind, current: AlertOfKind[]): Promise<void> {
   const firing = await context.db
     .selectFrom('alerts')
     .select(['scope', 'summary'])

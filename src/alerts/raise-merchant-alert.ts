@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
+import { maskText } from '../domain/person/mask-person.ts';
 import { endAlerts, raiseAlerts } from './raise-alerts.ts';
+import { summarize } from './texts/describe-alert.ts';
 
 const NAMES = ['merchant_failing', 'merchant_disabled'] as const;
 
@@ -9,12 +11,11 @@ export async function raiseMerchantAlert(
   context: Context,
   outage: { kind: (typeof NAMES)[number]; merchantId: string; since: Date },
 ): Promise<void> {
-  const alert = {
-    name: outage.kind,
-    severity: 'high' as const,
-    scope: outage.merchantId,
-    summary: `${outage.kind}: merchant ${outage.merchantId}, since ${outage.since.toISOString()}`,
-  };
+  const { kind, merchantId, since } = outage;
+  const row = await context.db.selectFrom('merchants').select('name').where('id', '=', merchantId).executeTakeFirst();
+  const merchantName = maskText(row?.name ?? '');
+  const said = summarize(kind, { merchant: merchantId, merchantName, since: since.toISOString() });
+  const alert = { name: kind, severity: 'high' as const, scope: merchantId, ...said };
   await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
   context.wakeUps.alerts.notify();
 }

@@ -53,3 +53,14 @@ export function formatAmount(cents: bigint): string {
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0');
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
+
+/** Formats cents for people in Brazil: `R$ 1.234,56`. */
+export function formatMoney(cents: bigint): string {
+  const [whole = '0', fraction = '00'] = formatAmount(cents < 0n ? -cents : cents).split('.');
+  return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole)},${fraction}`;
+}
+
+/** `1.234.567`. */
+export function groupThousands(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, '.');
+}

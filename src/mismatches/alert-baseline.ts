@@ -1,6 +1,6 @@
 import { syncAlerts } from '../alerts/raise-alerts.ts';
+import { summarize } from '../alerts/texts/describe-alert.ts';
 import type { Context } from '../context.ts';
-import { formatAmount } from '../domain/money.ts';
 import { readOpenMismatches } from './read-open-mismatches.ts';
 
 const ALERT = { name: 'baseline_mismatches', scope: 'before WEBHOOKS_SINCE', severity: 'medium' } as const;
@@ -13,7 +13,7 @@ export async function alertBaseline(context: Context): Promise<void> {
   const kinds = await readOpenMismatches(context.db, { baseline: true });
   const count = kinds.reduce((total, kind) => total + kind.count, 0);
   const cents = kinds.reduce((total, kind) => total + kind.stakeCents, 0n);
-  const list = kinds.map((kind) => `${kind.count} ${kind.kind}`).join(', ');
-  const summary = `${ALERT.name}: ${count} from ${ALERT.scope}, R$ ${formatAmount(cents)}: ${list}`;
-  await syncAlerts(context, ALERT.name, count === 0 ? [] : [{ ...ALERT, summary }]);
+  const byKind = Object.fromEntries(kinds.map((kind) => [kind.kind, kind.count]));
+  const said = summarize(ALERT.name, { count, cents: String(cents), kinds: byKind });
+  await syncAlerts(context, ALERT.name, count === 0 ? [] : [{ ...ALERT, ...said }]);
 }

@@ -9,13 +9,14 @@
  * mismatches once for each, under the lock of one row.
  */
 import { sql, type Transaction } from 'kysely';
+import type { AlertKind } from '../alerts/alert-kinds.ts';
 import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
+import { summarize } from '../alerts/texts/describe-alert.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
-import { formatAmount } from '../domain/money.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
@@ -40,10 +41,10 @@ export async function alertMismatches(trx: Transaction<Database>, opened: Raised
     if (cause.isFiring || (isResolved && isKnown)) continue;
     const { name, scope, severity } = cause;
     const [first] = cause.mismatches;
-    const summary = await describeRaised(trx, cause);
+    const said = await describeRaised(trx, cause);
     const about = { mismatchId: first.id, transactionId: first.found.transactionId ?? null };
-    const fresh = await raiseAlerts(trx, [{ name, scope, severity, summary, ...about, ended: isResolved }], now);
-    if (fresh === 0 && cause.isRun) await updateAlertSummary(trx, { name, scope, summary });
+    const fresh = await raiseAlerts(trx, [{ name, scope, severity, ...said, ...about, ended: isResolved }], now);
+    if (fresh === 0 && cause.isRun) await updateAlertSummary(trx, { name, scope, ...said });
   }
 }
 
@@ -89,13 +90,13 @@ export async function refreshMismatchAlerts(context: Context): Promise<void> {
     .execute();
   for (const alert of firing) {
     const open = await readOpen(context.db, alert);
-    const summary = open && describe(alert, open);
-    if (summary === alert.summary) continue;
+    const said = open && describe(alert, open);
+    if (said?.summary === alert.summary) continue;
     await transact(context.db, async (trx) => {
-      if (summary !== undefined) await updateAlertSummary(trx, { ...alert, summary });
+      if (said) await updateAlertSummary(trx, { ...alert, ...said });
       else await endCause(trx, alert, context.clock.now());
     });
-    if (summary === undefined) context.wakeUps.alerts.notify();
+    if (!said) context.wakeUps.alerts.notify();
   }
 }
 
@@ -200,7 +201,7 @@ async function readOpen(db: Reader, cause: Cause): Promise<Open | undefined> {
   return { count: Number(row.count), cents: row.sum_cents, one };
 }
 
-async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): Promise<string> {
+async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): Promise<ReturnType<typeof describe>> {
   const open = await readOpen(trx, cause);
   const { mismatches } = cause;
   const [{ id, found }] = mismatches;
@@ -211,17 +212,14 @@ async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): P
 }
 
 /** Describes an alert: the kind, the transaction or day, or how many there are, and the amount at stake. */
-function describe({ name, scope }: Cause, { count, cents, one }: Open): string {
+function describe({ name, scope }: Cause, { count, cents, one }: Open) {
   const own = scopeForAlerts(one);
-  const about = one.transactionId ? `transaction ${one.transactionId}` : own === one.id ? `mismatch ${own}` : own;
-  const amount = describeStake(cents);
-  return count === 1
-    ? `${name}: ${about}${amount}`
-    : `${name}: ${count} of one cause (${scope})${amount}; one of them: ${about}`;
-}
-
-export function describeStake(cents: bigint | null): string {
-  return cents === null || cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
+  const about = one.transactionId
+    ? { transaction: one.transactionId }
+    : own === one.id
+      ? { mismatch: own }
+      : { about: own };
+  return summarize(name as AlertKind, { count, cents: String(cents), cause: scope, ...about });
 }
 
 function worst(mismatches: RaisedMismatch[]): Severity {

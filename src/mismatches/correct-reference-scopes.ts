@@ -6,7 +6,8 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { describeStake, scopeForAlerts } from './alert-mismatches.ts';
+import { formatAmount } from '../domain/money.ts';
+import { scopeForAlerts } from './alert-mismatches.ts';
 import { mismatchKey, SYSTEM_ACTOR, setResolved } from './resolve-mismatches.ts';
 import { scopeOfReference } from './scope-of-reference.ts';
 
@@ -126,3 +127,5 @@ async function isOpen(trx: Transaction<Database>, key: string): Promise<boolean>
     (await trx.selectFrom('mismatches').select('seq').where('open_scope', '=', key).executeTakeFirst()) !== undefined
   );
 }
+
+const describeStake = (cents: bigint | null): string => (cents === null ? '' : `, R$ ${formatAmount(cents)}`);

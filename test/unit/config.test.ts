@@ -44,6 +44,7 @@ const WRONG = {
   REPORT_LOCALE: 'pt_PT',
   REPORT_FULL_DOCUMENTS: 'perhaps',
   REFUND_COMMISSION: 'halved',
+  ALERT_LOCALE: 'pt',
   ALERTMANAGER_URL: 'alerts.example',
   SLACK_WEBHOOK_URL: 'hooks.example/secret',
   JOBS: 'sometimes',

@@ -21,7 +21,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'spool_files', erase: eraseFromRetainedFiles(context) },
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
-    { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary'] }) },
+    { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary', 'facts'] }) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },

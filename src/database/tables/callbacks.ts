@@ -99,6 +99,7 @@ export type CallbackTables = {
     scope: string;
     firing_scope: Optional<string>;
     summary: string;
+    facts: Optional<string>;
     mismatch_id: Optional<string>;
     transaction_id: Optional<string>;
     raised_at: Date;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
@@ -62,11 +63,11 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
   async function updateAlert(isNearlyFull: boolean): Promise<void> {
     if (isNearlyFull === isAlerting) return;
     const now = context.clock.now();
-    const summary = `the quarantine holds ${ALERT_SHARE * 100} % of QUARANTINE_MAX_BYTES (${maxBytes}): once it is full, webhooks that name no transaction are answered 503, and the oldest of them are dropped`;
+    const said = summarize(ALERT.name, { percent: ALERT_SHARE * 100, total: maxBytes });
     await transact(
       context.db,
       async (trx) => {
-        if (isNearlyFull) await raiseAlerts(trx, [{ ...ALERT, severity: 'high', summary }], now);
+        if (isNearlyFull) await raiseAlerts(trx, [{ ...ALERT, severity: 'high', ...said }], now);
         else await endAlerts(trx, [ALERT], now);
       },
       { retryDuplicates: true },

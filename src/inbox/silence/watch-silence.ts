@@ -1,4 +1,5 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
@@ -92,17 +93,17 @@ async function updateAlert(context: Context, silence: Silence, firing: boolean, 
     context.db,
     async (trx) => {
       if (firing) await endAlerts(trx, [ALERT], now);
-      else await raiseAlerts(trx, [{ ...ALERT, severity: 'high', summary: describe(silence) }], now);
+      else await raiseAlerts(trx, [{ ...ALERT, severity: 'high', ...describe(silence) }], now);
     },
     { retryDuplicates: true },
   );
   context.wakeUps.alerts.notify();
 }
 
-function describe({ state, since, limitMs }: Silence): string {
-  if (state === 'down') return 'no receiver is alive: webhooks are not taken in; start serve --web';
+/** Without `since`, no receiver is alive. */
+function describe({ state, since, limitMs }: Silence) {
   const hours = Math.round((limitMs ?? 0) / 360_000) / 10;
-  return `no webhook came since ${since?.toISOString()}, longer than the usual ${hours} h: does the provider still send?`;
+  return summarize(ALERT.name, state === 'down' ? {} : { since: since?.toISOString(), hours });
 }
 
 async function readHeartbeats(context: Context): Promise<Heartbeat[]> {

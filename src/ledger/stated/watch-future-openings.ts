@@ -4,6 +4,7 @@
  * opening is alerted until its day.
  */
 import { syncAlerts } from '../../alerts/raise-alerts.ts';
+import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -15,9 +16,9 @@ type FutureOpening = { id: string; platform: string; day: Day };
 
 /** Raises an alert for each opening in force that is dated in the future, and ends alerts that no longer apply. */
 export async function watchFutureOpenings(context: Context): Promise<void> {
-  const alerts = (await listFutureOpenings(context)).map((one) => {
-    const summary = describeOpening({ ...one, platform: maskPlatform(one.platform) });
-    return { severity: 'critical' as const, scope: one.id, summary };
+  const alerts = (await listFutureOpenings(context)).map(({ id, day, platform }) => {
+    const said = summarize('opening_to_come', { opening: id, days: [day], platform: maskPlatform(platform) });
+    return { severity: 'critical' as const, scope: id, ...said };
   });
   await syncAlerts(context, 'opening_to_come', alerts);
 }

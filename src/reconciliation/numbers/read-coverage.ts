@@ -7,9 +7,6 @@ import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 /** How far back a payment may still change. */
 export const COVERED_DAYS = LATE_DAYS;
 
-/** Newest windows that are searched first: each night proves all covered days again. */
-const NEWEST_WINDOWS = 3_000;
-
 export type Coverage = {
   from: Day;
   /** Yesterday: a day still running is never proven. */
@@ -30,10 +27,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   const to = addDays(today, -1);
   const from = await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
   const days = listDays(from, to);
-  const newest = await readProvenWindows(context.db, from, (await findNewestWindow(context.db)) - NEWEST_WINDOWS);
-  const left = listUnproven(context.calendar, days, newest);
-  const [first] = left;
-  const unproven = first ? listUnproven(context.calendar, left, await readProvenWindows(context.db, first)) : [];
+  const unproven = listUnproven(context.calendar, days, await readProvenWindows(context.db, from));
   const oldest = unproven[0] ?? null;
   return {
     from,
@@ -45,6 +39,38 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   };
 }
 
+/**
+ * Ended days since the books begin that no run has proven after their end.
+ * @param booksFrom the day of the first opening; without one, the first known day of the last 95.
+ */
+export async function readUnproven(
+  context: Context,
+  booksFrom: Day | undefined,
+): Promise<{ from: Day; count: number; oldest: Day | undefined }> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const to = addDays(today, -1);
+  const from = booksFrom ?? (await findFirstDay(context, addDays(today, -COVERED_DAYS), to));
+  if (from > to) return { from, count: 0, oldest: undefined };
+  const unproven = listUnproven(context.calendar, listDays(from, to), await readProvenWindows(context.db, from));
+  return { from, count: unproven.length, oldest: unproven[0] };
+}
+
+/** Finds when the newest complete reading of today over all platforms began. */
+export async function findReadingOfToday({ db, calendar, clock }: Context): Promise<Date | undefined> {
+  const today = calendar.dayOf(clock.now());
+  const row = await db
+    .selectFrom('run_windows')
+    .select((eb) => eb.fn.max('asked_at').as('at'))
+    .where('from_day', '>', addDays(today, -WINDOW_DAYS_MAX))
+    .where('from_day', '<=', today)
+    .where('to_day', '>=', today)
+    .where('state', '=', 'complete')
+    .where('platform', 'is', null)
+    .where('asked_at', '>=', calendar.startOfDay(today))
+    .executeTakeFirst();
+  return row?.at ? new Date(row.at) : undefined;
+}
+
 type ProvenWindow = { from: Day; to: Day; at: Date };
 
 function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]): Day[] {
@@ -54,30 +80,28 @@ function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]):
   });
 }
 
-async function findNewestWindow(db: Reader): Promise<number> {
-  const row = await db.selectFrom('run_windows').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  return row?.seq ?? 0;
-}
-
 /**
- * The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range.
- * @param afterSeq leaves out older windows.
+ * The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range. With one state a
+ * statement, the server reads one entry of the index for each range; two years of windows take 20 ms instead of 300 ms.
  */
-export async function readProvenWindows(db: Reader, from: Day, afterSeq = 0): Promise<ProvenWindow[]> {
-  const rows = await db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', 'in', ['complete', 'counted'])
-    .where('platform', 'is', null)
-    .where('to_day', '>=', from)
-    // uses the index
-    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
-    .$if(afterSeq > 0, (query) => query.where('seq', '>', afterSeq))
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap((row) =>
-    row.asked_at ? [{ from: row.from_day, to: row.to_day, at: new Date(row.asked_at) }] : [],
+export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWindow[]> {
+  const found = await Promise.all(
+    ['complete', 'counted'].map((state) =>
+      db
+        .selectFrom('run_windows')
+        .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+        .where('state', '=', state)
+        .where('platform', 'is', null)
+        .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
+        .groupBy(['from_day', 'to_day'])
+        .execute(),
+    ),
   );
+  return found
+    .flat()
+    .flatMap((row) =>
+      row.asked_at && row.to_day >= from ? [{ from: row.from_day, to: row.to_day, at: new Date(row.asked_at) }] : [],
+    );
 }
 
 /** The first known day: of a window or of a transaction. */

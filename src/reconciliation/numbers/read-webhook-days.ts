@@ -6,7 +6,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
 
 export type WebhookDayStats = {
   day: Day;
@@ -81,18 +81,24 @@ async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
 async function countLearnt(context: Context, day: Day, start: Date) {
   // a wall clock read as UTC is off by the zone's offset on that day
   const offsetS = (start.getTime() - Date.parse(`${day}T00:00:00Z`)) / 1000;
-  const since = context.calendar.toWallTime(context.webhooksSince);
-  return await context.db
-    .selectFrom('events')
-    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+  return await selectLearnt(context, `${day} 00:00:00`, `${addDays(day, 1)} 00:00:00`)
     .innerJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .select(
       sql<number>`GREATEST(TIMESTAMPDIFF(SECOND, events.at_wall, webhooks.received_at) - ${offsetS}, 0)`.as('late'),
     )
-    .where('events.at_wall', '>=', `${day} 00:00:00`)
-    .where('events.at_wall', '<', `${addDays(day, 1)} 00:00:00`)
-    .where('events.at_wall', '>=', since)
+    .groupBy('late')
+    .execute();
+}
+
+/** Changes that owed a webhook and were learnt from it, from a wall time to before another one. */
+function selectLearnt(context: Context, from: WallTime, to: WallTime) {
+  return context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .where('events.at_wall', '>=', from)
+    .where('events.at_wall', '<', to)
+    .where('events.at_wall', '>=', context.calendar.toWallTime(context.webhooksSince))
     .where('events.source_kind', '=', 'webhook')
     .where((eb) =>
       eb.not(
@@ -104,9 +110,28 @@ async function countLearnt(context: Context, day: Day, start: Date) {
         ),
       ),
     )
-    .where(sql<string>`CONCAT(transactions.operation, '.', events.status)`, 'in', [...context.config.WEBHOOKS_OWED, ''])
-    .groupBy('late')
-    .execute();
+    .where(sql<string>`CONCAT(transactions.operation, '.', events.status)`, 'in', [
+      ...context.config.WEBHOOKS_OWED,
+      '',
+    ]);
+}
+
+/** How many changes since an instant came without their webhook, and of how many. Those within WEBHOOK_GRACE do not count. */
+export async function readRecentLoss(context: Context, since: Date): Promise<{ lost: number; total: number }> {
+  const until = new Date(context.clock.now().getTime() - context.config.WEBHOOK_GRACE);
+  const owed = await context.db
+    .selectFrom('owed_webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .select(sql<string | null>`SUM(announced_at IS NULL)`.as('lost'))
+    .where('event_at', '>=', since)
+    .where('event_at', '<', until)
+    .where('settled_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  const { calendar } = context;
+  const learnt = await selectLearnt(context, calendar.toWallTime(since), calendar.toWallTime(until))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return { lost: Number(owed.lost ?? 0), total: Number(owed.total) + Number(learnt.count) };
 }
 
 function summarise(delays: { late: number; count: number }[]): WebhookDayStats['lateS'] {

@@ -1,4 +1,5 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -18,8 +19,9 @@ const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
   const { name, scope } = code === 'provider_unauthorized' ? KEY_ALERT : runAlert(run);
-  const summary = `${name}: ${error instanceof ConfereError ? error.message : 'an unexpected failure'} (${run.trigger}, run ${run.id})`;
-  const alert = { name, severity: 'critical' as const, scope, summary };
+  const message = error instanceof ConfereError ? error.message : 'an unexpected failure';
+  const said = summarize(name, { error: message, trigger: run.trigger, run: run.id });
+  const alert = { name, severity: 'critical' as const, scope, ...said };
   await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
   context.wakeUps.alerts.notify();
 }

@@ -1,4 +1,5 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { summarize } from '../../alerts/texts/describe-alert.ts';
 import { isZoneAlertFiring, ZONE_ALERT } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
@@ -26,7 +27,7 @@ export async function watchZone(context: Context): Promise<void> {
       else
         await raiseAlerts(
           trx,
-          [{ ...ZONE_ALERT, severity: 'critical', summary: describe(context.calendar.zone, verdict) }],
+          [{ ...ZONE_ALERT, severity: 'critical', ...describe(context.calendar.zone, verdict) }],
           now,
         );
     },
@@ -56,9 +57,9 @@ async function readPayments(context: Context): Promise<ZoneSample[]> {
   });
 }
 
-function describe(zone: string, verdict: Extract<ZoneVerdict, { state: 'differs' }>): string {
+function describe(zone: string, verdict: Extract<ZoneVerdict, { state: 'differs' }>) {
   const minutes = Math.round(Math.abs(verdict.medianMs) / 60_000);
   const hours = Math.round(verdict.offsetMs / 360_000) / 10;
   const fits = verdict.zone ?? `none of Brazil's: the provider's clock is UTC${hours < 0 ? '' : '+'}${hours} h`;
-  return `PROVIDER_TIME_ZONE ${zone} is ${minutes} minutes off the minutes inside end-to-end ids; what would fit: ${fits}`;
+  return summarize(ZONE_ALERT.name, { zone, minutes, fits });
 }

@@ -61,7 +61,13 @@ describe('an alert', () => {
     });
     expect(alert).toMatchObject({
       labels: { severity: 'critical', scope: expect.stringMatching(/^critical \d{4}-\d\d-\d\dT\d\dZ$/) },
-      annotations: { runbook: 'docs/runbooks.md#webhook_contradiction', transaction_id: id },
+      annotations: {
+        summary: expect.stringMatching(
+          new RegExp(`^Webhook contradiz o provedor: transação ${id}, R\\$ [\\d.]+,\\d\\d$`),
+        ),
+        runbook: `${served.context.config.PUBLIC_URL}/runbooks/webhook_contradiction`,
+        transaction_id: id,
+      },
     });
     expect(alert.endsAt).toBeUndefined();
     expect(JSON.stringify(posted)).not.toContain('Zuleica');
@@ -97,7 +103,7 @@ describe('an alert', () => {
       return found.length >= ALERT_KINDS.length && found;
     });
     expect(arrived.map((one) => one.labels.alertname).toSorted()).toEqual(ALERT_KINDS.toSorted());
-    const sections = arrived.map((one) => one.annotations.runbook.split('#')[1]);
+    const sections = arrived.map((one) => one.annotations.runbook.split('/').at(-1));
     expect(sections.filter((name) => !runbooks.includes(`\n## ${name}\n`))).toEqual([]);
   });
 });

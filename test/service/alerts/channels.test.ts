@@ -94,18 +94,26 @@ describe('an alert', () => {
       routing_key: 'R0UT1NGK3Y',
       payload: { severity: 'critical', class: 'stuck' },
     });
-    expect(slackText()).toBe(
-      `:red_circle: *stuck* (critical) open &lt;for&gt; too long &amp; held <${env.context.config.PUBLIC_URL}/mismatches/mm_1|open>`,
+    const { PUBLIC_URL } = env.context.config;
+    expect(slackText()).toMatch(
+      /^:red_circle: \*Parada\* \(stuck, crítica\) open &lt;for&gt; too long &amp; held, desde \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d </,
     );
+    for (const link of [`<${PUBLIC_URL}/mismatches/mm_1|abrir>`, `<${PUBLIC_URL}/runbooks/stuck|o que fazer>`])
+      expect(slackText()).toContain(link);
+    expect(trigger).toMatchObject({
+      payload: { custom_details: { runbook: `${PUBLIC_URL}/runbooks/stuck`, todo: expect.stringContaining('painel') } },
+      links: [{ href: `${PUBLIC_URL}/mismatches/mm_1` }, { href: `${PUBLIC_URL}/runbooks/stuck` }],
+    });
     expect(mails.mails[0]).toMatchObject({ from: 'alerts@pay.example', to: ['ops@example.com', 'boss@example.com'] });
-    expect(mails.mails[0]?.header('subject')).toBe('[Confere] critical: stuck');
+    expect(mails.mails[0]?.text).toMatch(/^CRÍTICA {2}Parada \(stuck\)\r?\nopen <for> too long/);
+    expect(mails.mails[0]?.header('subject')).toContain('Parada');
     await end(alert);
     await eventually(
       'its end is sent to all',
-      () => events().length === 2 && slackText().includes('over:') && mails.mails.length === 2,
+      () => events().length === 2 && slackText().includes('encerrado:') && mails.mails.length === 2,
     );
     expect(events()[1]).toMatchObject({ event_action: 'resolve', dedup_key: trigger?.dedup_key });
-    expect(mails.mails[1]?.header('subject')).toBe('[Confere] over: stuck');
+    expect(mails.mails[1]?.header('subject')).toBe('[Confere] encerrado: Parada');
     await eventually('Alertmanager', () => at('/am').some((one) => one.text.includes('endsAt')));
     await eventually('nothing left to send', async () => {
       const rows = await env.context.db.selectFrom('alert_sends').select('next_attempt_at').execute();
@@ -113,13 +121,25 @@ describe('an alert', () => {
     });
   });
 
-  it('that ends at once is sent once, and stays open nowhere in PagerDuty', async () => {
+  it('that ends as it is raised pages nobody: the log has it, and Alertmanager with a label for its routes', async () => {
     start();
     await raise({ name: 'webhook_lost', severity: 'medium', ended: true });
-    await eventually('sent to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
-    await eventually('sent', () => slackText() && mails.mails.length === 1);
-    expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
-    expect(slackText().split('\n')).toHaveLength(1);
+    await raise();
+    await eventually(
+      'the other one is sent to all',
+      () => events().length === 1 && slackText() && mails.mails.length === 1,
+    );
+    const shown = await eventually('both at Alertmanager', () => {
+      const all = at('/am').flatMap((one) => one.json as { labels: Record<string, string> }[]);
+      return all.length > 1 && all;
+    });
+    expect(shown.map(({ labels }) => [labels.alertname, labels.pages])).toEqual([
+      ['webhook_lost', 'no'],
+      ['stuck', undefined],
+    ]);
+    await eventually('both in the log', async () => (await sendsOf('log')).filter((row) => row.sent_at).length === 2);
+    for (const channel of ['pagerduty', 'slack', 'email']) expect(await sendsOf(channel), channel).toHaveLength(1);
+    expect(JSON.stringify([events(), slackText(), mails.mails[0]?.text])).not.toContain('webhook_lost');
   });
 
   it('waits for a channel that is away, and delays no other', async () => {
@@ -251,7 +271,7 @@ describe('a failing merchant', () => {
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });
-    await eventually('its end is sent to ops', () => slackText().includes('over:'));
+    await eventually('its end is sent to ops', () => slackText().includes('encerrado:'));
     await eventually('done', async () =>
       (await sendsOf('merchant_email')).every((row) => row.next_attempt_at === null),
     );

@@ -50,14 +50,14 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await advanceUntilOpen(CLAIMS);
 
   await watch(served.context);
-  const counted = `${CLAIMS} of one cause`;
+  const counted = `${CLAIMS} de uma causa`;
   await eventually('the count at Alertmanager', async () => {
     await served.timers.advance(10_000);
     return listShown(sink).some(({ annotations }) => annotations.summary.includes(counted));
   });
   const shown = listShown(sink).filter(({ labels }) => labels.alertname === KIND);
   expect(new Set(shown.map(({ labels }) => JSON.stringify(labels))).size, 'one identity').toBe(1);
-  expect(shown.at(-1)?.annotations.summary).toContain('R$ 12000.00');
+  expect(shown.at(-1)?.annotations.summary).toContain('R$ 12.000,00');
   expect(listEvents(sink).map((one) => one.event_action)).toEqual(['trigger']);
   expect(sink.posted.filter(({ path }) => path === '/slack')).toHaveLength(1);
 
@@ -72,7 +72,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await watch(served.context);
   await eventually('the lower count', async () => {
     await served.timers.advance(10_000);
-    return listShown(sink).some(({ annotations }) => annotations.summary.includes('200 of one cause'));
+    return listShown(sink).some(({ annotations }) => annotations.summary.includes('200 de uma causa'));
   });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 200, more: false });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 0, more: false });

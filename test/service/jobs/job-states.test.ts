@@ -146,7 +146,7 @@ test('a job that does not start, or takes too long, is overdue until a tick of i
     .select('summary')
     .where('scope', '=', 'retention')
     .executeTakeFirstOrThrow();
-  expect(summary).toMatch(/^job retention takes too long or was abandoned/);
+  expect(summary).toMatch(/^job_overdue: job retention takes too long or was abandoned/);
   await context.db
     .updateTable('job_ticks')
     .set({ finished_at: context.clock.now() })

@@ -258,3 +258,23 @@ test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of 
   });
   await stop();
 });
+
+test('webhook_loss_rate: more than 5 % of at least 20 changes of six hours came without their webhook', async () => {
+  const insertOwed = async (seq: number, announced: boolean, eventAt = ago(HOUR_MS)) => {
+    const settled = { settled_at: ago(MINUTE_MS), announced_at: announced ? eventAt : null };
+    const owed = { event_seq: seq, transaction_seq: seq, event_at: eventAt, due_at: eventAt, ...settled };
+    await context.db.insertInto('owed_webhooks').values(owed).execute();
+  };
+  await insertOwed(1, false);
+  for (let seq = 2; seq < 20; seq++) await insertOwed(seq, true);
+  await insertOwed(100, false, ago(8 * HOUR_MS));
+  expect(await readFiring(), 'too few changes').toEqual([]);
+  await insertOwed(20, true);
+  expect(await readFiring(), 'one of twenty is 5 %').toEqual([]);
+  await insertOwed(21, false);
+  expect(await readFiring()).toMatchObject([
+    { name: 'webhook_loss_rate', severity: 'high', summary: expect.stringContaining(': 2 of 21 changes since ') },
+  ]);
+  await environment.timers.advance(8 * HOUR_MS);
+  expect(await readFiring()).toEqual([]);
+});

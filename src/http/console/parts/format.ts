@@ -1,12 +1,8 @@
 import type { Calendar, Day } from '../../../domain/calendar.ts';
-import { formatAmount, parseSum } from '../../../domain/money.ts';
+import { formatMoney, groupThousands, parseSum } from '../../../domain/money.ts';
 import { type Html, html } from './html.ts';
 
-/** `R$ 1.234,56`, from cents and without a float. */
-export function formatMoney(cents: bigint): string {
-  const [whole = '0', fraction = '00'] = formatAmount(cents < 0n ? -cents : cents).split('.');
-  return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole)},${fraction}`;
-}
+export { formatMoney };
 
 /** The same as markup that does not break within a line. */
 export function money(cents: bigint): Html {
@@ -69,8 +65,4 @@ export function shortenId(id: string): string {
     ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]
     : ['', id];
   return rest.length > 8 ? `${prefix}${rest.slice(0, 8)}…` : id;
-}
-
-function groupThousands(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, '.');
 }

@@ -1,0 +1,110 @@
+/**
+ * The texts of alerts. An alert stores its facts, and its texts are made from them in the language in which they are read:
+ * a channel's in ALERT_LOCALE, the console's in pt-BR. `summary`, for the log and the API, is the English text with
+ * instants in UTC.
+ */
+import type { Calendar } from '../../domain/calendar.ts';
+import { formatAmount, formatMoney } from '../../domain/money.ts';
+import type { AlertKind } from '../alert-kinds.ts';
+import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
+import { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
+import { PT_BR_SAY, PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
+
+export type AlertLocale = 'pt-BR' | 'en';
+export const ALERT_LOCALES = ['pt-BR', 'en'] as const satisfies AlertLocale[];
+export const ALERT_TEXTS: Record<AlertLocale, Record<AlertKind, AlertText>> = { 'pt-BR': PT_BR_TEXTS, en: EN_TEXTS };
+const SAY = { 'pt-BR': PT_BR_SAY, en: EN_SAY };
+export const ALERT_WORDS = { 'pt-BR': PT_BR_WORDS, en: EN_WORDS };
+
+const SUMMARY_CHARS_MAX = 500;
+const SUMMARY_FORMATS: Formats = {
+  at: (iso) => iso ?? '',
+  money: (cents) => `R$ ${formatAmount(BigInt(cents))}`,
+  day: (day) => day,
+};
+
+/** The facts of an alert, with their summary. */
+export function summarize(name: AlertKind, facts: AlertFacts): { facts: AlertFacts; summary: string } {
+  return { facts, summary: `${name}: ${sayOf('en', name)(facts, SUMMARY_FORMATS)}`.slice(0, SUMMARY_CHARS_MAX) };
+}
+
+/** What a reader of an alert needs: instants on the provider's clock, amounts as `R$ 1.234,56`. */
+export type DescribedAlert = AlertText & {
+  text: string;
+  severity: string;
+  since: string;
+  until: string | undefined;
+  /** Addresses on this service: what it is about, and what to do. */
+  path: string;
+  runbookPath: string;
+};
+
+type StoredAlert = {
+  name: string;
+  severity: string;
+  summary: string;
+  facts: AlertFacts | null;
+  mismatchId: string | null;
+  raisedAt: Date;
+  endedAt: Date | null;
+};
+
+/** Describes an alert in a language. One of an earlier version has no facts: its text is the summary. */
+export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: StoredAlert): DescribedAlert {
+  const at = (instant: Date): string => formatWallTime(calendar.toWallTime(instant));
+  const formats: Formats = {
+    at: (iso) => (iso === undefined ? '' : at(new Date(iso))),
+    money: (cents) => formatMoney(BigInt(cents)),
+    day: formatDay,
+  };
+  const { name, facts } = alert;
+  const { title = name, todo = '' } = (ALERT_TEXTS[locale] as Record<string, AlertText>)[name] ?? {};
+  return {
+    title,
+    todo,
+    text: facts ? sayOf(locale, name)(facts, formats) : alert.summary,
+    severity: ALERT_WORDS[locale].severities[alert.severity] ?? alert.severity,
+    since: at(alert.raisedAt),
+    until: alert.endedAt ? at(alert.endedAt) : undefined,
+    path: pathOf(alert),
+    runbookPath: `/runbooks/${encodeURIComponent(name)}${locale === 'en' ? '?lang=en' : ''}`,
+  };
+}
+
+export function parseFacts(text: string | null): AlertFacts | null {
+  return text === null ? null : (JSON.parse(text) as AlertFacts);
+}
+
+function sayOf(locale: AlertLocale, name: string): Say {
+  const say: Partial<Record<string, Say>> & { mismatches: Say } = SAY[locale];
+  return say[name] ?? say.mismatches;
+}
+
+/** Pages of alerts about neither a mismatch, a run nor a merchant. */
+const PAGES: Partial<Record<string, string>> = {
+  baseline_mismatches: '/mismatches?state=open',
+  callbacks_behind: '/callbacks?state=pending',
+  inbound_silence: '/inbox',
+  inbox_behind: '/inbox?state=pending',
+  no_complete_run: '/reconciliations',
+  quarantine_full: '/inbox?state=quarantined',
+  report_missing: '/reports',
+  webhook_loss_rate: '/mismatches?kind=webhook_lost',
+} satisfies Partial<Record<AlertKind, string>>;
+
+function pathOf({ name, mismatchId, facts }: StoredAlert): string {
+  if (mismatchId) return `/mismatches/${encodeURIComponent(mismatchId)}`;
+  if (facts?.run) return `/reconciliations/${encodeURIComponent(facts.run)}`;
+  if (facts?.merchant) return `/merchants/${encodeURIComponent(facts.merchant)}`;
+  return PAGES[name] ?? '/alerts';
+}
+
+/** `21/11/2026` of a day of the provider's calendar. */
+function formatDay(day: string): string {
+  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
+}
+
+/** `21/11/2026 08:00:00`. */
+function formatWallTime(wall: string): string {
+  return `${formatDay(wall.slice(0, 10))} ${wall.slice(11)}`;
+}

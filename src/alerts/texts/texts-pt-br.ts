@@ -1,0 +1,225 @@
+import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
+import type { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
+
+export const PT_BR_WORDS: typeof EN_WORDS = {
+  severities: { critical: 'crítica', high: 'alta', medium: 'média' },
+  over: 'encerrado',
+  since: 'desde',
+  until: 'até',
+  open: 'abrir',
+  runbook: 'o que fazer',
+  alerts: (count) => `${count} alertas`,
+  areOver: (count) => `${count} alertas encerrados`,
+};
+
+export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
+  webhook_lost: {
+    title: 'Webhook perdido',
+    todo: 'Nada a corrigir no razão: se a taxa de perdas subir, peça ao provedor que verifique os envios para o nosso endereço.',
+  },
+  webhook_contradiction: {
+    title: 'Webhook contradiz o provedor',
+    todo: 'Não aja pelo webhook: confira a transação no painel do provedor e, se ele não a confirma, trate o webhook como forjado e troque o segredo.',
+  },
+  status_differs: {
+    title: 'O provedor contradiz a história',
+    todo: 'Pergunte ao provedor por que um evento nosso sumiu ou por que a situação da linha não é a do último evento; só então aceite a versão dele (com estorno) ou mantenha a nossa.',
+  },
+  illegal_transition: {
+    title: 'Transição impossível',
+    todo: 'Já foi lançada como o provedor a mostra: confirme com ele qual é a situação final e resolva com a resposta na observação.',
+  },
+  amount_differs: {
+    title: 'Valor mudou',
+    todo: 'O razão mantém o primeiro valor: compare com o comprovante do pagamento e decida entre manter ou aceitar com estorno.',
+  },
+  commission_differs: {
+    title: 'Comissão mudou',
+    todo: 'Compare com o contrato e com a fatura do provedor; se a cobrança está errada, conteste-a antes de resolver.',
+  },
+  reference_differs: {
+    title: 'Referência mudou',
+    todo: 'O razão mantém a primeira: descubra quem a alterou, porque é por ela que o pedido do lojista é encontrado.',
+  },
+  duplicate_reference: {
+    title: 'Referência repetida',
+    todo: 'Veja com o lojista se o pedido foi cobrado duas vezes e cancele ou devolva a que sobra: a divergência se resolve sozinha.',
+  },
+  missing_at_provider: {
+    title: 'Ausente no provedor',
+    todo: 'Abra um chamado no provedor com o id: o dinheiro está no nosso razão e ele diz não conhecer a transação.',
+  },
+  list_omission: {
+    title: 'Omitida na lista',
+    todo: 'Nada a fazer agora: a transação existe e a próxima conferência completa deve trazê-la; se persistir, avise o provedor.',
+  },
+  list_unstable: {
+    title: 'Dia não provado',
+    todo: 'Inicie uma conferência deste dia num horário calmo; enquanto não houver prova, nada se conclui sobre ausências; se o total anunciado sobra pelo mesmo número em todas as leituras, confirme-o com o provedor e aceite-o.',
+  },
+  stuck: {
+    title: 'Parada',
+    todo: 'Num pagamento, confirme no painel do provedor antes de pagar de novo; num recebimento, cobre do provedor o fim da análise.',
+  },
+  row_refused: {
+    title: 'Linha ilegível',
+    todo: 'A linha está guardada como veio e fora do razão: mostre-a ao provedor e peça que a corrija.',
+  },
+  field_unreadable: {
+    title: 'Campo ilegível',
+    todo: 'A transação foi lançada sem esse campo e a linha está guardada como veio: peça ao provedor que o corrija; ao ser lido, a divergência se resolve sozinha.',
+  },
+  unknown_status: {
+    title: 'Situação desconhecida',
+    todo: 'Nada foi lançado por ela: pergunte ao provedor o que significa e avise quem desenvolve o Confere.',
+  },
+  webhook_quarantined: {
+    title: 'Webhook em quarentena',
+    todo: 'Abra o webhook, veja o motivo e, corrigida a causa, reprocesse-o; o que for lixo, resolva com uma observação.',
+  },
+  e2e_date_differs: {
+    title: 'Data do E2E distante',
+    todo: 'Confira no comprovante se o id E2E é mesmo deste pagamento; costuma ser erro de preenchimento no provedor.',
+  },
+  closed_day_changed: {
+    title: 'Dia já relatado mudou',
+    todo: 'Faça a nova revisão do relatório desse dia e avise a contabilidade; a aba Alterações diz o que mudou.',
+  },
+  balance_differs: {
+    title: 'Saldo não bate',
+    todo: 'Procure no painel do provedor o que a lista não mostra (tarifa, bloqueio, saque) e lance-o como ajuste, ou corrija o saldo informado.',
+  },
+  books_broken: {
+    title: 'Razão inconsistente',
+    todo: 'Pare de fechar relatórios e rode confere doctor: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',
+  },
+  baseline_mismatches: {
+    title: 'Divergências da base inicial',
+    todo: 'Reveja-as uma vez e resolva as que estão explicadas.',
+  },
+  callback_failed: {
+    title: 'Callbacks falharam de vez',
+    todo: 'Fale com o lojista e depois reenvie os callbacks que falharam.',
+  },
+  callbacks_behind: {
+    title: 'Callbacks atrasados',
+    todo: 'Veja o log dos workers; se é só trabalho demais, inicie mais um.',
+  },
+  disk_full: {
+    title: 'Disco quase cheio',
+    todo: 'Libere espaço: um disco cheio para o banco e o recebimento de webhooks.',
+  },
+  inbound_silence: {
+    title: 'Não chegam webhooks',
+    todo: 'Verifique o receptor, o proxy e o endereço para o qual o provedor envia.',
+  },
+  inbox_behind: {
+    title: 'Verificação atrasada',
+    todo: 'Veja o log dos workers e se o provedor está lento.',
+  },
+  job_failed: {
+    title: 'Tarefa falhou',
+    todo: 'Veja o erro com confere jobs, corrija a causa e rode a tarefa de novo.',
+  },
+  job_overdue: {
+    title: 'Tarefa atrasada',
+    todo: 'Veja com confere jobs se ela não começou ou se demora demais.',
+  },
+  merchant_disabled: {
+    title: 'Lojista desativado',
+    todo: 'Fale com o lojista e reative-o: o que está retido será entregue.',
+  },
+  merchant_failing: {
+    title: 'Lojista não recebe',
+    todo: 'Fale com o lojista: os callbacks esperam pelo endereço dele.',
+  },
+  no_complete_run: {
+    title: 'Hoje não foi lido por inteiro',
+    todo: 'Veja o erro das últimas conferências: sem elas, não se sabe o que nenhum webhook anunciou.',
+  },
+  opening_to_come: {
+    title: 'Abertura com data futura',
+    todo: 'Desfaça a abertura e informe-a de novo com o dia certo.',
+  },
+  provider_unauthorized: {
+    title: 'O provedor recusa a chave',
+    todo: 'Configure uma PROVIDER_API_KEY válida.',
+  },
+  quarantine_full: {
+    title: 'Quarentena quase cheia',
+    todo: 'Veja a quarentena, reprocesse o que é genuíno e apague o resto.',
+  },
+  report_missing: {
+    title: 'Falta um relatório',
+    todo: 'Veja no log por que a tarefa não o fez, corrija a causa e faça o relatório.',
+  },
+  run_failed: {
+    title: 'Conferência falhou',
+    todo: 'Veja se o provedor responde: a próxima conferência do mesmo tipo tenta de novo.',
+  },
+  time_zone_differs: {
+    title: 'Fuso horário errado',
+    todo: 'Nenhum dia é fechado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
+  },
+  webhook_loss_rate: {
+    title: 'Webhooks perdidos demais',
+    todo: 'Veja o log do proxy e peça ao provedor que verifique os envios para o nosso endereço.',
+  },
+  worker_dead: {
+    title: 'Nenhum worker está vivo',
+    todo: 'Inicie serve --worker ou veja o log do que está no ar.',
+  },
+};
+
+const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string => (cents === '0' ? '' : `, ${money(cents)}`);
+const merchantOf = ({ merchant, merchantName }: AlertFacts): string =>
+  merchantName ? `o lojista ${merchantName} (${merchant})` : `o lojista ${merchant}`;
+
+const sayMismatches: Say = (facts, as) => {
+  const { count = 1, transaction, mismatch, about } = facts;
+  const one = transaction ? `transação ${transaction}` : mismatch ? `divergência ${mismatch}` : about;
+  const stake = stakeOf(facts, as);
+  return count === 1 ? `${one}${stake}` : `${count} de uma causa${stake}; uma delas: ${one}`;
+};
+
+export const PT_BR_SAY: typeof EN_SAY = {
+  mismatches: sayMismatches,
+  baseline_mismatches: (facts, as) => {
+    const titles = PT_BR_TEXTS as Record<string, AlertText>;
+    const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
+    return `${facts.count} de antes de WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
+  },
+  callback_failed: (facts) =>
+    `${merchantOf(facts)} não aceitou ${facts.count} callbacks em tentativa alguma nas últimas 24 h`,
+  callbacks_behind: ({ count, since }, { at }) =>
+    `${count} callbacks deviam ter saído e não saíram, o mais antigo desde ${at(since)}`,
+  disk_full: ({ disks = [] }) =>
+    disks.map(({ part, host, mib }) => `${part} de ${host} tem ${mib} MiB livres`).join(', '),
+  inbound_silence: ({ since, hours }, { at }) =>
+    since
+      ? `nenhum webhook desde ${at(since)}, mais do que as ${hours} h de costume: o provedor ainda envia?`
+      : 'nenhum receptor está vivo: os webhooks não são recebidos; inicie serve --web',
+  inbox_behind: ({ since }, { at }) => `um webhook espera por sua verificação desde ${at(since)}`,
+  job_failed: ({ job, since, error }, { at }) =>
+    `a tarefa ${job} falhou; a última vez era para ${at(since)}${error ? ` (${error})` : ''}`,
+  job_overdue: ({ job, since, isRunning }, { at }) =>
+    `a tarefa ${job} ${isRunning ? 'demora demais ou foi abandonada' : 'não começou a tempo'}; ${since ? `a última vez era para ${at(since)}` : 'nunca rodou'}`,
+  merchant_disabled: (facts, { at }) =>
+    `${merchantOf(facts)} está desativado desde ${at(facts.since)}; os callbacks ficam retidos`,
+  merchant_failing: (facts, { at }) => `${merchantOf(facts)} não aceita callbacks desde ${at(facts.since)}`,
+  no_complete_run: ({ since }, { at }) => `nenhuma conferência desde ${at(since)} leu hoje por inteiro`,
+  opening_to_come: ({ opening, days = [], platform }, { day }) =>
+    `a abertura ${opening} é de ${day(days[0] ?? '')}, que ainda não chegou: nada da plataforma ${platform} é lançado`,
+  provider_unauthorized: ({ run }) => `o provedor recusou a chave na conferência ${run}; as conferências pararam`,
+  quarantine_full: ({ percent }) =>
+    `a quarentena ocupa ${percent} % de QUARANTINE_MAX_BYTES: quando encher, webhooks que não nomeiam transação recebem 503 e os mais antigos deles são apagados`,
+  report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
+  run_failed: ({ run, trigger }) =>
+    `a conferência ${run} (${trigger}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
+  time_zone_differs: ({ zone, minutes, fits }) =>
+    `PROVIDER_TIME_ZONE ${zone} está a ${minutes} minutos do que dizem os ids E2E; serviria: ${fits}`,
+  webhook_loss_rate: ({ count, total, percent, since }, { at }) =>
+    `${count} de ${total} mudanças desde ${at(since)} vieram sem o seu webhook (${percent} %)`,
+  worker_dead: ({ parts = [] }, { at }) =>
+    `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${part} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
+};

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
+import type { AlertFacts } from '../../../src/alerts/texts/alert-facts.ts';
+import { ALERT_LOCALES, ALERT_TEXTS, describeAlert, summarize } from '../../../src/alerts/texts/describe-alert.ts';
+import { createCalendar } from '../../../src/domain/calendar.ts';
+
+const calendar = createCalendar('America/Sao_Paulo');
+const SINCE = '2026-11-22T21:05:07.000Z';
+/** Every fact, so that no text of a kind lacks one. */
+const FACTS: Required<AlertFacts> = {
+  ...{ count: 3, cents: '1126905', since: SINCE, transaction: 'tx_1', mismatch: 'mm_1', about: 'p1', cause: 'run_1' },
+  ...{ kinds: { stuck: 3 }, run: 'run_1', trigger: 'reconcile_recent', merchant: 'me_1', merchantName: 'Livraria' },
+  ...{ job: 'manifest', isRunning: false, error: 'unavailable', days: ['2026-11-21'], opening: 'op_1', platform: 'p1' },
+  ...{ disks: [{ part: 'DATA_DIR', host: 'h1', mib: 5 }], parts: [{ part: 'inbox', since: SINCE }], zone: 'UTC' },
+  ...{ fits: 'America/Manaus', minutes: 60, hours: 2, percent: 7, total: 40 },
+};
+const shown = (name: string, facts: AlertFacts | null, locale: 'pt-BR' | 'en' = 'pt-BR') =>
+  describeAlert(calendar, locale, {
+    ...{ name, severity: 'critical', summary: 'the summary', facts, mismatchId: null },
+    ...{ raisedAt: new Date(SINCE), endedAt: null },
+  });
+
+describe.each(ALERT_LOCALES)('in %s', (locale) => {
+  test.each(ALERT_KINDS)('%s has a title, a next step, and a text without a hole', (kind) => {
+    const { title, todo, text } = shown(kind, FACTS, locale);
+    expect(title).not.toBe(kind);
+    expect(todo).toMatch(/^[^.]+\.$|^.*PROVIDER_.*\.$/);
+    expect(text).not.toMatch(/undefined|null|NaN|T21:05/);
+    expect(text.length).toBeGreaterThan(10);
+  });
+
+  test('every kind has a runbook', () => {
+    const file = locale === 'en' ? 'runbooks.md' : 'runbooks.pt-BR.md';
+    const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8');
+    const sections = new Map(text.split(/^## /m).map((one) => [one.split('\n')[0], one.trim()]));
+    expect(ALERT_KINDS.filter((kind) => (sections.get(kind)?.length ?? 0) < kind.length + 60)).toEqual([]);
+  });
+});
+
+test('a text has local times, amounts as in Brazil, and the merchant’s name', () => {
+  expect(shown('merchant_failing', FACTS)).toMatchObject({
+    title: 'Lojista não recebe',
+    text: 'o lojista Livraria (me_1) não aceita callbacks desde 22/11/2026 18:05:07',
+    severity: 'crítica',
+    since: '22/11/2026 18:05:07',
+    runbookPath: '/runbooks/merchant_failing',
+  });
+  expect(shown('stuck', { count: 1, cents: '1126905', transaction: 'tx_1' }).text).toBe('transação tx_1, R$ 11.269,05');
+  expect(shown('stuck', FACTS, 'en').text).toBe('3 of one cause (run_1), R$ 11.269,05; one of them: transaction tx_1');
+  expect(shown('report_missing', FACTS, 'en')).toMatchObject({
+    text: 'no report of 21/11/2026 was made',
+    runbookPath: '/runbooks/report_missing?lang=en',
+  });
+});
+
+test('the summary is English with UTC, for the log and the API; an alert of an earlier version shows it', () => {
+  const { summary } = summarize('merchant_failing', FACTS);
+  expect(summary).toBe(`merchant_failing: merchant Livraria me_1, since ${SINCE}`);
+  expect(shown('stuck', null)).toMatchObject({ title: 'Parada', text: 'the summary' });
+});
+
+test('an alert leads to what it is about', () => {
+  const path = (name: string, facts: AlertFacts, mismatchId: string | null = null): string => {
+    const alert = { name, severity: 'high', summary: '', facts, mismatchId, raisedAt: new Date(SINCE), endedAt: null };
+    return describeAlert(calendar, 'pt-BR', alert).path;
+  };
+  expect(path('stuck', {}, 'mm_1')).toBe('/mismatches/mm_1');
+  expect(path('run_failed', { run: 'run_1' })).toBe('/reconciliations/run_1');
+  expect(path('callback_failed', { merchant: 'me_1' })).toBe('/merchants/me_1');
+  expect(path('report_missing', { days: ['2026-11-21'] })).toBe('/reports');
+  expect(path('disk_full', {})).toBe('/alerts');
+  expect(Object.keys(ALERT_TEXTS)).toEqual([...ALERT_LOCALES]);
+});
