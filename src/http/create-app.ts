@@ -6,6 +6,7 @@ import type { Spool } from '../inbox/spool/spool.ts';
 import { authenticate } from './access/authorize.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
+import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { callbackRoutes } from './api/callbacks.ts';
 import { commissionRoutes } from './api/commissions.ts';
@@ -58,6 +59,7 @@ export function createApp(
   app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
     transactionRoutes(context),
     reconciliationRoutes(context),
+    alertRoutes(context),
     mismatchRoutes(context),
     numberRoutes(context),
     jobRoutes(context),

@@ -10,6 +10,8 @@ export type MismatchQuery = {
   kind?: string | undefined;
   severity?: string | undefined;
   transactionId?: string | undefined;
+  /** Only those that a person resolved while the evidence is the same. */
+  decided?: boolean | undefined;
   limit: number;
   after?: number | undefined;
 };
@@ -30,6 +32,7 @@ export async function listMismatches(db: Reader, query: MismatchQuery) {
     select = select.where('mismatches.seq', 'in', (eb) =>
       eb.selectFrom('mismatch_causes').select('mismatch_seq').where('alert_scope', '=', cause),
     );
+  if (query.decided) select = select.where('kept_scope', 'is not', null).where('resolution', '=', 'by_hand');
   if (query.after !== undefined) select = select.where('mismatches.seq', '<', query.after);
   return (await select.execute()).map(present);
 }

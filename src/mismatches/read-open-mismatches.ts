@@ -12,6 +12,18 @@ export type OpenMismatchCount = {
   stakeCents: bigint;
 };
 
+/** Counts mismatches that a person resolved while the evidence is the same, and sums the amounts of their transactions. */
+export async function readDecidedMismatches(db: Reader): Promise<{ count: number; cents: bigint }> {
+  const row = await db
+    .selectFrom('mismatches')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select(sql<bigint>`CAST(COALESCE(SUM(amount_cents), 0) AS SIGNED)`.as('total_cents'))
+    .where('kept_scope', 'is not', null)
+    .where('resolution', '=', 'by_hand')
+    .executeTakeFirstOrThrow();
+  return { count: Number(row.count), cents: row.total_cents };
+}
+
 const RANKS = ['critical', 'high', 'medium'];
 
 /** Counts unresolved mismatches by kind and severity, most severe first. */

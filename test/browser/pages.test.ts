@@ -42,7 +42,10 @@ beforeAll(async () => {
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   addresses = [
-    ['overview', '/', /divergências em aberto/],
+    ['overview', '/', 'Não confere'],
+    ['alerts', '/alerts', 'Alertas'],
+    ['runbook', '/runbooks/status_differs', 'O provedor contradiz a história'],
+    ['runbooks', '/runbooks?lang=en', 'Runbooks'],
     ['transactions', '/transactions', 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],

@@ -17,6 +17,7 @@ import { statedLists } from './balances/list-stated.ts';
 import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
 import { statedForms } from './balances/stated-forms.ts';
+import { alertListPages } from './lists/list-alerts.ts';
 import { auditPages } from './lists/list-audit.ts';
 import { callbackListPages } from './lists/list-callbacks.ts';
 import { merchantListPages } from './lists/list-merchants.ts';
@@ -39,6 +40,7 @@ import { loginPages } from './pages/show-login.ts';
 import { merchantPages } from './pages/show-merchant.ts';
 import { mismatchPages } from './pages/show-mismatch.ts';
 import { runPages } from './pages/show-run.ts';
+import { runbookPages } from './pages/show-runbook.ts';
 import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
 import { requireSession } from './parts/require-session.ts';
@@ -48,7 +50,7 @@ import { setSecurityHeaders } from './parts/set-security-headers.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|console|transactions|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
+  'login|logout|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -56,12 +58,13 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
   router.use(setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(assetRoutes(), loginPages(context, guard));
+  router.use(assetRoutes(), loginPages(context, guard), runbookPages());
   router.use(requireSession(context, guard));
   router.use([
     overviewPage(context),
     transactionListPages(context),
     transactionPages(context),
+    alertListPages(context),
     mismatchListPages(context),
     mismatchPages(context),
     mismatchForms(context),

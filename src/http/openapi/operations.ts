@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
+import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
 import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
@@ -18,6 +19,7 @@ import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import { auditRow, newToken, token } from './components/access.ts';
+import { alert } from './components/alerts.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
 import { jobs } from './components/jobs.ts';
 import * as ledger from './components/ledger.ts';
@@ -121,6 +123,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Runs.post('/reconciliations', 'operator', 'Start a run for a range of days', accepted('Queued', run), newRunSchema),
   Runs.get('/reconciliations/{id}', 'One run', run),
   Runs.list('/reconciliations/{id}/pages', runPage),
+  Mismatches.list('/alerts', alert, alertQuerySchema),
   Mismatches.list('/mismatches', mismatch, mismatchQuerySchema),
   Mismatches.get('/mismatches/{id}', 'One mismatch', mismatch),
   Mismatches.post(

@@ -138,6 +138,7 @@ async function askRest(): Promise<void> {
   await ask('get', '/api/v1/audit?action=tokens.revoke');
   await ask('get', '/api/v1/audit?actors=x', { status: 422 });
   await ask('get', '/api/v1/jobs');
+  await ask('get', '/api/v1/alerts');
   await ask('get', '/api/v1/openapi.json');
   await ask('get', '/healthz');
   await ask('get', '/readyz');

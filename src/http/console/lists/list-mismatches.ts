@@ -27,17 +27,20 @@ const query = z.object({
   severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
   cause: z.string().trim().max(160).optional(),
   transaction_id: z.string().trim().max(128).optional(),
+  decided: z.literal('yes', 'opção desconhecida').optional(),
 });
 const STATES = { unresolved: 'Por resolver', all: 'Todos', ...MISMATCH_STATE_WORDS };
+
+const DECIDED_WORDS = { yes: 'Resolvidas por decisão' };
 
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches', async (request, response) => {
-    const { transaction_id: transactionId, state: shown, ...filters } = parseFilters(request.query, query);
+    const { transaction_id: transactionId, state: shown, decided, ...filters } = parseFilters(request.query, query);
     const state = shown === 'all' ? undefined : shown;
     const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
-      listMismatches(db, { ...filters, state, transactionId, limit, after }),
+      listMismatches(db, { ...filters, state, transactionId, decided: decided === 'yes', limit, after }),
     );
     await auditShownTransactions(context, response, 'mismatches.list', {
       target: nameFilters({ ...filters, state: request.query.state, transaction_id: transactionId }),
@@ -55,9 +58,10 @@ export function mismatchListPages(context: Context): Router {
         words: SEVERITY_WORDS,
         any: 'Todas',
       }),
+      selectField({ name: 'decided', label: 'Decisão', value: decided, words: DECIDED_WORDS, any: 'Todas' }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
     ];
-    const areSet = isFiltered({ ...filters, transactionId }) || shown !== 'unresolved';
+    const areSet = isFiltered({ ...filters, transactionId, decided }) || shown !== 'unresolved';
     const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
     const hasCauses =

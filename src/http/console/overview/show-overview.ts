@@ -4,7 +4,7 @@ import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform, maskText, WITHHELD } from '../../../domain/person/mask-person.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
-import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { lossRate, readWebhookDays, type WebhookDayStats } from '../../../reconciliation/numbers/read-webhook-days.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -27,8 +27,11 @@ import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
+import { decideVerdict } from './decide-verdict.ts';
 import { type DayTotals, readDayTotals, readInboxCounts } from './read-overview.ts';
+import { readVerdict } from './read-verdict.ts';
 import { renderDaysChart } from './render-days-chart.ts';
+import { renderAlertStrip, renderVerdict } from './render-verdict.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
@@ -52,7 +55,14 @@ export function overviewPage(context: Context): Router {
       readCoverage(context),
       readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
     ]);
-    const body = html`${verdict(context, mismatches, runs)}
+    const platforms = balances.map(({ platform }) => platform);
+    const { facts, alerts } = await readVerdict(context, {
+      platforms,
+      open: mismatches,
+      callbacks,
+      full: hasRole(response, 'operator', 'accountant'),
+    });
+    const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
 <div class="figures">${balanceCard(balances, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
 <section><h2>Últimos dias</h2>${renderDaysChart(days)}${renderCoverage(coverage)}</section>
 <div class="columns">
@@ -65,21 +75,6 @@ export function overviewPage(context: Context): Router {
     sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
   });
   return router;
-}
-
-/** The heading: how many mismatches are open, and when a run was last complete. */
-function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[]): Html {
-  const count = mismatches.reduce((sum, one) => sum + one.count, 0);
-  const stake = mismatches.reduce((sum, one) => sum + one.stakeCents, 0n);
-  const last = runs.find((run) => run.state === 'complete');
-  const read = last?.finished_at
-    ? html`Última conferência completa: ${moment(context.calendar, last.finished_at)}, ${formatAge(new Date(last.finished_at), context.clock.now())}.`
-    : html`Nenhuma conferência completa entre as últimas.`;
-  const worst = mismatches[0]?.severity ?? 'none';
-  const title =
-    count === 0 ? 'Tudo confere' : `${formatCount(count)} ${count === 1 ? 'divergência' : 'divergências'} em aberto`;
-  return html`<div class="verdict is-${worst}"><h1>${title}</h1>
-<p>${count > 0 && stake > 0n && html`${money(stake)} em jogo. `}${read}</p></div>`;
 }
 
 function balanceCard(balances: PlatformBalance[], full: boolean): Html {

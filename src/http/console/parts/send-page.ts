@@ -9,6 +9,7 @@ const NAVIGATION = [
   ['/', 'Visão geral'],
   ['/transactions', 'Transações'],
   ['/balances', 'Saldos'],
+  ['/alerts', 'Alertas'],
   ['/mismatches', 'Divergências'],
   ['/inbox', 'Webhooks'],
   ['/reconciliations', 'Conferências'],
@@ -26,6 +27,10 @@ export type Page = {
   title: string;
   body: Html;
   status?: number;
+  /** The language of the page, where it is not pt-BR. */
+  lang?: string;
+  /** A page without a session that needs the width of a text. */
+  wide?: boolean;
   /** Reload the page each `refreshS` seconds, unless somebody is typing in it. */
   refreshS?: number;
 };
@@ -34,7 +39,7 @@ export type Page = {
 export function sendPage(request: Request, response: Response, page: Page): void {
   const caller = response.locals.caller as Caller | undefined;
   const document = html`<!doctype html>
-<html lang="pt-BR">
+<html lang="${page.lang ?? 'pt-BR'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -45,7 +50,7 @@ export function sendPage(request: Request, response: Response, page: Page): void
 <link rel="stylesheet" href="${assetAddress('console.css')}">
 <script src="${assetAddress('console.js')}" type="module"></script>
 </head>
-<body${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone"`}>
+<body${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone${page.wide && ' wide'}"`}>
 <a class="skip" href="#conteudo">Ir para o conteúdo</a>
 ${caller && frame(request, response, caller)}
 <main id="conteudo" tabindex="-1">${notice(request)}${page.body}</main>

@@ -9,6 +9,8 @@ export const MISMATCH_STATE_WORDS: Record<string, string> = PT_BR.mismatchStates
 export const REPORT_STATE_WORDS: Record<string, string> = PT_BR.states;
 export const MISMATCH_MEANINGS: Record<string, string> = PT_BR.mismatchKinds;
 
+export const ALERT_STATE_WORDS: Record<string, string> = { firing: 'Ativo', ended: 'Encerrado' };
+
 export const RUN_STATE_WORDS: Record<string, string> = {
   queued: 'Na fila',
   running: 'Em curso',

@@ -1,0 +1,119 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
+import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read-alerts.ts';
+import { ALERT_TEXTS, describeAlert } from '../../../alerts/texts/describe-alert.ts';
+import type { Context } from '../../../context.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../parse-page.ts';
+import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { badge, selectField, table } from '../parts/page-components.ts';
+import { parseFilters } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
+import { ALERT_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+
+const query = z.object({
+  state: z.enum(ALERT_STATES, 'estado desconhecido').optional(),
+  kind: z.enum(ALERT_KINDS, 'tipo desconhecido').optional(),
+  severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
+});
+
+const TITLES: Record<string, string> = Object.fromEntries(
+  ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS['pt-BR'][kind].title] as const).toSorted(([, a], [, b]) =>
+    a.localeCompare(b, 'pt-BR'),
+  ),
+);
+
+/** The list of alerts. Without a filter it has those that fire. */
+export function alertListPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/alerts', async (request, response) => {
+    const isFiltered = ['state', 'kind', 'severity'].some((name) => request.query[name] !== undefined);
+    const filters = isFiltered ? parseFilters(request.query, query) : { state: 'firing' as const };
+    const { state, kind, severity } = { kind: undefined, severity: undefined, ...filters };
+    const { rows, next } = await readPage(context, request, ({ db }, limit, after) =>
+      listAlerts(db, { state, kind, severity, limit, after }),
+    );
+    const fields = [
+      selectField({ name: 'state', label: 'Estado', value: state, words: ALERT_STATE_WORDS, any: 'Todos' }),
+      selectField({ name: 'kind', label: 'Tipo', value: kind, words: TITLES, any: 'Todos' }),
+      selectField({ name: 'severity', label: 'Gravidade', value: severity, words: SEVERITY_WORDS, any: 'Todas' }),
+    ];
+    const empty = isFiltered ? 'Nenhum alerta com estes filtros.' : 'Nenhum alerta ativo.';
+    sendList(request, response, {
+      title: 'Alertas',
+      address: '/alerts',
+      filters: { fields, areSet: isFiltered },
+      lead: html`<p class="lead">Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.</p>`,
+      rows: alertTable(context, rows, empty),
+      next,
+    });
+  });
+  return router;
+}
+
+function alertTable(context: Context, rows: ListedAlert[], empty: string): Html {
+  const described = rows.map((alert) => ({
+    ...alert,
+    ...describeAlert(context.calendar, 'pt-BR', alert),
+    code: alert.severity,
+  }));
+  return table({
+    caption: 'Alertas, os mais novos primeiro',
+    rows: described,
+    empty,
+    columns: [
+      {
+        title: 'Alerta',
+        cell: ({ title, text, path }) => html`<a href="${path}"><b>${title}</b></a><p class="long">${text}</p>`,
+      },
+      {
+        title: 'Gravidade',
+        cell: ({ code, endedAt }) =>
+          html`${badge(SEVERITY_WORDS, code)}${endedAt && html` ${badge(ALERT_STATE_WORDS, 'ended')}`}`,
+      },
+      {
+        title: 'Desde',
+        cell: ({ raisedAt, endedAt }) =>
+          html`${moment(context.calendar, raisedAt)}<br><span class="hint">${
+            endedAt ? html`até ${moment(context.calendar, endedAt)}` : formatAge(raisedAt, context.clock.now())
+          }</span>`,
+      },
+      {
+        title: 'Em jogo',
+        cell: ({ facts }) => (facts?.cents && facts.cents !== '0' ? money(BigInt(facts.cents)) : EMPTY_VALUE),
+        align: 'end',
+      },
+      { title: 'Canais', cell: ({ sends }) => channelList(context, sends) },
+      {
+        title: 'O que fazer',
+        cell: ({ todo, runbookPath }) => html`${todo} <a href="${runbookPath}">Guia</a>`,
+      },
+    ],
+  });
+}
+
+const CHANNEL_WORDS: Record<string, string> = {
+  log: 'log',
+  email: 'e-mail',
+  slack: 'Slack',
+  pagerduty: 'PagerDuty',
+  alertmanager: 'Alertmanager',
+  merchant_email: 'e-mail do lojista',
+};
+
+/** Each channel, with when it was notified, or why not yet. */
+function channelList(context: Context, sends: ListedAlert['sends']): Part {
+  if (sends.length === 0) return html`<span class="hint">ainda nenhum</span>`;
+  const time = (at: Date): string => context.calendar.toWallTime(at).slice(11, 16);
+  return html`<ul class="plain">${sends.map(({ channel, error, sent_at, end_sent_at }) => {
+    const at = end_sent_at ?? sent_at;
+    const outcome = error
+      ? html`<span class="fault">não aceitou: ${error}</span>`
+      : at
+        ? html`<span class="hint">às ${time(at)}</span>`
+        : html`<span class="hint">na fila</span>`;
+    return html`<li>${CHANNEL_WORDS[channel] ?? channel} ${outcome}</li>`;
+  })}</ul>`;
+}

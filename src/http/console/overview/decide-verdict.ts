@@ -1,0 +1,157 @@
+/**
+ * The verdict of the overview. It is green only if everything that it depends on is known and agrees: silence proves nothing.
+ * Red: something known is wrong, the worst first. Grey: something is not known yet, with what settles it. Pure.
+ */
+import type { Day } from '../../../domain/calendar.ts';
+import { formatMoney } from '../../../domain/money.ts';
+import { formatAge, formatCount, formatDay } from '../parts/format.ts';
+
+/** How old the newest complete reading of today may be. */
+export const READING_MS_MAX = 10 * 60_000;
+/** Reasons of one kind that are named one by one; the others are counted. */
+const NAMED_MAX = 5;
+
+export type VerdictFacts = {
+  now: Date;
+  today: Day;
+  /** Firing alerts, the newest first: the first ones, and how many there are. */
+  alerts: { title: string; text: string; severity: string; cents: bigint; since: Date; path: string }[];
+  alertCount: number;
+  /** Platforms whose newest stated balance is not the ledger's. */
+  statements: { platform: string; differenceCents: bigint }[];
+  openMismatches: { count: number; cents: bigint };
+  /** Resolved by a person while the evidence is the same. */
+  decided: { count: number; cents: bigint };
+  /** Merchants that are disabled, or whose address fails. */
+  merchants: { id: string; name: string; isDisabled: boolean; since: Date | undefined }[];
+  failedCallbacks: number;
+  /** When the newest complete reading of today began. */
+  readAt: Date | undefined;
+  activeRun: string | undefined;
+  /** The first day of the books: of the earliest opening, else the first one known. */
+  booksFrom: Day;
+  /** Ended days since then that no run has proven. */
+  unproven: { count: number; oldest: Day | undefined };
+  /** Platforms with entries and without an opening in force. No entries at all: undefined. */
+  unopened: string[] | undefined;
+};
+
+/** `link`: an address; `run`: the button that starts a run over these days. */
+export type Action = { kind: 'link'; text: string; path: string } | { kind: 'run'; text: string; from: Day; to: Day };
+export type Reason = { text: string; action: Action };
+export type Verdict = {
+  state: 'wrong' | 'unknown' | 'good';
+  wrong: Reason[];
+  unknown: Reason[];
+  decided: Reason | undefined;
+};
+
+const RANKS = ['critical', 'high', 'medium'];
+
+/** Decides the verdict: `wrong` and `unknown` have every reason against a green one, in order. */
+export function decideVerdict(facts: VerdictFacts): Verdict {
+  const wrong = [...listAlerts(facts), ...listDifferences(facts), ...listFailingMerchants(facts)];
+  const unknown = listUnknown(facts);
+  const state = wrong.length > 0 ? 'wrong' : unknown.length > 0 ? 'unknown' : 'good';
+  return { state, wrong, unknown, decided: describeDecided(facts) };
+}
+
+const link = (text: string, path: string): Action => ({ kind: 'link', text, path });
+const compare = (a: bigint | number, b: bigint | number): number => (a < b ? -1 : a > b ? 1 : 0);
+const inMoney = (cents: bigint): string => (cents === 0n ? '' : `, ${formatMoney(cents)} em jogo`);
+const plural = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** The most severe first; among equals the one with more money, then the older one. */
+function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
+  const ordered = alerts.toSorted(
+    (a, b) =>
+      RANKS.indexOf(a.severity) - RANKS.indexOf(b.severity) ||
+      compare(b.cents, a.cents) ||
+      compare(a.since.getTime(), b.since.getTime()),
+  );
+  const named = ordered.slice(0, NAMED_MAX).map(({ title, text, since, path }) => ({
+    text: `${title}: ${text} (${formatAge(since, now)})`,
+    action: link('Abrir', path),
+  }));
+  const others = alertCount - named.length;
+  if (others <= 0) return named;
+  const text = `e mais ${plural(others, 'alerta', 'alertas')}`;
+  return [...named, { text, action: link('Ver os alertas', '/alerts?state=firing') }];
+}
+
+function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[] {
+  const size = (cents: bigint): bigint => (cents < 0n ? -cents : cents);
+  const differing = statements.toSorted((a, b) => compare(size(b.differenceCents), size(a.differenceCents)));
+  const { count, cents } = openMismatches;
+  return [
+    ...differing.map(({ platform, differenceCents }) => ({
+      text: `O saldo informado da plataforma ${platform} difere do razão em ${formatMoney(size(differenceCents))}`,
+      action: link('Ver os saldos', '/balances'),
+    })),
+    ...(count === 0
+      ? []
+      : [
+          {
+            text: `${plural(count, 'divergência em aberto', 'divergências em aberto')}${inMoney(cents)}`,
+            action: link('Ver as divergências', '/mismatches?state=open'),
+          },
+        ]),
+  ];
+}
+
+function listFailingMerchants({ merchants, failedCallbacks, now }: VerdictFacts): Reason[] {
+  const ordered = merchants.toSorted((a, b) => Number(b.isDisabled) - Number(a.isDisabled));
+  const named = ordered.slice(0, NAMED_MAX).map(({ id, name, isDisabled, since }) => ({
+    text: `O lojista ${name} ${isDisabled ? 'está desativado' : 'não aceita callbacks'}${since ? ` ${formatAge(since, now)}` : ''}`,
+    action: link('Ver o lojista', `/merchants/${encodeURIComponent(id)}`),
+  }));
+  const others = merchants.length - named.length;
+  return [
+    ...named,
+    ...(others > 0
+      ? [{ text: `e mais ${plural(others, 'lojista', 'lojistas')}`, action: link('Ver os lojistas', '/merchants') }]
+      : []),
+    ...(failedCallbacks > 0
+      ? [
+          {
+            text: plural(failedCallbacks, 'callback falhou de vez', 'callbacks falharam de vez'),
+            action: link('Ver os callbacks', '/callbacks?state=failed'),
+          },
+        ]
+      : []),
+  ];
+}
+
+function listUnknown(facts: VerdictFacts): Reason[] {
+  const { now, today, readAt, activeRun, unproven, unopened, booksFrom } = facts;
+  const start = (text: string, from: Day): Action =>
+    activeRun === undefined
+      ? { kind: 'run', text, from, to: today }
+      : link('Acompanhar a conferência em curso', `/reconciliations/${encodeURIComponent(activeRun)}`);
+  const reasons: Reason[] = [];
+  if (!readAt || now.getTime() - readAt.getTime() > READING_MS_MAX) {
+    const text = readAt
+      ? `A última conferência completa de hoje começou ${formatAge(readAt, now)}`
+      : 'Nenhuma conferência leu hoje por inteiro';
+    reasons.push({ text, action: start('Conferir hoje', today) });
+  }
+  if (unproven.oldest !== undefined) {
+    const days = plural(unproven.count, 'dia encerrado sem prova', 'dias encerrados sem prova');
+    const text = `${days} desde ${formatDay(booksFrom)}, o mais antigo ${formatDay(unproven.oldest)}`;
+    reasons.push({ text, action: start('Conferir esses dias', unproven.oldest) });
+  }
+  if (unopened === undefined || unopened.length > 0) {
+    const text = unopened
+      ? `Sem saldo de abertura: ${unopened.slice(0, NAMED_MAX).join(', ')}${unopened.length > NAMED_MAX ? ', …' : ''}`
+      : 'Nada foi lançado ainda, e não há saldo de abertura';
+    reasons.push({ text, action: link('Informar a abertura', '/balances/openings') });
+  }
+  return reasons;
+}
+
+function describeDecided({ decided: { count, cents } }: VerdictFacts): Reason | undefined {
+  if (count === 0) return undefined;
+  const text = `${plural(count, 'resolvida por decisão', 'resolvidas por decisão')}${inMoney(cents)}: a evidência continua a mesma`;
+  return { text, action: link('Ver as decisões', '/mismatches?decided=yes') };
+}

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
+import { addDays, type Day } from '../../../src/domain/calendar.ts';
+import { ConfereError } from '../../../src/domain/errors.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
+import { raiseRunAlert } from '../../../src/reconciliation/runs/alert-runs.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { openBooks } from '../../support/open-books.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+const PLATFORM = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+let env: TestEnvironment;
+let url: string;
+let today: Day;
+
+beforeEach(async () => {
+  env = await openEnvironment();
+  const { context } = env;
+  const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
+  url = `http://127.0.0.1:${server.port}`;
+  today = context.calendar.dayOf(context.clock.now());
+});
+afterEach(() => env[Symbol.asyncDispose]());
+
+/** What the overview says: its heading, the reasons, and the addresses that they lead to. */
+async function readVerdict(role: Role = 'operator') {
+  const { token } = await createToken(env.context, { name: role, role });
+  const cookie = `confere_session=${await openSession(env.context, token)}`;
+  const page = await (await fetch(`${url}/`, { headers: { cookie } })).text();
+  const [, verdict = ''] = /<div class="verdict[^>]*>(.*?)<\/div>/s.exec(page) ?? [];
+  const text = (markup: string): string =>
+    markup
+      .replace(/<[^>]+>/g, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+  return {
+    title: text(/<h1>(.*?)<\/h1>/.exec(verdict)?.[1] ?? ''),
+    reasons: [...verdict.matchAll(/<li>(.*?)<\/li>/gs)].map(([, item = '']) => text(item)),
+    links: [...verdict.matchAll(/href="([^"]+)"/g)].map(([, href]) => href),
+    runs: [...verdict.matchAll(/name="(from|to)" value="([^"]+)"/g)].map(([, name, day]) => `${name} ${day}`),
+    decided: text(/<p class="decided">(.*?)<\/p>/s.exec(verdict)?.[1] ?? ''),
+    strip: text(/<p class="strip">(.*?)<\/p>/s.exec(page)?.[1] ?? ''),
+  };
+}
+
+/** A complete run over these days, which has just begun. */
+async function proveDays(from: Day, to: Day): Promise<void> {
+  const { db, clock } = env.context;
+  const { seq } = await startRun(env.context, { from, to, trigger: 'test', createdBy: 'test' });
+  await db.updateTable('runs').set({ state: 'complete', finished_at: clock.now() }).where('seq', '=', seq).execute();
+  const window = { run_seq: seq, from_day: from, to_day: to, platform: null, asked_at: clock.now() };
+  await db
+    .insertInto('run_windows')
+    .values({ ...window, state: 'complete' })
+    .execute();
+}
+
+/** One payment of yesterday. */
+async function receivePayment(): Promise<void> {
+  const at = `${addDays(today, -1)} 12:00:00`;
+  const paid = { platform: PLATFORM, date_created: at, events: [{ status: 'paid', date_created: at }] };
+  await applyObservations(env.context, [observeNow(env.context, makeShownTransaction(['paid'], paid))]);
+}
+
+/** Books that were opened three days ago, one payment and every day read. */
+async function makeGoodBooks(): Promise<void> {
+  const opening = { platform: PLATFORM, day: addDays(today, -3), balanceCents: 0n, actor: 'test', newPlatform: true };
+  await openBooks(env.context, opening);
+  await receivePayment();
+  await proveDays(addDays(today, -3), today);
+}
+
+test('books that are read, proven and undisputed check out, for ten minutes', async () => {
+  await makeGoodBooks();
+  expect(await readVerdict()).toMatchObject({ title: 'Confere', reasons: [], decided: '', strip: '' });
+  await env.timers.advance(10 * 60_000 + 1);
+  expect(await readVerdict()).toMatchObject({
+    title: 'Ainda não sabemos',
+    reasons: ['A última conferência completa de hoje começou há 10 min. Conferir hoje'],
+    runs: [`from ${today}`, `to ${today}`],
+  });
+  const viewer = await readVerdict('viewer');
+  expect([viewer.runs, viewer.links], 'a viewer has no button').toEqual([[], ['/reconciliations']]);
+});
+
+test('a dead provider and a disabled merchant: the run that failed comes first', async () => {
+  await makeGoodBooks();
+  const run = await startRun(env.context, { from: today, to: today, trigger: 'reconcile_recent', createdBy: 'test' });
+  await raiseRunAlert(
+    env.context,
+    { ...run, trigger: 'reconcile_recent' } as unknown as Parameters<typeof raiseRunAlert>[1],
+    new ConfereError('unavailable', 'the provider did not answer'),
+  );
+  const merchant = await createMerchant(env.context, { name: 'Livraria', url: 'https://example.com/hook' });
+  const since = env.context.clock.now();
+  const disabled = { state: 'disabled', disabled_reason: 'gone', failing_since: since };
+  await env.context.db.updateTable('merchants').set(disabled).where('id', '=', merchant.merchant.id).execute();
+  await raiseMerchantAlert(env.context, { kind: 'merchant_disabled', merchantId: merchant.merchant.id, since });
+  const { title, reasons, links, strip } = await readVerdict();
+  expect(title).toBe('Não confere');
+  expect(reasons[0]).toMatch(/^Conferência falhou: a conferência run_\S+ \(reconcile_recent\)/);
+  expect(reasons[1]).toMatch(/^Lojista desativado: o lojista Livraria \(mer_/);
+  expect(reasons[2]).toMatch(/^O lojista Livraria está desativado/);
+  expect(links.slice(0, 2)).toEqual([`/reconciliations/${run.id}`, `/merchants/${merchant.merchant.id}`]);
+  expect(strip).toBe('2 alertas ativos: 1 de gravidade crítica, 1 de gravidade alta.');
+});
+
+test('a fresh installation does not know yet, though it has transactions of today alone', async () => {
+  expect(await readVerdict()).toMatchObject({
+    title: 'Ainda não sabemos',
+    reasons: [
+      'Nenhuma conferência leu hoje por inteiro. Conferir hoje',
+      expect.stringMatching(/^1 dia encerrado sem prova/),
+      'Nada foi lançado ainda, e não há saldo de abertura. Informar a abertura',
+    ],
+  });
+  // what the first tick reads: today and yesterday. Thousands of older ones are unread, and no balance says so
+  await receivePayment();
+  await proveDays(addDays(today, -1), today);
+  expect(await readVerdict()).toMatchObject({
+    title: 'Ainda não sabemos',
+    reasons: [`Sem saldo de abertura: ${PLATFORM}. Informar a abertura`],
+    links: ['/balances/openings'],
+  });
+});
+
+test('a difference that a person resolved stays: the stated balance still differs, and the decision is counted', async () => {
+  await makeGoodBooks();
+  const statement = { platform: PLATFORM, at: env.context.clock.now(), balanceCents: 5_000_000n, actor: 'test' };
+  await stateBalance(env.context, statement);
+  await env.timers.advance(1);
+  await proveDays(today, today);
+  await stateBalance(env.context, { ...statement, at: new Date(env.context.clock.now().getTime() - 1) });
+  const mismatch = await env.context.db.selectFrom('mismatches').selectAll().executeTakeFirstOrThrow();
+  expect(await readVerdict()).toMatchObject({ title: 'Não confere' });
+  await resolveMismatchByHand(env.context, mismatch.id, { actor: 'test', note: 'depois' });
+  const { title, reasons, decided, strip } = await readVerdict();
+  expect([title, strip]).toEqual(['Não confere', '']);
+  expect(reasons).toEqual([
+    expect.stringMatching(
+      /^O saldo informado da plataforma \S+ difere do razão em R\$ 4\d\.\d{3},\d\d\. Ver os saldos$/,
+    ),
+  ]);
+  expect(decided).toMatch(/^1 resolvida por decisão, R\$ 4\d\.\d{3},\d\d em jogo: a evidência continua a mesma\./);
+});
+
+test('every ended day since the opening must be proven, however long ago', async () => {
+  const from = addDays(today, -400);
+  for (let day = from; day < today; day = addDays(day, 7)) await proveDays(day, addDays(day, 6));
+  expect(await readUnproven(env.context, from)).toEqual({ from, count: 0, oldest: undefined });
+  await env.context.db.deleteFrom('run_windows').where('from_day', '=', addDays(from, 7)).execute();
+  expect(await readUnproven(env.context, from)).toMatchObject({ count: 7, oldest: addDays(from, 7) });
+});
