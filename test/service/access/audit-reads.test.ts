@@ -138,6 +138,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/transactions/:id': `/transactions/${ONE}`,
     '/balances/adjustments/:id/reverse': `/balances/adjustments/${adjustment}/reverse`,
     '/balances/openings/:id/reverse': `/balances/openings/${opening}/reverse`,
+    '/runbooks/:kind': '/runbooks/stuck',
     '/mismatches/:id': `/mismatches/${mismatch}`,
     '/inbox/:id': `/inbox/${webhook}`,
     '/callbacks/:id': `/callbacks/${callback}`,

@@ -43,6 +43,7 @@ const API: Record<string, string> = {
   'post /api/v1/reconciliations': OPERATORS,
   'get /api/v1/reconciliations/:id': READERS,
   'get /api/v1/reconciliations/:id/pages': READERS,
+  'get /api/v1/alerts': READERS,
   'get /api/v1/mismatches': READERS,
   'get /api/v1/mismatches/:id': READERS,
   'post /api/v1/mismatches/:id/acknowledge': OPERATORS,
@@ -95,6 +96,7 @@ const CONSOLE: Record<string, string> = {
   'post /balances/openings/new': ADMINS,
   'get /balances/openings/:id/reverse': ADMINS,
   'post /balances/openings/:id/reverse': ADMINS,
+  'get /alerts': READERS,
   'get /mismatches': READERS,
   'get /mismatches/:id': READERS,
   'post /mismatches/:id/acknowledge': OPERATORS,
@@ -121,11 +123,13 @@ const CONSOLE: Record<string, string> = {
   'post /tokens/:id/revoke': ADMINS,
   'get /audit': ADMINS,
 };
-/** Before the session: the login itself, files, and a search that is posted to be sealed into an address. */
+/** Before the session: the login itself, files, runbooks, and a search that is posted to be sealed into an address. */
 const OPEN = [
   'get /login',
   'post /login',
   'post /logout',
+  'get /runbooks',
+  'get /runbooks/:kind',
   ...['console.css', 'console.js', 'icon.svg'].map((file) => `get /console/${file}`),
 ];
 

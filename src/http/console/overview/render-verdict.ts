@@ -12,7 +12,7 @@ const TITLES = { wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Co
 export function renderVerdict(response: Response, { state, wrong, unknown, decided }: Verdict): Html {
   const list = (title: string, reasons: Reason[]): Part =>
     reasons.length > 0 &&
-    html`${state === 'wrong' && html`<h2>${title}</h2>`}<ul>${reasons.map(
+    html`${state === 'wrong' && html`<h2>${title}</h2>`}<ul class="reasons">${reasons.map(
       ({ text, action }) => html`<li><span class="long">${text}.</span> ${renderAction(response, action)}</li>`,
     )}</ul>`;
   return html`<div class="verdict is-${state}"><h1>${TITLES[state]}</h1>${

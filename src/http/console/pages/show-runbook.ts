@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import type { Request, Response, Router } from 'express';
 import { Marked, Renderer } from 'marked';
-import { ALERT_KINDS, type AlertKind } from '../../../alerts/alert-kinds.ts';
+import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
+import type { AlertText } from '../../../alerts/texts/alert-facts.ts';
 import { ALERT_TEXTS, type AlertLocale } from '../../../alerts/texts/describe-alert.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { createRouter } from '../../create-router.ts';
@@ -44,12 +45,13 @@ export function runbookPages(): Router {
   });
   router.get('/runbooks/:kind', (request: Request<{ kind: string }>, response) => {
     const lang = chooseLocale(request);
-    const kind = request.params.kind as AlertKind;
-    const section = runbooks[lang].get(kind);
+    const { kind } = request.params;
+    // the rules of Prometheus have theirs in English alone
+    const section = runbooks[lang].get(kind) ?? runbooks.en.get(kind);
     if (!section) throw new ConfereError('not_found', 'there is no such runbook');
-    const { title, todo } = ALERT_TEXTS[lang][kind];
+    const { title = kind, todo } = (ALERT_TEXTS[lang] as Partial<Record<string, AlertText>>)[kind] ?? {};
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
-<p class="explain">${todo}</p><div class="prose">${section}</div>`;
+${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">${section}</div>`;
     sendRunbook(request, response, { lang, kind, title, body });
   });
   return router;
@@ -80,32 +82,27 @@ function chooseLocale(request: Request): AlertLocale {
   return request.acceptsLanguages('pt-BR', 'pt', 'en') === 'en' ? 'en' : 'pt-BR';
 }
 
-/** Renders the section of each kind: from its heading to the next one. */
+/** Renders each section that is named like an alert, from its heading to the next one. */
 function renderSections(lang: AlertLocale): Map<string, Html> {
   const text = readFileSync(new URL(`../../../../docs/${FILES[lang]}`, import.meta.url), 'utf8');
-  const kinds = new Set<string>(ALERT_KINDS);
+  const sections = text.split(/^#{1,2} /m).flatMap((section) => {
+    const [, name, content] = /^([a-z_0-9]+)\n(.*)$/s.exec(section) ?? [];
+    return name === undefined || content === undefined ? [] : [[name, content] as const];
+  });
+  const names = new Set(sections.map(([name]) => name));
   const marked = new Marked({
     async: false,
     renderer: {
       // other documents are not served: their links stay text
       link({ href, tokens }) {
         const words = this.parser.parseInline(tokens);
-        const kind = href.replace('#', '');
-        return kinds.has(kind) ? `<a href="${addressOf(kind, lang)}">${words}</a>` : words;
+        const name = href.replace('#', '');
+        return names.has(name) ? `<a href="${addressOf(name, lang)}">${words}</a>` : words;
       },
       table(token) {
         return `<div class="scroll" tabindex="0" role="group">${Renderer.prototype.table.call(this, token)}</div>`;
       },
     },
   });
-  return new Map(
-    text
-      .split(/^## /m)
-      .slice(1)
-      .map((section): [string, Html] => {
-        const end = section.indexOf('\n');
-        return [section.slice(0, end).trim(), trustedHtml(marked.parse(section.slice(end), { async: false }))];
-      })
-      .filter(([kind]) => kinds.has(kind)),
-  );
+  return new Map(sections.map(([name, content]) => [name, trustedHtml(marked.parse(content, { async: false }))]));
 }
