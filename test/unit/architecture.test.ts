@@ -47,7 +47,7 @@ const INNER: Record<string, string[]> = {
   'src/domain': ['person'],
   'src/database': ['tables', 'keys'],
   'src/provider': ['list'],
-  'src/alerts': ['texts'],
+  'src/alerts': ['texts', 'read'],
   'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],

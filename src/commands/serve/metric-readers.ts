@@ -1,6 +1,6 @@
 import { readDiskMetrics } from '../../../jobs/watch-disks.ts';
 import { readWorkerMetrics } from '../../../jobs/watch-workers.ts';
-import { readAlertMetrics } from '../../alerts/read-alert-metrics.ts';
+import { readAlertMetrics } from '../../alerts/read/read-alert-metrics.ts';
 import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
 import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
-import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read-alerts.ts';
+import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
 import { ALERT_TEXTS, describeAlert } from '../../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../../context.ts';
 import { createRouter } from '../../create-router.ts';

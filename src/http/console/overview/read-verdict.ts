@@ -1,4 +1,4 @@
-import { type ListedAlert, listAlerts } from '../../../alerts/read-alerts.ts';
+import { type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
 import { describeAlert } from '../../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ListedAlert } from '../../../alerts/read-alerts.ts';
+import type { ListedAlert } from '../../../alerts/read/read-alerts.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';

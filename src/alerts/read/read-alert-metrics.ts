@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { byLabel, type Reading } from '../metrics/reading.ts';
+import type { Context } from '../../context.ts';
+import { byLabel, type Reading } from '../../metrics/reading.ts';
 
 const SEVERITIES = ['critical', 'high', 'medium'];
 
