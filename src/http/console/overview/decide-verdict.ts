@@ -153,5 +153,5 @@ function listUnknown(facts: VerdictFacts): Reason[] {
 function describeDecided({ decided: { count, cents } }: VerdictFacts): Reason | undefined {
   if (count === 0) return undefined;
   const text = `${plural(count, 'resolvida por decisão', 'resolvidas por decisão')}${inMoney(cents)}: a evidência continua a mesma`;
-  return { text, action: link('Ver as decisões', '/mismatches?decided=yes') };
+  return { text, action: link('Ver as decisões', '/mismatches?state=resolved&decided=yes') };
 }
