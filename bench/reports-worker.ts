@@ -29,6 +29,7 @@ const rendering: RenderContext = {
   texts: textsOf('pt-BR'),
   fullDocuments: false,
   toWall: () => '2026-03-12 06:00:00',
+  platformNames: new Map(),
 };
 
 const directory = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-'));

@@ -16,6 +16,7 @@ import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
 import { openingRoutes } from './api/openings.ts';
+import { platformRoutes } from './api/platforms.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
 import { tokenRoutes } from './api/tokens.ts';
@@ -67,6 +68,7 @@ export function createApp(
     merchantRoutes(context),
     callbackRoutes(context),
     reportRoutes(context),
+    platformRoutes(context),
     openingRoutes(context),
     adjustmentRoutes(context),
     commissionRoutes(context),

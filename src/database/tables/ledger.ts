@@ -146,6 +146,13 @@ export type LedgerTables = {
     created_at: Date;
     actor: string;
   };
+  platform_names: {
+    seq: Generated<number>;
+    platform: string;
+    name: Optional<string>;
+    created_at: Date;
+    actor: string;
+  };
   statements: {
     seq: Generated<number>;
     id: string;

@@ -18,6 +18,17 @@ export function presentPlatform<T extends { platform: string | null }>(response:
   return canSeePersonalData(response) ? row : { ...row, platform: maskPlatform(row.platform) };
 }
 
+/** Returns a platform's name as this caller may see it: withheld with its id. */
+export function presentPlatformName<T extends { platform: string; name: string }>(response: Response, row: T): T {
+  const { platform } = presentPlatform(response, row);
+  const isWithheld = platform === WITHHELD && row.platform !== WITHHELD;
+  return {
+    ...row,
+    platform,
+    name: isWithheld ? WITHHELD : canSeePersonalData(response) ? row.name : maskText(row.name),
+  };
+}
+
 /** Returns a merchant as this caller may see it: in full for operators. */
 export function presentMerchantTo(response: Response, row: MerchantRow): PresentedMerchant {
   const merchant = presentMerchant(row);

@@ -14,6 +14,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
 import { statedLists } from './balances/list-stated.ts';
+import { platformNamePages } from './balances/platform-names.ts';
 import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
 import { statedForms } from './balances/stated-forms.ts';
@@ -69,6 +70,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     mismatchPages(context),
     mismatchForms(context),
     balancePage(context),
+    platformNamePages(context),
     statedLists(context),
     statedForms(context),
     reversalForms(context),

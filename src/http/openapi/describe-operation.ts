@@ -6,7 +6,7 @@ type Responses = Record<number, OperationResponse>;
 
 /** One route as the OpenAPI document describes it. Its path is OpenAPI's: `{id}` where Express has `:id`. */
 export type Operation = {
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   path: string;
   tag: string;
   summary: string;
@@ -43,6 +43,9 @@ export function describeTag(tag: string) {
     },
     post: (path: string, access: Access, summary: string, responses: Responses, body?: z.ZodType): Operation => ({
       ...{ method: 'post', path: `${API}${path}`, tag, summary, access, body, responses },
+    }),
+    put: (path: string, access: Access, summary: string, responses: Responses, body: z.ZodType): Operation => ({
+      ...{ method: 'put', path: `${API}${path}`, tag, summary, access, body, responses },
     }),
     patch: (path: string, access: Access, summary: string, responses: Responses, body: z.ZodType): Operation => ({
       ...{ method: 'patch', path: `${API}${path}`, tag, summary, access, body, responses },

@@ -13,6 +13,7 @@ import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api
 import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
+import { platformNameSchema } from '../api/platforms.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { newReportSchema, reportFileQuerySchema } from '../api/reports.ts';
 import { newTokenSchema } from '../api/tokens.ts';
@@ -86,6 +87,14 @@ export const API_OPERATIONS: readonly Operation[] = [
     'Every account: what happened before `at`, as known before `known`',
     ledger.balances,
     balanceQuerySchema,
+  ),
+  Ledger.get('/platforms', 'The names of platforms', ledger.platformNames),
+  Ledger.put(
+    '/platforms',
+    ['operator', 'accountant'],
+    'Name a platform, or take its name back',
+    ok('All names', ledger.platformNames),
+    platformNameSchema,
   ),
   Ledger.list('/openings', ledger.opening),
   Ledger.post(

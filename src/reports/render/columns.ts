@@ -11,7 +11,13 @@ import type { Cell } from '../xlsx/render-cell.ts';
 export const COLUMNS_VERSION = 2;
 
 /** The input of a cell beside its row. */
-export type RenderContext = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
+export type RenderContext = {
+  texts: Texts;
+  fullDocuments: boolean;
+  toWall: (instant: Date) => WallTime;
+  /** Names that people gave to platforms, by id. */
+  platformNames: ReadonlyMap<string, string>;
+};
 
 export type ReportColumn<Row> = {
   name: keyof Texts['columns'];
@@ -60,7 +66,7 @@ function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
     text('id', 38, (row) => of(row).transactionId),
     text('reference', 24, (row) => of(row).reference),
     text('e2e', 38, (row) => of(row).e2eId),
-    text('platform', 38, (row) => of(row).platform),
+    text('platform', 38, (row, rendering) => showPlatform(of(row).platform, rendering)),
     text('name', 36, (row, rendering) => showName(of(row), rendering)),
     text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
   ];
@@ -122,7 +128,7 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
   moment('since', (row) => row.sinceWall),
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
-  text('platform', 38, (row) => row.platform),
+  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('name', 36, showName),
   text('document', 18, showDocument),
   money('amount', (row) => row.amountCents, 'totals'),
@@ -175,7 +181,7 @@ export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   moment('recordedAt', (row, { toWall }) => toWall(row.recordedAt)),
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
-  text('platform', 38, (row) => row.platform),
+  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('what', 18, (row) => row.what),
   lines('before', 28, (row) => row.before),
   lines('after', 28, (row) => row.after),
@@ -197,6 +203,10 @@ function nameMovement(movement: Movement, texts: Texts): string {
 }
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
+
+function showPlatform(platform: string | null, { platformNames }: RenderContext): string | null {
+  return platformNames.get(platform ?? '') ?? platform;
+}
 
 function showName({ name, forgotten }: Party, { texts }: RenderContext): string | null {
   return forgotten ? texts.forgotten : name;

@@ -42,6 +42,7 @@ export async function finishWorkbook<Plan extends AnyPlan>(
   front.write(sheet, {
     plan,
     texts,
+    platformNames: rendering.platformNames,
     platforms: tally.platforms,
     hours: tally.hours,
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, factsAtCut }),

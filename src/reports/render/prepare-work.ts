@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { maskText } from '../../domain/person/mask-person.ts';
+import { listPlatformNames } from '../../ledger/stated/platform-names.ts';
 import { type AnyPlan, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
@@ -28,7 +30,12 @@ export async function prepareWork<Plan extends AnyPlan>(
     db,
     plan,
     scope,
-    rendering: { texts, fullDocuments: plan.fullDocuments, toWall: memoizeWallTime(plan) },
+    rendering: {
+      texts,
+      fullDocuments: plan.fullDocuments,
+      toWall: memoizeWallTime(plan),
+      platformNames: await readNames(db, plan),
+    },
     digest,
     balances,
     factsAtCut: await readFactsAtCut(db, { ...plan.cut, ...cutEntries }),
@@ -41,6 +48,13 @@ export async function prepareWork<Plan extends AnyPlan>(
     },
     signal,
   };
+}
+
+/** A platform that is withheld from this reader has no name either: its rows have another id. */
+async function readNames(db: Reader, { madeAt, masked }: AnyPlan): Promise<Map<string, string>> {
+  const named = await listPlatformNames(db, madeAt);
+  const shown = masked ? named.filter(({ name }) => maskText(name) === name) : named;
+  return new Map(shown.map(({ platform, name }) => [platform, name]));
 }
 
 /** Rows that were written together were recorded together: the last conversion serves most of the next ones. */

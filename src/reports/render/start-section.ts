@@ -13,6 +13,8 @@ const SECTION_HEIGHT_POINTS = 24;
 export type Summary<Plan extends AnyPlan = ReportPlan> = {
   plan: Plan;
   texts: Texts;
+  /** By id. */
+  platformNames: ReadonlyMap<string, string>;
   platforms: Map<string, PlatformTotals>;
   hours: Hour[];
   counts: StatusCount[];

@@ -17,7 +17,9 @@ export function writeAbout(
   const { plan, texts } = summary;
   startSection(sheet, texts.summary.about, columns);
   const platform = plan.platform !== undefined && plan.masked ? maskPlatform(plan.platform) : plan.platform;
-  const filter: Fact[] = platform === undefined ? [] : [[texts.summary.platform, { text: platform }]];
+  const name = platform === undefined ? undefined : summary.platformNames.get(platform);
+  const shown = [name, platform].filter((one) => one !== undefined).join(' · ');
+  const filter: Fact[] = platform === undefined ? [] : [[texts.summary.platform, { text: shown }]];
   for (const [label, cell] of [own.span, ...filter, ...own.facts, ...listCommon(summary)]) {
     const row = sheet.nextRow();
     const blank = Array.from({ length: columns - 2 }, () => ({ text: null, style: styleOf(cell) }));

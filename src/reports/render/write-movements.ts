@@ -120,7 +120,9 @@ function openTables(work: Work): Output<MovementTables> {
   };
 }
 
-async function openCsv({ files, signal, rendering }: Work): Promise<Output> {
+/** Other programs know a platform by its id. */
+async function openCsv({ files, signal, rendering: named }: Work): Promise<Output> {
+  const rendering = { ...named, platformNames: new Map<string, string>() };
   const file = await openTextFile(files.csv, signal);
   startCsv(file, columns.STATEMENT_COLUMNS, rendering);
   return {

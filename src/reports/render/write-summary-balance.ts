@@ -18,10 +18,10 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const total = sumPlatformTotals(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, title, names.length + 2);
-  const headers = [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total];
+  const headers = [words.line, ...namePlatforms(summary, names), words.total];
   sheet.addRow(
     headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
-    { heightPoints: 'days' in summary.plan ? 46 : 34 },
+    { heightPoints: 'days' in summary.plan || summary.platformNames.size > 0 ? 46 : 34 },
   );
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
@@ -57,6 +57,16 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const { rows } = tables.statement;
   const text = `${texts.sheets.statement}: ${formatLocalCount(rows, texts)} ${rows === 1 ? words.row : words.rows}`;
   sheet.addRow([{ text, style: 'muted' }]);
+}
+
+/** The heads of the platforms' columns: each name has its id beside it here, and nowhere else. */
+function namePlatforms({ plan, platformNames }: Summary<AnyPlan>, segments: string[]): string[] {
+  const named = new Map([...platformNames].map(([platform, name]) => [platformAccountSegment(platform), name]));
+  return segments.map((segment) => {
+    const id = plan.masked ? maskAccount(segment) : segment;
+    const name = id === segment ? named.get(segment) : undefined;
+    return name === undefined ? id : `${name}\n${id}`;
+  });
 }
 
 /** A difference that must be 0,00: red if it is not. */

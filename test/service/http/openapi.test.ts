@@ -128,6 +128,8 @@ async function askMerchants(): Promise<void> {
 }
 
 async function askRest(): Promise<void> {
+  await ask('put', '/api/v1/platforms', { body: { platform: env.paid.platform, name: 'Loja Centro' } });
+  await ask('get', '/api/v1/platforms');
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });

@@ -2,10 +2,12 @@ import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import type { WallTime } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { maskAccount } from '../../../domain/person/mask-person.ts';
+import { maskAccount, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type Balance, readBalances } from '../../../seal/read-balances.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
@@ -58,12 +60,15 @@ async function renderBalances(context: Context, response: Response, { at, known 
   const asOf = known === undefined ? ('now' as const) : { before: calendar.toInstant(known) };
   const { balances } = await readBalances(context.db, until, asOf, now);
   const rows = await addStatements(context, sumByPlatform(balances), until);
+  const names = new Map(
+    (await listPlatformNames(context.db)).map((one) => [one.platform, presentPlatformName(response, one).name]),
+  );
   const lead = html`<p class="lead">O que aconteceu antes de ${moment(calendar, at === undefined ? now : calendar.toInstant(at))}, ${
     known === undefined
       ? 'como se sabe agora'
       : html`como se sabia antes de ${moment(calendar, calendar.toInstant(known))}`
   }. A diferença é entre o último saldo informado até ali e o que o razão diz hoje daquele instante.</p>`;
-  return html`${lead}<section><h2>Por plataforma</h2>${balanceTable(context, response, rows)}</section>
+  return html`${lead}<section><h2>Por plataforma</h2>${balanceTable(context, response, rows, names)}<p><a href="/balances/platforms">Nomes das plataformas</a></p></section>
 <section><h2>Contas</h2><details class="numbers"><summary>Todas as contas do razão</summary>${accountTable(response, balances)}</details></section>`;
 }
 
@@ -87,7 +92,7 @@ async function addStatements(context: Context, balances: PlatformBalance[], unti
   }));
 }
 
-function balanceTable(context: Context, response: Response, rows: Row[]): Html {
+function balanceTable(context: Context, response: Response, rows: Row[], names: Map<string, string>): Html {
   const sum = (of: (row: Row) => bigint): bigint => rows.reduce((total, row) => total + of(row), 0n);
   const total = { available: sum((row) => row.availableCents), held: sum((row) => row.heldCents) };
   const cell = (row: Row | 'total', one: (row: Row) => Part, all: Part): Part =>
@@ -97,7 +102,7 @@ function balanceTable(context: Context, response: Response, rows: Row[]): Html {
     rows: rows.length > 1 ? [...rows, 'total'] : rows,
     empty: 'Nada foi lançado até este instante.',
     columns: [
-      { title: 'Plataforma', cell: (row) => cell(row, (one) => platformCell(response, one), 'Todas') },
+      { title: 'Plataforma', cell: (row) => cell(row, (one) => namedCell(response, one, names), 'Todas') },
       {
         title: 'Disponível',
         cell: (row) => cell(row, (one) => money(one.availableCents), money(total.available)),
@@ -118,6 +123,12 @@ function balanceTable(context: Context, response: Response, rows: Row[]): Html {
       { title: 'Diferença', cell: (row) => cell(row, differenceCell, EMPTY_VALUE), align: 'end' },
     ],
   });
+}
+
+/** The name that a person gave, and the id once beside it. */
+function namedCell(response: Response, row: Row, names: Map<string, string>): Html {
+  const name = names.get(row.platform);
+  return html`${name !== undefined && name !== WITHHELD && html`<b>${name}</b><br>`}${platformCell(response, row)}`;
 }
 
 function statementCell(context: Context, statement: Statement | undefined): Part {

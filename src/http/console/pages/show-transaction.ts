@@ -4,8 +4,10 @@ import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbac
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
+import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
 import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
@@ -31,11 +33,14 @@ export function transactionPages(context: Context): Router {
     await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
+    const names = new Map(
+      (await listPlatformNames(context.db)).map((one) => [one.platform, presentPlatformName(response, one).name]),
+    );
     const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
 <div class="head"><h1>${describeCode(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
-<section><h2>Fatos</h2>${renderFacts(context, shown)}
+<section><h2>Fatos</h2>${renderFacts(context, shown, names.get(shown.platform ?? ''))}
 ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
 <section><h2>História</h2>${renderTimeline(context, { ...timeline, entries })}</section>
 <section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
@@ -44,7 +49,7 @@ ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o pap
   return router;
 }
 
-function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>) {
+function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, platformName: string | undefined) {
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],
@@ -57,7 +62,10 @@ function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller
     ],
     ['Referência', shown.reference && idText(shown.reference)],
     ['Extra', shown.extra],
-    ['Plataforma', shown.platform && html`<span class="id">${shown.platform}</span>`],
+    [
+      'Plataforma',
+      shown.platform && html`${platformName && html`<b>${platformName}</b> `}<span class="id">${shown.platform}</span>`,
+    ],
     ['Id E2E', shown.e2e_id && idText(shown.e2e_id)],
     ['Nome', shown.name],
     ['Documento', shown.document],

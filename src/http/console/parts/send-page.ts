@@ -101,6 +101,7 @@ const DONE: Record<string, string> = {
   accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
+  named: 'Nome da plataforma guardado.',
   stated: 'Saldo informado e comparado com o razão.',
   adjusted: 'Ajuste lançado.',
   adjustment_reversed: 'Ajuste estornado.',

@@ -109,6 +109,10 @@ export const statement = component('Statement', {
   ...entered,
 });
 
+export const platformNames = component('PlatformNames', {
+  platforms: z.array(z.object({ platform: z.string(), name: z.string(), named_at: instant, named_by: z.string() })),
+});
+
 export const commissionContract = component('CommissionContract', {
   id: z.string(),
   platform: nullableText,

@@ -1,0 +1,87 @@
+import type { Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { maskPlatform } from '../../../domain/person/mask-person.ts';
+import { listPlatformNames, PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { idText, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { choiceField, type Draft, inputField, namePlatform } from './form-fields.ts';
+import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
+
+const ADDRESS = '/balances/platforms';
+const ROLES = ['operator', 'accountant'] as const;
+const FAULTS: Record<string, string> = {
+  name: `Até ${PLATFORM_NAME_CHARS_MAX} caracteres, sem documento, telefone ou e-mail.`,
+  platform: 'Nenhuma transação mostra esta plataforma.',
+  conflict: 'Outra plataforma já tem este nome.',
+};
+
+/** The names of platforms: the list, and the form that gives one. */
+export function platformNamePages(context: Context): Router {
+  const router = createRouter();
+  router.get(ADDRESS, async (request, response) => {
+    sendPage(request, response, { title: 'Plataformas', body: await render(context, response, EMPTY) });
+  });
+
+  router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
+    const platform = readFormField(request, 'platform') ?? '';
+    const name = readFormField(request, 'name') ?? null;
+    const actor = getActor(response);
+    try {
+      if (platform === '') throw new ConfereError('invalid_request', 'no platform', { fields: { platform: ['none'] } });
+      await auditChange(
+        context,
+        (inner) => setPlatformName(inner, { platform, name, actor }),
+        () => ({ actor, action: 'platforms.name', target: maskPlatform(platform), detail: 'console' }),
+      );
+      response.redirect(303, `${ADDRESS}?done=named`);
+    } catch (error) {
+      const field =
+        error instanceof ConfereError && (error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0]);
+      const fault = field ? FAULTS[field] : undefined;
+      if (!field || fault === undefined) throw error;
+      const faults = { [field === 'conflict' ? 'name' : field]: fault };
+      const body = await render(context, response, { values: { platform, name: name ?? '' }, faults });
+      sendPage(request, response, { title: 'Plataformas', status: 422, body });
+    }
+  });
+  return router;
+}
+
+const EMPTY: Draft = { values: {}, faults: {} };
+
+async function render(context: Context, response: Response, draft: Draft): Promise<Html> {
+  const rows = (await listPlatformNames(context.db)).map((one) => presentPlatformName(response, one));
+  return html`<p class="crumb"><a href="/balances">Saldos</a></p><h1>Plataformas</h1>
+<p class="lead">O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.</p>
+${hasRole(response, ...ROLES) && (await nameForm(context, response, draft))}
+${table({
+  caption: 'Plataformas com nome',
+  rows,
+  empty: 'Nenhuma plataforma tem nome até agora.',
+  columns: [
+    { title: 'Nome', cell: (row) => html`<b>${row.name}</b>` },
+    { title: 'Id', cell: (row) => idText(row.platform) },
+    { title: 'Desde', cell: (row) => moment(context.calendar, row.named_at) },
+  ],
+})}`;
+}
+
+async function nameForm(context: Context, response: Response, draft: Draft): Promise<Html> {
+  const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
+  const words = Object.fromEntries(known.map((platform) => [platform, namePlatform(platform)]));
+  const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' };
+  return html`<section class="act"><h2>Dar um nome</h2>${postForm(
+    response,
+    ADDRESS,
+    html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Escolha' })}
+${inputField(draft, field, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}<div class="actions"><button>Guardar</button></div></div>`,
+  )}</section>`;
+}
