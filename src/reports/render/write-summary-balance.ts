@@ -21,7 +21,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const headers = [words.line, ...namePlatforms(summary, names), words.total];
   sheet.addRow(
     headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
-    { heightPoints: 'days' in summary.plan || summary.platformNames.size > 0 ? 46 : 34 },
+    { heightPoints: measureHeads(headers) },
   );
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
@@ -57,6 +57,17 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const { rows } = tables.statement;
   const text = `${texts.sheets.statement}: ${formatLocalCount(rows, texts)} ${rows === 1 ? words.row : words.rows}`;
   sheet.addRow([{ text, style: 'muted' }]);
+}
+
+const HEAD_CHARACTERS = 14;
+const HEAD_LINE_POINTS = 13;
+const HEAD_LINES_MIN = 2;
+
+/** The height of the heads, which are wrapped: a name, and the id on lines of its own. */
+function measureHeads(heads: string[]): number {
+  const linesOf = (text: string): number =>
+    text.split('\n').reduce((sum, line) => sum + Math.ceil(line.length / HEAD_CHARACTERS), 0);
+  return 8 + HEAD_LINE_POINTS * Math.max(HEAD_LINES_MIN, ...heads.slice(1).map(linesOf));
 }
 
 /** The heads of the platforms' columns: each name has its id beside it here, and nowhere else. */

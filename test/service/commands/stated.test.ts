@@ -85,3 +85,17 @@ test('a new platform is taken where it is said to be meant', async () => {
   expect((await run('adjustments', 'add', ...entry)).code).toBe(2);
   expect((await run('adjustments', 'add', ...entry, '--new-platform')).code).toBe(0);
 });
+
+test('a platform is named by command, listed, and its name taken back, audited', async () => {
+  const named = await run('platforms', 'name', 'shop', 'Loja Centro', '--json');
+  expect(named).toMatchObject({ code: 0, json: { platform: 'shop', name: 'Loja Centro' } });
+  expect((await run('platforms', 'list', '--json')).json).toMatchObject({
+    platforms: [{ platform: 'shop', name: 'Loja Centro', named_by: 'command' }],
+  });
+  expect(await run('platforms', 'name', 'shop', 'CPF 123.456.789-09')).toMatchObject({ code: 2 });
+  expect(await run('platforms', 'name', 'nobody', 'Loja')).toMatchObject({ code: 2 });
+  expect((await run('platforms', 'name', 'shop')).out).toContain('shop has no name');
+  expect((await run('platforms', 'list')).out).toContain('none');
+  const audited = env.context.db.selectFrom('audit').select('target').where('action', '=', 'platforms.name');
+  expect(await audited.execute()).toEqual([{ target: 'shop' }, { target: 'shop' }]);
+});

@@ -408,3 +408,23 @@ test('a preview leaves out entries that others commit meanwhile', async () => {
     previewChange(context, (inner) => adjustBooks(inner, { ...adjustment, day: '2999-01-01' })),
   ).rejects.toThrow('day to come');
 });
+
+test('a platform gets a name in the console, and its pages show the id once beside it', async () => {
+  const address = '/balances/platforms';
+  expect((await post('viewer', address, { platform: A, name: 'Loja Centro' })).status).toBe(403);
+  const refused = await post('accountant', address, { platform: A, name: 'fale com maria@exemplo.com' });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('sem documento, telefone ou e-mail')]);
+  expect(await post('accountant', address, { platform: A, name: 'Loja Centro' })).toMatchObject({
+    status: 303,
+    to: `${address}?done=named`,
+  });
+  const same = await post('accountant', address, { platform: B, name: 'loja centro' });
+  expect([same.status, same.text]).toEqual([422, expect.stringContaining('Outra plataforma já tem este nome')]);
+  for (const role of ['viewer', 'operator'] as const) {
+    expect((await get(role, '/balances')).text).toContain('<b>Loja Centro</b><br>');
+    expect((await get(role, address)).text).toContain(A);
+  }
+  const { id, platform } = env.paid;
+  const shown = (await get('operator', `/transactions/${id}`)).text;
+  expect(shown.includes('<b>Loja Centro</b>')).toBe(platform === A);
+});
