@@ -39,7 +39,7 @@ export function describeEvidenceValue(name: string, value: unknown, texts: Texts
     return [event.join(' '), ...fields].filter(Boolean).join(' ');
   }
   if (typeof value === 'boolean') return value ? texts.evidence.yes : texts.evidence.no;
-  return typeof value === 'string' ? describeText(name, value, texts) : String(value);
+  return typeof value === 'string' ? describeText(name, value, texts) : JSON.stringify(value);
 }
 
 function describeField(name: string, value: unknown, texts: Texts): string {

@@ -165,6 +165,7 @@ it('plants a person in every place there is', async () => {
     path.join(spool, '2.torn'),
     Buffer.concat([reported, reported.subarray(9), spooled({ nada: 'de outro' })]),
   );
+  await call('PUT', '/platforms', { platform: theirs.platform, name: `Loja ${person.pix_key}` });
   expect(await scan()).toEqual([
     '1.refused',
     '2.torn',
@@ -187,6 +188,7 @@ it('plants a person in every place there is', async () => {
     'parties.name_folded',
     'parties.phone',
     'parties.pix_key',
+    'platform_names.name',
     'refused_rows.raw',
     'transactions.extra',
     'webhooks.body',
@@ -207,7 +209,8 @@ it('counts what would go, and changes nothing', async () => {
     target,
     detail: '{"dry_run":true}',
   });
-  for (const place of ['webhooks', 'callback_answers', 'ledger_texts', 'transactions', 'report_files']) {
+  const places = ['webhooks', 'callback_answers', 'ledger_texts', 'platform_names', 'transactions', 'report_files'];
+  for (const place of places) {
     expect(reported.erased[place], place).toBeGreaterThan(0);
   }
   expect(await scan()).toEqual(before);

@@ -45,8 +45,8 @@ export function reportPages(context: Context): Router {
   });
 
   router.get('/reports/period', async (request, response) => {
-    const { from, to, format } = request.query;
-    const range = { from: String(from ?? ''), to: String(to ?? '') };
+    const range = { from: readQuery(request, 'from'), to: readQuery(request, 'to') };
+    const { format } = request.query;
     const fault = findRangeFault(context, range);
     if (fault !== undefined) await sendReports(context, request, response, { range: fault });
     else await sendRange(context, response, { ...range, format: isFormat(format) ? format : 'xlsx' });
@@ -75,6 +75,11 @@ ${hasRole(response, 'operator') && html`<section class="act"><h2>Fazer um relatÃ
   });
 }
 
+function readQuery(request: Request, name: string): string {
+  const value = request.query[name];
+  return typeof value === 'string' ? value : '';
+}
+
 type Faults = { day?: string; range?: string };
 
 function findRangeFault(context: Context, { from, to }: { from: string; to: string }): string | undefined {
@@ -89,7 +94,7 @@ function rangeForm(context: Context, request: Request, fault: string | undefined
   const today = context.calendar.dayOf(context.clock.now());
   const last = addDays(`${today.slice(0, 7)}-01`, -1);
   const given = (name: 'from' | 'to', otherwise: string): string =>
-    fault === undefined ? otherwise : String(request.query[name] ?? '');
+    fault === undefined ? otherwise : readQuery(request, name);
   const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="range-fault"`;
   const field = (title: string, name: 'from' | 'to', value: string): Html =>
     html`<label><span>${title}</span><input type="date" name="${name}" value="${value}" max="${today}"${wrong}></label>`;
