@@ -2,16 +2,15 @@ import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import type { WallTime } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { maskAccount, WITHHELD } from '../../../domain/person/mask-person.ts';
-import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
+import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type Balance, readBalances } from '../../../seal/read-balances.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
 import { type Draft, inputField, parseWall } from './form-fields.ts';
@@ -60,9 +59,7 @@ async function renderBalances(context: Context, response: Response, { at, known 
   const asOf = known === undefined ? ('now' as const) : { before: calendar.toInstant(known) };
   const { balances } = await readBalances(context.db, until, asOf, now);
   const rows = await addStatements(context, sumByPlatform(balances), until);
-  const names = new Map(
-    (await listPlatformNames(context.db)).map((one) => [one.platform, presentPlatformName(response, one).name]),
-  );
+  const names = await readPlatformNames(context, response);
   const lead = html`<p class="lead">O que aconteceu antes de ${moment(calendar, at === undefined ? now : calendar.toInstant(at))}, ${
     known === undefined
       ? 'como se sabe agora'
@@ -92,7 +89,7 @@ async function addStatements(context: Context, balances: PlatformBalance[], unti
   }));
 }
 
-function balanceTable(context: Context, response: Response, rows: Row[], names: Map<string, string>): Html {
+function balanceTable(context: Context, response: Response, rows: Row[], names: ReadonlyMap<string, string>): Html {
   const sum = (of: (row: Row) => bigint): bigint => rows.reduce((total, row) => total + of(row), 0n);
   const total = { available: sum((row) => row.availableCents), held: sum((row) => row.heldCents) };
   const cell = (row: Row | 'total', one: (row: Row) => Part, all: Part): Part =>
@@ -126,9 +123,9 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
 }
 
 /** The name that a person gave, and the id once beside it. */
-function namedCell(response: Response, row: Row, names: Map<string, string>): Html {
+function namedCell(response: Response, row: Row, names: ReadonlyMap<string, string>): Html {
   const name = names.get(row.platform);
-  return html`${name !== undefined && name !== WITHHELD && html`<b>${name}</b><br>`}${platformCell(response, row)}`;
+  return html`${name !== undefined && html`<b>${name}</b><br>`}${platformCell(response, row)}`;
 }
 
 function statementCell(context: Context, statement: Statement | undefined): Part {

@@ -25,6 +25,7 @@ import {
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { decideVerdict } from './decide-verdict.ts';
@@ -55,6 +56,7 @@ export function overviewPage(context: Context): Router {
       readCoverage(context),
       readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
     ]);
+    const names = await readPlatformNames(context, response);
     const platforms = balances.map(({ platform }) => platform);
     const { facts, alerts } = await readVerdict(context, {
       platforms,
@@ -63,7 +65,7 @@ export function overviewPage(context: Context): Router {
       full: hasRole(response, 'operator', 'accountant'),
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
-<div class="figures">${balanceCard(balances, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
+<div class="figures">${balanceCard(balances, names, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
 <section><h2>Últimos dias</h2>${renderDaysChart(days)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
@@ -77,7 +79,7 @@ export function overviewPage(context: Context): Router {
   return router;
 }
 
-function balanceCard(balances: PlatformBalance[], full: boolean): Html {
+function balanceCard(balances: PlatformBalance[], names: ReadonlyMap<string, string>, full: boolean): Html {
   const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
   return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
 ${table({
@@ -89,7 +91,7 @@ ${table({
       title: 'Plataforma',
       cell: (row) =>
         full || maskPlatform(row.platform) === row.platform
-          ? html`<a href="/transactions?platform=${row.platform}">${shortId(row.platform)}</a>`
+          ? html`<a href="/transactions?platform=${row.platform}">${names.get(row.platform) ?? shortId(row.platform)}</a>`
           : WITHHELD,
     },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },

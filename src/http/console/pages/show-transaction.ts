@@ -4,10 +4,8 @@ import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbac
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
-import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
 import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
@@ -15,6 +13,7 @@ import { presentForCaller } from '../lists/list-transactions.ts';
 import { formatDuration, moment, moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { renderTimeline } from './render-timeline.ts';
@@ -33,9 +32,7 @@ export function transactionPages(context: Context): Router {
     await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
-    const names = new Map(
-      (await listPlatformNames(context.db)).map((one) => [one.platform, presentPlatformName(response, one).name]),
-    );
+    const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
 <div class="head"><h1>${describeCode(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
