@@ -65,8 +65,16 @@ export function runTable(context: Context, rows: PresentedRun[]): Html {
       },
       { title: 'Dias', cell: formatDayRange },
       { title: 'Estado', cell: (row) => badge(RUN_STATE_WORDS, row.state) },
-      { title: 'Transações', cell: (row) => formatCount(row.seen), align: 'end' },
-      { title: 'Aplicadas', cell: (row) => formatCount(row.applied), align: 'end' },
+      {
+        title: 'Transações',
+        cell: (row) => (row.started_at === null ? EMPTY_VALUE : formatCount(row.seen)),
+        align: 'end',
+      },
+      {
+        title: 'Aplicadas',
+        cell: (row) => (row.started_at === null ? EMPTY_VALUE : formatCount(row.applied)),
+        align: 'end',
+      },
       { title: 'Divergências', cell: (row) => formatCount(row.mismatches), align: 'end' },
       { title: 'Origem', cell: (row) => describeCode(TRIGGER_WORDS, row.trigger) },
       { title: 'Terminou', cell: (row) => (row.finished_at ? moment(context.calendar, row.finished_at) : EMPTY_VALUE) },

@@ -6,8 +6,8 @@ import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatDayRange } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { formatCount, formatDuration, moment } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
@@ -30,6 +30,8 @@ const WINDOW_WORDS: Record<string, string> = {
   incomplete: 'Não provado',
 };
 
+const UNKNOWN = html`<span class="nothing">desconhecido</span>`;
+
 /** The page of a run: its state, its numbers, the mismatches it raised, its windows. */
 export function runPages(context: Context): Router {
   const router = createRouter();
@@ -38,14 +40,16 @@ export function runPages(context: Context): Router {
     if (!found) throw new ConfereError('not_found', 'there is no such reconciliation');
     const run = presentPlatform(response, found);
     const isOpen = run.state === 'queued' || run.state === 'running';
+    const windows = await readWindows(context, run.seq);
     const body = html`<p class="crumb"><a href="/reconciliations">Conferências</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${VERDICTS[run.state]}</p>
+${isOpen && renderProgress(windows)}
 ${run.error && html`<p class="fault">${run.error}</p>`}
 <section><h2>Números</h2>${renderNumbers(context, run)}</section>
 <section><h2>Divergências que levantou</h2>${renderKinds(run)}</section>
-<section><h2>Janelas</h2>${await renderWindows(context, run.seq)}</section>`;
+<section><h2>Janelas</h2>${renderWindows(context, windows)}</section>`;
     sendPage(request, response, {
       title: `Conferência de ${formatDayRange(run)}`,
       body,
@@ -61,13 +65,13 @@ function renderNumbers(context: Context, run: PresentedRun): Html {
       ? Math.max(0, Math.round((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000))
       : undefined;
   return facts([
-    ['Anunciadas pelo provedor', run.total === null ? null : formatCount(run.total)],
-    ['Lidas, sem repetição', formatCount(run.seen)],
-    ['Aplicadas ao razão', formatCount(run.applied)],
-    ['Páginas', formatCount(run.pages)],
-    ['Pedidos ao provedor', formatCount(run.requests)],
-    ['Dias provados por contagem', formatCount(run.days_counted)],
-    ['Passadas no pior dia', run.passes],
+    ['Anunciadas pelo provedor', run.total === null ? UNKNOWN : formatCount(run.total)],
+    ['Lidas, sem repetição', run.started_at === null ? UNKNOWN : formatCount(run.seen)],
+    ['Aplicadas ao razão', run.started_at === null ? UNKNOWN : formatCount(run.applied)],
+    ['Páginas', run.started_at === null ? UNKNOWN : formatCount(run.pages)],
+    ['Pedidos ao provedor', run.started_at === null ? UNKNOWN : formatCount(run.requests)],
+    ['Dias provados por contagem', run.finished_at && formatCount(run.days_counted)],
+    ['Passadas no pior dia', run.finished_at && run.passes],
     ['Plataforma', run.platform ?? 'todas'],
     ['Origem', describeCode(TRIGGER_WORDS, run.trigger)],
     ['Começou', run.started_at && moment(context.calendar, run.started_at)],
@@ -91,14 +95,41 @@ function renderKinds(run: PresentedRun): Html {
   });
 }
 
-async function renderWindows(context: Context, runSeq: number): Promise<Html> {
-  const rows = await context.db
+type Window = Awaited<ReturnType<typeof readWindows>>[number];
+
+async function readWindows({ db }: Context, runSeq: number) {
+  return await db
     .selectFrom('run_windows')
-    .select(['from_day', 'to_day', 'state', 'pages', 'passes', 'seen', 'applied', 'asked_at', 'error'])
+    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'error'])
+    .select((eb) => [
+      eb
+        .selectFrom('run_pages')
+        .whereRef('window_seq', '=', 'run_windows.seq')
+        .select((pages) => pages.fn.countAll<number>().as('pages'))
+        .as('stored'),
+      'pages',
+    ])
     .where('run_seq', '=', runSeq)
     .orderBy('from_day')
     .limit(WINDOWS_SHOWN_MAX)
     .execute();
+}
+
+/** How many of the windows are finished. A day that is being read counts when it is proven. */
+function renderProgress(windows: Window[]): Html | undefined {
+  if (windows.length === 0) return undefined;
+  const done = windows.filter(({ state }) => state !== 'planned').length;
+  const label = `${formatCount(done)} de ${formatCount(windows.length)} janelas terminadas`;
+  return html`<p><label class="progress"><span>${label}</span><progress max="${windows.length}" value="${done}"></progress></label></p>`;
+}
+
+function renderWindows(context: Context, rows: Window[]): Html {
+  const isRead = ({ state, stored }: Window): boolean => state !== 'planned' || Number(stored) > 0;
+  // evidence is deleted after its retention, and earlier versions stored no count beside it
+  const pagesOf = ({ pages, stored }: Window): Part => {
+    const count = Math.max(pages, Number(stored));
+    return count === 0 ? UNKNOWN : formatCount(count);
+  };
   return table({
     caption: 'Janelas de dias',
     rows,
@@ -110,11 +141,17 @@ async function renderWindows(context: Context, runSeq: number): Promise<Html> {
         cell: (row) =>
           html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${row.error}</span>`}`,
       },
-      { title: 'Páginas', cell: (row) => formatCount(row.pages), align: 'end' },
-      { title: 'Passadas', cell: (row) => row.passes, align: 'end' },
-      { title: 'Lidas', cell: (row) => formatCount(row.seen), align: 'end' },
-      { title: 'Aplicadas', cell: (row) => formatCount(row.applied), align: 'end' },
+      { title: 'Páginas', cell: (row) => (isRead(row) ? pagesOf(row) : EMPTY_VALUE), align: 'end' },
+      { title: 'Passadas', cell: (row) => (row.state === 'planned' ? EMPTY_VALUE : row.passes), align: 'end' },
+      { title: 'Anunciadas', cell: (row) => countOr(row.total, row.state === 'planned'), align: 'end' },
+      { title: 'Lidas', cell: (row) => countOr(row.seen, row.state === 'planned'), align: 'end' },
+      { title: 'Aplicadas', cell: (row) => (isRead(row) ? formatCount(row.applied) : EMPTY_VALUE), align: 'end' },
       { title: 'Prova começou em', cell: (row) => moment(context.calendar, row.asked_at) },
     ],
   });
+}
+
+function countOr(count: number | null, isOpen: boolean): Part {
+  if (isOpen) return EMPTY_VALUE;
+  return count === null ? UNKNOWN : formatCount(count);
 }
