@@ -61,7 +61,7 @@ export const CONDITION_STEPS = Object.fromEntries(
 );
 
 /** Drops alerts that do not fire yet while an alert of their cause does: one cause pages once. */
-async function dropExplained({ db }: Context, name: AlertKind, current: Alert[]): Promise<Alert[]> {
+async function dropExplained({ db }: Context, name: AlertKind, current: AlertOfKind[]): Promise<AlertOfKind[]> {
   const causes = CAUSES[name];
   if (!causes || current.length === 0) return current;
   const scopes = current.map(({ scope }) => `${name} ${scope}`);

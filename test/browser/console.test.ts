@@ -7,6 +7,8 @@ import { addDays } from '../../src/domain/calendar.ts';
 import { splitWebhooks } from '../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
 import { raiseMismatches } from '../../src/mismatches/raise-mismatches.ts';
+import { startRun } from '../../src/reconciliation/runs/start-run.ts';
+import { recordHeartbeat } from '../../src/runtime/heartbeat.ts';
 import { observe } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
@@ -161,6 +163,73 @@ test('the list of webhooks renews itself, and an operator purges the quarantine 
   expect(await noJson.textContent()).toMatch(/não é JSON21/);
   const audited = db.selectFrom('audit').select(['target', 'detail']).where('action', '=', 'webhooks.purge');
   expect(await audited.execute()).toEqual([{ target: 'not_json', detail: 'console, older than 3600 s: 1' }]);
+  expect(opened.complaints).toEqual([]);
+});
+
+test('the page of a run shows its progress, and what is not known as such', async () => {
+  const { db, clock } = env.context;
+  const run = await startRun(env.context, { from: env.today, to: env.today, trigger: 'api', createdBy: 'admin' });
+  await logIn(page, env.url, env.tokens.operator);
+  await page.goto(`${env.url}/reconciliations/${run.id}`);
+  const fact = (name: string) => page.locator('.facts div').filter({ hasText: name }).locator('dd').textContent();
+  expect(await fact('Lidas')).toBe('desconhecido');
+  const days = [addDays(env.today, -1), env.today];
+  const windows = days.map((day) => ({
+    run_seq: run.seq,
+    from_day: day,
+    to_day: day,
+    platform: null,
+    state: 'planned',
+  }));
+  await db.insertInto('run_windows').values(windows).execute();
+  const done = { state: 'complete', pages: 3, passes: 1, total: 0, seen: 0, asked_at: clock.now() };
+  const [first = ''] = days;
+  await db.updateTable('run_windows').set(done).where('run_seq', '=', run.seq).where('from_day', '=', first).execute();
+  await db.updateTable('runs').set({ state: 'running', started_at: clock.now() }).where('seq', '=', run.seq).execute();
+  await page.reload();
+  expect(await page.getByRole('progressbar', { name: '1 de 2 janelas terminadas' }).getAttribute('value')).toBe('1');
+  const rows = page.getByRole('table', { name: 'Janelas' }).getByRole('row');
+  const cells = async (nth: number) => (await rows.nth(nth).getByRole('cell').allTextContents()).slice(2, 6);
+  expect(await cells(1)).toEqual(['3', '1', '0', '0']);
+  expect(await cells(2)).toEqual(['–', '–', '–', '–']);
+  expect(await fact('Anunciadas')).toBe('desconhecido');
+  await db.updateTable('runs').set({ state: 'failed', finished_at: clock.now() }).where('seq', '=', run.seq).execute();
+});
+
+test('the system page shows jobs, living and silent processes, and the checks of the doctor', async () => {
+  const { context } = env;
+  const now = context.clock.now();
+  await recordHeartbeat(context, 'inbox');
+  const old = { part: 'sealer', holder: 'gone:1', host: 'gone', seen_at: new Date(now.getTime() - 600_000) };
+  await context.db.insertInto('heartbeats').values(old).execute();
+  const ended = new Date(now.getTime() - 57_000);
+  const tick = { job: 'watch', due_at: new Date(now.getTime() - 60_000), started_at: ended, finished_at: now };
+  const lease = {
+    holder: 'x',
+    lease_until: now,
+    tries: 1,
+    error: JSON.stringify({ name: 'Error', message: 'no disk' }),
+  };
+  await context.db
+    .insertInto('job_ticks')
+    .values({ ...tick, ...lease })
+    .execute();
+  await logIn(page, env.url, env.tokens.operator);
+  await page.getByRole('link', { name: 'Sistema' }).click();
+  await title('Sistema').waitFor();
+  const watch = page.getByRole('table', { name: 'Tarefas' }).getByRole('row', { name: /Vigia do sistema/ });
+  expect(await watch.textContent()).toMatch(/Falhou.*no disk/);
+  const next = await watch.getByRole('time').last().getAttribute('datetime');
+  expect(new Date(next ?? 0).getTime()).toBeGreaterThan(now.getTime());
+  const processes = page.getByRole('table', { name: 'Processos' });
+  expect(await processes.getByRole('row', { name: /gone:1/ }).textContent()).toContain('Calado');
+  expect(await processes.getByRole('row', { name: context.holder }).textContent()).toContain('Vivo');
+  await page.getByRole('button', { name: 'Verificar agora' }).click();
+  const findings = page.getByRole('table', { name: 'Achados' });
+  expect(await findings.getByRole('row', { name: /Banco de dados/ }).textContent()).toContain('flush');
+  expect(await findings.getByRole('row', { name: /Relógio/ }).textContent()).toContain('Em ordem');
+  // the test's directory was not created
+  expect(await findings.getByRole('row', { name: /Diretório de dados/ }).textContent()).toContain('Falhou');
   expect(opened.complaints).toEqual([]);
 });
 

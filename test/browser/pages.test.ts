@@ -73,6 +73,7 @@ beforeAll(async () => {
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],
     ['callbacks', '/callbacks', 'Callbacks'],
+    ['system', '/system', 'Sistema'],
     ['tokens', '/tokens', 'Tokens'],
     ['audit', '/audit', 'Auditoria'],
     ['callback', `/callbacks/cb_${callback?.seq}`, /pix\.cashin/],

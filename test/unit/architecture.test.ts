@@ -30,6 +30,7 @@ const LAYERS: Record<string, number> = {
   'src/inbox': 8,
   'src/reconciliation': 8,
   'src/reports': 8,
+  'src/doctor': 8.5,
   'src/http': 9,
   jobs: 10,
   'src/commands': 10,

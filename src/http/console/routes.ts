@@ -42,6 +42,7 @@ import { merchantPages } from './pages/show-merchant.ts';
 import { mismatchPages } from './pages/show-mismatch.ts';
 import { runPages } from './pages/show-run.ts';
 import { runbookPages } from './pages/show-runbook.ts';
+import { systemPages } from './pages/show-system.ts';
 import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
 import { requireSession } from './parts/require-session.ts';
@@ -51,7 +52,7 @@ import { setSecurityHeaders } from './parts/set-security-headers.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
+  'login|logout|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -88,6 +89,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     merchantPages(context),
     callbackListPages(context),
     callbackPages(context),
+    systemPages(context),
     tokenPages(context),
     auditPages(context),
   ]);

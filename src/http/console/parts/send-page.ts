@@ -16,6 +16,7 @@ const NAVIGATION = [
   ['/reports', 'Relatórios'],
   ['/merchants', 'Lojistas'],
   ['/callbacks', 'Callbacks'],
+  ['/system', 'Sistema'],
 ] as const;
 /** Pages for admins. */
 const ADMIN_NAVIGATION = [

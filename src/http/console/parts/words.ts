@@ -110,6 +110,54 @@ export const TRIGGER_WORDS: Record<string, string> = {
   reconcile_open: 'Relógio: dias com transações em aberto',
 };
 
+export const JOB_WORDS: Record<string, string> = {
+  reconcile_recent: 'Confere hoje e ontem',
+  reconcile_week: 'Confere 7 dias',
+  reconcile_month: 'Confere 35 dias',
+  reconcile_counts: 'Confere 96 dias por contagem',
+  reconcile_quarter: 'Confere 96 dias',
+  reconcile_open: 'Confere transações em aberto',
+  watch: 'Vigia do sistema',
+  daily_report: 'Relatórios do dia',
+  check_books: 'Verifica os livros',
+  manifest: 'Publica a âncora dos livros',
+  retention: 'Apaga o que venceu',
+};
+
+/** Outcomes of a job's tick, and states of a job. */
+export const JOB_OUTCOME_WORDS: Record<string, string> = {
+  done: 'Feita',
+  running: 'Em curso',
+  failed: 'Falhou',
+  overdue: 'Atrasada',
+  failing: 'Falha repetida',
+  never: 'Ainda não rodou',
+  off: 'Desligada',
+};
+
+/** States and parts of a process. */
+export const PART_WORDS: Record<string, string> = {
+  alive: 'Vivo',
+  silent: 'Calado',
+  inbox: 'webhooks',
+  sealer: 'selo do razão',
+  alerts: 'alertas',
+  watch: 'vigia',
+  DATA_DIR: 'disco de dados',
+  SPOOL_DIR: 'disco do spool',
+};
+
+export const CHECK_WORDS: Record<string, string> = {
+  database: 'Banco de dados',
+  grants: 'Permissões no banco',
+  clock: 'Relógio',
+  data: 'Diretório de dados',
+  spool: 'Arquivos do spool',
+  stated: 'Datas informadas',
+  provider: 'Provedor',
+  books: 'Livros',
+};
+
 /** The name of a code; the code itself where it has none. */
 export function describeCode(words: Record<string, string>, name: string): string {
   return words[name] ?? name;
