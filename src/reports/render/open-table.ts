@@ -1,5 +1,11 @@
 import { fill, formatLocalCount, type Texts } from '../texts/texts.ts';
-import { type FinishedSheet, openSheet, type SheetTarget, type SheetWriter } from '../xlsx/open-sheet.ts';
+import {
+  countPagesWide,
+  type FinishedSheet,
+  openSheet,
+  type SheetTarget,
+  type SheetWriter,
+} from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { quoteTitle } from '../xlsx/write-workbook.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
@@ -123,7 +129,7 @@ function openPart<Row>(
     target,
   );
   sheet.addRow([{ text: title, style: 'title' }], { heightPoints: 24 });
-  sheet.addRow([{ text: `${table.note}  ${factory.subtitle}`, style: 'muted' }]);
+  addNote(sheet, `${table.note}  ${factory.subtitle}`, table.columns);
   sheet.addRow(
     table.columns.map((column) => ({
       text: rendering.texts.columns[column.name],
@@ -132,6 +138,35 @@ function openPart<Row>(
     { heightPoints: HEADER_HEIGHT_POINTS },
   );
   return { number, title, sheet, rows: 0, sums: [] };
+}
+
+/** The first of two printed pages side by side holds at least this share of the columns' width. */
+const FIRST_PAGE_SHARE = 0.45;
+
+/**
+ * Adds the line below the title. Where a row takes two pages side by side, it wraps within the first page, beside the column
+ * that each page repeats: the text that flowed out of that column was printed over the second page.
+ */
+function addNote(sheet: SheetWriter, text: string, columns: readonly { width: number; wraps?: boolean }[]): void {
+  const widths = columns.map(({ width }) => width);
+  if (countPagesWide({ widths }) === 1) {
+    sheet.addRow([{ text, style: 'muted' }]);
+    return;
+  }
+  const limit = FIRST_PAGE_SHARE * widths.reduce((sum, width) => sum + width, 0) - (widths[0] ?? 0);
+  let last = 1;
+  let width = widths[1] ?? 0;
+  while (width + (widths[last + 1] ?? limit) <= limit) width += widths[++last] ?? 0;
+  const range = `B${sheet.nextRow()}:${columnName(last)}${sheet.nextRow()}`;
+  if (last > 1) sheet.merge(range);
+  const lines = Math.ceil(text.length / (width * 0.9));
+  sheet.addRow(
+    [
+      { text: null, style: 'muted' },
+      { text, style: 'mutedWrapped' },
+    ],
+    { heightPoints: 2 + LINE_HEIGHT_POINTS * lines },
+  );
 }
 
 /** Adds the total row. A table without rows gets an empty row first: a sum over its own cell would be circular. */

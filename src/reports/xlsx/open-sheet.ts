@@ -170,7 +170,7 @@ const SCALE_MIN = 10;
 const SCALE_READABLE = 0.65;
 
 /** The number of pages that a row takes; each repeats the frozen columns. */
-function countPagesWide({ widths, breaksPages }: SheetSetup): number {
+export function countPagesWide({ widths, breaksPages }: Pick<SheetSetup, 'widths' | 'breaksPages'>): number {
   const width = widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
   return breaksPages || PAPER_POINTS.width / width >= SCALE_READABLE ? 1 : 2;
 }

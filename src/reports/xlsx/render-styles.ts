@@ -77,6 +77,7 @@ const STYLES = {
   title: { font: 'title', align: 'left', indented: true },
   section: { font: 'section', border: 'section', align: 'left', indented: true },
   muted: { font: 'muted', align: 'left', indented: true },
+  mutedWrapped: { font: 'muted', align: 'left', wraps: true, indented: true },
   note: { font: 'muted', border: 'hair', align: 'right', wraps: true, indented: true },
   hint: { font: 'muted', border: 'hair', align: 'left', indented: true },
   label: { font: 'plain', border: 'hair', align: 'left', indented: true },

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('./read-xlsx.py', import.meta.url));
@@ -114,4 +115,14 @@ export function centsOf(cell: ReadCell | undefined): bigint {
 
 export function sumCents(cells: (ReadCell | undefined)[]): bigint {
   return cells.reduce((total, cell) => total + centsOf(cell), 0n);
+}
+
+/** The text of each page that LibreOffice prints, on one line. */
+export async function printWorkbook(file: string): Promise<string[]> {
+  using home = temporaryDirectory();
+  const profile = `-env:UserInstallation=file://${home.path}/profile`;
+  await run('soffice', [profile, '--headless', '--norestore', '--convert-to', 'pdf', '--outdir', home.path, file]);
+  const pdf = path.join(home.path, `${path.basename(file, '.xlsx')}.pdf`);
+  const { stdout } = await run('pdftotext', [pdf, '-']);
+  return stdout.split('\f').map((page) => page.replace(/\s+/g, ' '));
 }

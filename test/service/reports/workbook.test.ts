@@ -12,6 +12,7 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 import {
   centsOf,
   lineOf,
+  printWorkbook,
   type ReadSheet,
   readWorkbook,
   recalculate,
@@ -48,6 +49,17 @@ beforeAll(async () => {
   sheets = await readWorkbook(file);
 }, 120_000);
 afterAll(() => books[Symbol.asyncDispose]());
+
+test('on paper, the line below a title is whole on the first page of its rows, and not on the second', async () => {
+  const pages = await printWorkbook(file);
+  expect(pages.some((page) => page.includes('O que estava em aberto no fim do dia'))).toBe(true);
+  const cut = pages.filter(
+    (page) =>
+      /valores|relógio/.test(page) &&
+      !/Revisão 1 · [^·]+ · valores em reais · relógio do provedor \([^)]+\)/.test(page),
+  );
+  expect(cut).toEqual([]);
+}, 60_000);
 
 /** The events of the day by the provider's own histories. */
 function happened(operation: string, status: string) {
