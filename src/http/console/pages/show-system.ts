@@ -63,7 +63,11 @@ function jobTable({ calendar }: Context, jobs: JobState[]): Html {
       {
         title: 'Levou',
         cell: ({ last }) =>
-          last?.durationMs == null ? EMPTY_VALUE : formatDuration(Math.round(last.durationMs / 1000)),
+          last?.durationMs == null
+            ? EMPTY_VALUE
+            : last.durationMs < 1000
+              ? '< 1 s'
+              : formatDuration(Math.round(last.durationMs / 1000)),
         align: 'end',
       },
       { title: 'Próxima', cell: (job) => moment(calendar, job.nextAt) },
