@@ -63,7 +63,7 @@ async function refresh() {
 }
 const refreshS = Number(document.body.dataset.refreshS);
 // a failed request is repeated at the next turn
-if (refreshS > 0) setInterval(() => refresh().catch(() => undefined), refreshS * 1000);
+if (refreshS > 0) setInterval(() => void refresh().catch(() => undefined), refreshS * 1000);
 
 // on a phone the navigation is a strip that scrolls: begin where we are. Not by scrollIntoView: Tab would start there
 const here = document.querySelector('nav [aria-current]');

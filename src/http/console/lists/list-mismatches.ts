@@ -85,7 +85,7 @@ export function mismatchListPages(context: Context): Router {
 
 function causeTable(context: Context, causes: OpenCause[]): Html {
   const address = ({ kind, cause }: OpenCause): string =>
-    `/mismatches?${new URLSearchParams({ kind, ...(cause === null ? {} : { cause }) })}`;
+    `/mismatches?${new URLSearchParams({ kind, ...(cause === null ? {} : { cause }) }).toString()}`;
   return html`<section><h2>Por causa</h2>${table({
     caption: 'Divergências por resolver, por causa',
     rows: causes,
