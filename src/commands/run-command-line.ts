@@ -17,7 +17,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   mismatches: async () => (await import('./mismatches.ts')).mismatchesCommand,
   commissions: async () => (await import('./commissions.ts')).commissionsCommand,
-  platforms: async () => (await import('./platforms.ts')).platformsCommand,
+  platforms: async () => (await import('./statements.ts')).platformsCommand,
   merchants: async () => (await import('./merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./callbacks.ts')).callbacksCommand,
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
