@@ -19,7 +19,9 @@ export function stakeOf({ kind, amount, expected, actual }: Evidence): bigint | 
   if (stated !== undefined) return magnitude(stated);
   const name = COMPARED.find((one) => one in before && one in after);
   if (name === undefined) return whole;
-  const [one, other] = [before[name], after[name]].map((value) => (value === null ? 0n : parseSum(String(value))));
+  const [one, other] = [before[name], after[name]].map((value) =>
+    value === null ? 0n : typeof value === 'string' ? parseSum(value) : undefined,
+  );
   return one === undefined || other === undefined ? whole : magnitude(one - other);
 }
 

@@ -24,7 +24,7 @@ import { alert } from './components/alerts.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
 import { jobs } from './components/jobs.ts';
 import * as ledger from './components/ledger.ts';
-import { backfillCount, feedEvent, merchant, newMerchant, rotatedMerchant } from './components/merchants.ts';
+import { backfillCount, feedEvent, merchant, newMerchant, pullToken, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
 import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
 import { report } from './components/reports.ts';
@@ -53,11 +53,6 @@ const receiving = {
 const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
 const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
 const beingMade = z.object({ day: z.iso.date(), state: z.literal('being_made') });
-const pullToken = z.object({
-  id: z.string(),
-  token: z.string(),
-  expires_at: z.iso.datetime({ offset: true }).nullable(),
-});
 const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */

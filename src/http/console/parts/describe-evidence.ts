@@ -108,7 +108,9 @@ function describeDifference(name: string, before: Fields, after: Fields): Part {
   const [one, other] = [before[name], after[name]];
   if (name === 'ids' && Array.isArray(other)) return `${formatCount(other.length - 1)} a mais`;
   if (AMOUNTS.has(name)) {
-    const [from, to] = [one, other].map((value) => (value === null ? 0n : parseSum(String(value))));
+    const [from, to] = [one, other].map((value) =>
+      value === null ? 0n : typeof value === 'string' ? parseSum(value) : undefined,
+    );
     return from === undefined || to === undefined ? EMPTY_VALUE : sameOr(from === to, () => signed(to - from));
   }
   const [from, to] = [one, other].map((value) =>

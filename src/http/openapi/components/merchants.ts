@@ -56,3 +56,5 @@ export const feedEvent = component('FeedEvent', {
   timestamp: instant,
   data: z.record(z.string(), z.unknown()),
 });
+
+export const pullToken = z.object({ id: z.string(), token: z.string(), expires_at: nullableInstant });
