@@ -1,8 +1,8 @@
 /**
  * One alert per root cause. Mismatches of a kind that one run finds have one cause. So have those that are found without a
- * run: they join the group of their kind and severity that fires, else they open the group of the hour. A group that fires
- * into the next hour takes that hour's mismatches too: it counts them, and nobody is paged again for what is known. The
- * alert ends with the last open mismatch; the next one opens another group, and pages.
+ * run: they join the group of their kind and severity that was raised within the last hour and fires, else they open one,
+ * named by the hour. So a storm pages once an hour, and an old mismatch that waits for a person hides no new one. An alert
+ * ends with its last open mismatch.
  *
  * A mismatch joins under a share lock on its firing alert, and the alert ends under an exclusive one: so no mismatch joins
  * an alert that has just ended. The summary of a group is refreshed by the watch. A storm would otherwise count all of its
@@ -18,6 +18,9 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { maskText } from '../domain/person/mask-person.ts';
+
+/** How long a group takes more mismatches. */
+const GROUP_MS = 3_600_000;
 
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
 type Cause = { name: string; scope: string };
@@ -122,7 +125,7 @@ async function findCauses(trx: Transaction<Database>, mismatches: RaisedMismatch
     const name = first.found.kind;
     const run = runIds.get(first.found.runSeq ?? -1);
     const severity = run === undefined ? first.severity : worst([first, ...rest]);
-    const firing = run === undefined ? await findFiringGroup(trx, name, severity) : undefined;
+    const firing = run === undefined ? await findFiringGroup(trx, { name, severity }, now) : undefined;
     const scope = run ?? firing ?? `${severity} ${now.toISOString().slice(0, 13)}Z`;
     const is = { isRun: run !== undefined, isFiring: firing !== undefined };
     causes.push({ name, scope, severity, ...is, mismatches: [first, ...rest] });
@@ -130,17 +133,19 @@ async function findCauses(trx: Transaction<Database>, mismatches: RaisedMismatch
   return causes;
 }
 
-/** @returns the scope of the group that fires, whose alert cannot end before this transaction does. */
+/** @returns the scope of the group that takes mismatches now. Its alert cannot end before this transaction does. */
 async function findFiringGroup(
   trx: Transaction<Database>,
-  name: string,
-  severity: string,
+  { name, severity }: { name: string; severity: string },
+  now: Date,
 ): Promise<string | undefined> {
   const prefix = `${name} ${severity}`;
+  const since = new Date(now.getTime() - GROUP_MS);
   // the index is forced: a full scan of a small table would wait for rows that other writers have locked
   const { rows } = await sql<{ scope: string }>`
     SELECT scope FROM alerts FORCE INDEX (alerts_firing)
-    WHERE firing_scope > ${`${prefix} `} AND firing_scope < ${`${prefix}!`} LIMIT 1 LOCK IN SHARE MODE`.execute(trx);
+    WHERE firing_scope > ${`${prefix} `} AND firing_scope < ${`${prefix}!`} AND raised_at > ${since}
+    ORDER BY firing_scope DESC LIMIT 1 LOCK IN SHARE MODE`.execute(trx);
   return rows[0]?.scope;
 }
 

@@ -44,8 +44,8 @@ test('a storm of false claims is one page and one alert that counts, which a per
       return (await countOpen(served)) === count;
     });
   await advanceUntilOpen(CLAIMS - 1);
-  // the next hour joins the group that fires
-  await served.timers.advance(3_600_000);
+  // within the hour of the first one
+  await served.timers.advance(1_800_000);
   for (const row of rows.slice(-1)) await claim(row);
   await advanceUntilOpen(CLAIMS);
 

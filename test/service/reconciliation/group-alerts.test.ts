@@ -90,10 +90,10 @@ describe('mismatches that are found without a run', () => {
   const readAlerts = ({ context }: TestEnvironment) =>
     context.db.selectFrom('alerts').selectAll().where('name', '=', KIND).orderBy('seq').execute();
 
-  test('are one alert for each severity, also into the next hour; it counts what is open, and ends with the last of them', async () => {
+  test('are one alert an hour for each severity; it counts what is open, and ends with the last of them', async () => {
     await using environment = await openEnvironment();
     await Promise.all(Array.from({ length: 20 }, (_, index) => raise(environment, `row ${index}`)));
-    await environment.timers.advance(3_600_000);
+    await environment.timers.advance(3_500_000);
     await raise(environment, 'row 20');
     await raise(environment, 'grave', { severity: 'critical' });
     await refreshMismatchAlerts(environment.context);
@@ -117,6 +117,14 @@ describe('mismatches that are found without a run', () => {
     const after = await readAlerts(environment);
     expect(after).toHaveLength(3);
     expect(after[2], 'another page').toMatchObject({ ended_at: null });
+    await environment.timers.advance(3_601_000);
+    await raise(environment, 'row 22');
+    await refreshMismatchAlerts(environment.context);
+    expect(await readAlerts(environment), 'one that waits for a person hides no new one').toMatchObject([
+      ...[{}, {}],
+      { ended_at: null, summary: expect.stringContaining('row 21') },
+      { ended_at: null, summary: expect.stringContaining('row 22') },
+    ]);
   });
 
   test('keep their alert when one joins while the last other one is resolved', async () => {
