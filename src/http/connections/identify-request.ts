@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { maskText } from '../../domain/person/mask-person.ts';
 import { withLogFields } from '../../log.ts';
 
-/** With a letter: digits alone could be a document or a phone, which must not reach the log. */
+/** With a letter, and nothing that resembles a document, a phone or an e-mail: they must not reach the log. */
 const REQUEST_ID = /^(?=.*[A-Za-z])[\w.:=+/-]{1,128}$/;
 
 /**
@@ -11,7 +12,8 @@ const REQUEST_ID = /^(?=.*[A-Za-z])[\w.:=+/-]{1,128}$/;
  */
 export function identifyRequest(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
   const given = request.headers['x-request-id'];
-  const id = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  const isUsable = typeof given === 'string' && REQUEST_ID.test(given) && maskText(given) === given;
+  const id = isUsable ? given : randomUUID();
   response.setHeader('x-request-id', id);
   withLogFields({ request_id: id }, answer);
 }

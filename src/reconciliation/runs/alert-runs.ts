@@ -1,6 +1,7 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { RunRef } from '../windows/run-ref.ts';
@@ -15,15 +16,30 @@ const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger }) as 
 /** Scope of alerts raised before alerts were per trigger. Any run that ends without an error resolves them. */
 const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 
-/** Raises the alert of a failed run, unless it fires already: one for a refused key, one for each trigger. */
+/**
+ * Raises the alert of a failed run, unless it fires already: one for a refused key, one for each trigger. While the provider
+ * is unavailable, runs of all triggers fail for one cause: the first of them is alerted.
+ */
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
   const { name, scope } = code === 'provider_unauthorized' ? KEY_ALERT : runAlert(run);
   const message = error instanceof ConfereError ? error.message : 'an unexpected failure';
   const said = summarize(name, { error: message, trigger: run.trigger, run: run.id });
   const alert = { name, severity: 'critical' as const, scope, ...said };
-  await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
+  await transact(
+    context.db,
+    async (trx) => {
+      if (code === 'provider_unavailable' && (await isAnyFiring(trx))) return;
+      await raiseAlerts(trx, [alert], context.clock.now());
+    },
+    { retryDuplicates: true },
+  );
   context.wakeUps.alerts.notify();
+}
+
+async function isAnyFiring(trx: Reader): Promise<boolean> {
+  const firing = trx.selectFrom('alerts').select('seq').where('name', '=', RUN_FAILED);
+  return (await firing.where('firing_scope', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
 }
 
 /**

@@ -43,12 +43,18 @@ it.each(['/healthz', '/metrics', '/nothing', '/api/v1/transactions', '/login', '
   },
 );
 
-it.each(['', 'x'.repeat(129), 'two words', 'maria@example.com', '52998224725', 'a"b', 'ação'.normalize()])(
-  'a request id that is no id (%j) is replaced',
-  async (id) => {
-    expect(await idOf('/healthz', id)).toMatch(UUID);
-  },
-);
+it.each([
+  '',
+  'x'.repeat(129),
+  'two words',
+  'maria@example.com',
+  '52998224725',
+  'cpf52998224725',
+  'a"b',
+  'ação'.normalize(),
+])('a request id that is no id (%j) is replaced', async (id) => {
+  expect(await idOf('/healthz', id)).toMatch(UUID);
+});
 
 it('is on the log lines of its own request alone, also where requests share a commit', async () => {
   const send = (id: string) => idOf('/webhooks/pix', id, { method: 'POST', body: `{"transaction_id":"${id}"}` });

@@ -152,6 +152,17 @@ test('the alert of a failed run fires until a run of its trigger ends without an
   expect(await firing()).toEqual([true, false]);
 });
 
+test('an outage of the provider is one alert, though runs of all triggers fail', async () => {
+  await using environment = await threeDays();
+  environment.provider.switches.fault = () => ({ status: 503 });
+  for (const trigger of ['reconcile_recent', 'reconcile_week', 'reconcile_month'] as const)
+    await advanceUntilDone(environment, environment.reconcile(D3, D3, { trigger }));
+  expect(await alertsOf(environment)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+  environment.provider.switches.fault = () => undefined;
+  await environment.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  expect(await alertsOf(environment)).toMatchObject([{ ended_at: expect.any(Date) }]);
+});
+
 test('the alert of a failed run that a person started ends once other runs have proven its days', async () => {
   await using environment = await threeDays();
   await environment.reconcile(D5, D3, { trigger: 'reconcile_recent' });
