@@ -50,8 +50,8 @@ function draw({ label, series, highest, format }: Chart, groups: Chart['groups']
   const bar = (STEP - 8) / series.length;
   const drawGroup = ({ label: text, title, values: own }: Chart['groups'][number], index: number): Html => {
     const x = LEFT + index * STEP;
-    const told = series.map((one, at) => `${one.title} ${describe(own[at], format)}`).join(', ');
-    return html`<g><title>${title}: ${told}</title><rect class="hit" x="${x}" y="${TOP}" width="${STEP}" height="${HEIGHT + FOOT}"></rect>
+    const described = series.map((one, at) => `${one.title} ${describe(own[at], format)}`).join(', ');
+    return html`<g><title>${title}: ${described}</title><rect class="hit" x="${x}" y="${TOP}" width="${STEP}" height="${HEIGHT + FOOT}"></rect>
 ${series.map((one, at) => {
   const value = own[at];
   if (value === undefined) return undefined;
