@@ -5,7 +5,7 @@ import type { MerchantRow } from '../../merchants/read-merchants.ts';
 const HOUR_MS = 3_600_000;
 export const HOURS_SHOWN = 24;
 /** Callbacks of an hour, and of each undelivered state, whose attempts are read: enough for rates and percentiles. */
-export const SAMPLE_MAX = 100;
+export const SAMPLE_MAX = 50;
 /** Counts end here, so that a long queue does not slow the page down. */
 export const COUNT_MAX = 10_000;
 

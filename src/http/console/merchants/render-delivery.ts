@@ -8,7 +8,7 @@ import {
 } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
-import { formatAge, formatCount, moment } from '../parts/format.ts';
+import { formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { renderChart } from '../parts/render-chart.ts';
@@ -50,8 +50,9 @@ export function describeOutcome(status: number | null, errorClass: string | null
 
 function describeFailing(context: Context, merchant: PresentedMerchant): Html | undefined {
   if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
-  const minutes = Math.round(context.config.CALLBACK_ALERT_AFTER / 60_000);
-  return html`<p class="explain bad"><b>Este endereço não aceita nada ${formatAge(new Date(merchant.failing_since), context.clock.now())}.</b> Nada se perde: os callbacks esperam. A operação e o lojista são avisados depois de ${formatCount(minutes)} min.</p>`;
+  const age = formatAge(new Date(merchant.failing_since), context.clock.now());
+  const after = formatDuration(Math.round(context.config.CALLBACK_ALERT_AFTER / 1000));
+  return html`<p class="explain bad"><b>Este endereço não aceita nada ${age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de ${after}.</p>`;
 }
 
 function describeNext(context: Context, merchant: PresentedMerchant, at: Date | undefined): Part {
