@@ -71,7 +71,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     address: '/merchants/:id/edit',
     roles: ['admin'],
     title: 'Editar lojista',
-    lead: 'O filtro vale para os eventos que o Confere conhecer daqui em diante; o que já foi enfileirado segue como está.',
+    lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
     section: SECTION,
     list: placeOfMerchant,
     names: CHANGE_FIELDS,
