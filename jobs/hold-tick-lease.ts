@@ -28,13 +28,18 @@ export function updateOwnTick({ holder }: Context, db: Kysely<Database>, { job, 
 
 /**
  * Renews the lease of a try until it is disposed. `signal` aborts once the lease is lost: a renewal found the tick taken,
- * or none succeeded before the lease ended, as in a process that was stopped or cut off from the database.
+ * or none succeeded before the lease ended, as in a process that was stopped or cut off from the database. Disposing waits for
+ * the renewals that are under way: one that arrived later would extend the lease of a try that has ended.
  */
-export function holdTickLease(context: Context, own: Try & { leaseUntil: Date }): Disposable & { signal: AbortSignal } {
+export function holdTickLease(
+  context: Context,
+  own: Try & { leaseUntil: Date },
+): AsyncDisposable & { signal: AbortSignal } {
   const lost = new AbortController();
   const lose = (): void => lost.abort(new LeaseLostError(`the lease of ${own.job} was lost`));
   const loseAt = (until: Date): Timer => context.timers.after(until.getTime() - context.clock.now().getTime(), lose);
   let end = loseAt(own.leaseUntil);
+  let renewals: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
   async function renew(): Promise<void> {
@@ -47,16 +52,18 @@ export function holdTickLease(context: Context, own: Try & { leaseUntil: Date })
   }
 
   const renewal = context.timers.every(RENEW_MS, () => {
-    renew().catch((error: unknown) =>
+    const renewed = renew().catch((error: unknown) =>
       context.log.warn({ error: describeError(error), job: own.job }, 'job lease not renewed; the next try is in 10 s'),
     );
+    renewals = Promise.all([renewals, renewed]);
   });
   return {
     signal: lost.signal,
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       isOver = true;
       renewal.cancel();
       end.cancel();
+      await renewals;
     },
   };
 }

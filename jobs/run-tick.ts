@@ -120,7 +120,7 @@ async function claim<T>(
 }
 
 async function workUnderLease(context: Context, own: Try & { leaseUntil: Date }, work: Work): Promise<TickOutcome> {
-  using lease = holdTickLease(context, own);
+  await using lease = holdTickLease(context, own);
   const failure = await work({ ...context, signal: AbortSignal.any([context.signal, lease.signal]) }).then(
     () => undefined,
     (error: unknown) => ({ error }),
