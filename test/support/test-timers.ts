@@ -82,7 +82,8 @@ export function createTestTimers(): TestTimers {
       await sleep(SETTLE_MS);
     },
     freeze() {
-      frozen ??= { elapsedMs: performance.now(), nowMs: Date.now() };
+      // a whole number, so that the sum of two spans is exact
+      frozen ??= { elapsedMs: Math.ceil(performance.now()), nowMs: Date.now() };
       for (const due of pending) arm(due);
     },
   };
