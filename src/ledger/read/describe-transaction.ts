@@ -8,6 +8,7 @@ import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { sortHistory } from '../../domain/sort-history.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { readEventPositions } from '../apply/read-event-positions.ts';
+import { readPostings } from './read-postings.ts';
 
 export type PresentedSource = {
   kind: string;
@@ -47,7 +48,7 @@ export async function describeTransaction(db: Reader, calendar: Calendar, id: st
       recorded_at: entry.recorded_at.toISOString(),
       sequence: entry.event_seq === null ? null : (sequences.get(entry.event_seq) ?? null),
       reverses: entry.reverses_seq === null ? null : `en_${entry.reverses_seq}`,
-      postings: postings.map((posting) => ({ account: posting.account, amount: formatAmount(posting.amount_cents) })),
+      postings: postings.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
       source: presentSource(entry),
     })),
   };
@@ -133,22 +134,12 @@ async function readEntries(db: Reader, transactionSeq: number) {
     .where('transaction_seq', '=', transactionSeq)
     .orderBy('entries.seq')
     .execute();
-  if (rows.length === 0) return [];
-  const postings = await db
-    .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(['entry_seq', 'accounts.name as account', 'amount_cents'])
-    .where(
-      'entry_seq',
-      'in',
-      rows.map((row) => row.seq),
-    )
-    .orderBy('entry_seq')
-    .orderBy('position')
-    .execute();
-  const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
+  const postings = await readPostings(
+    db,
+    rows.map((row) => row.seq),
+  );
   const openings = await findOpenings(db, rows);
-  return rows.map((row) => ({ ...row, postings: byEntry.get(row.seq) ?? [], opening_id: openings.get(row.seq) }));
+  return rows.map((row) => ({ ...row, postings: postings.get(row.seq) ?? [], opening_id: openings.get(row.seq) }));
 }
 
 function presentSource(row: {

@@ -11,6 +11,7 @@ import type { Day, WallTime } from '../../domain/calendar.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import type { Posting } from '../journal/plan-entries.ts';
 import { finishReposts } from '../stated/open-books.ts';
+import { readPostings } from './read-postings.ts';
 
 /** Entries that a preview returns; it counts the others. */
 const ENTRIES_MAX = 2_000;
@@ -82,24 +83,11 @@ async function readEntriesAfter(db: Reader, after: number): Promise<PreviewedEnt
     .orderBy('seq')
     .limit(ENTRIES_MAX)
     .execute();
-  if (rows.length === 0) return [];
-  const postings = await db
-    .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(['entry_seq', 'accounts.name as account', 'amount_cents'])
-    .where(
-      'entry_seq',
-      'in',
-      rows.map(({ seq }) => seq),
-    )
-    .orderBy('entry_seq')
-    .orderBy('position')
-    .execute();
-  const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
-  return rows.map(({ at_wall: atWall, ...row }) => {
-    const own = (byEntry.get(row.seq) ?? []).map(({ account, amount_cents: cents }) => ({ account, cents }));
-    return { ...row, atWall, postings: own };
-  });
+  const postings = await readPostings(
+    db,
+    rows.map(({ seq }) => seq),
+  );
+  return rows.map(({ at_wall: atWall, ...row }) => ({ ...row, atWall, postings: postings.get(row.seq) ?? [] }));
 }
 
 async function readExisting(db: Reader, entries: PreviewedEntry[]): Promise<Set<number>> {
@@ -126,22 +114,35 @@ function silence({ alerts }: Context['wakeUps']): Context['wakeUps'] {
   return { inbox: silent, callbacks: silent, alerts: silent, runs: silent };
 }
 
-/** Transactions of a platform up to which `repostFew` reposts: it takes about a second and locks them meanwhile. */
+/** Transactions of a platform up to which a preview reposts them: it takes about a second and locks them meanwhile. */
 const REPOSTED_MAX = 500;
 
 /**
- * Reposts a platform after its opening changed, in a preview, if it has few transactions.
- * @returns whether it did. A platform with more is reposted in batches, after the change itself.
+ * Previews a change of a platform's opening, with the entries that are reposted because of it.
+ * @returns the preview; `isWhole` is false where the platform has more than REPOSTED_MAX transactions: these are reposted in
+ *   batches after the change, so the preview has the change alone.
  */
-export async function repostFew(context: Context, platform: string): Promise<boolean> {
-  const more = await context.db
+export async function previewRepost(
+  context: Context,
+  platform: string,
+  change: (context: Context) => Promise<unknown>,
+): Promise<ChangePreview & { isWhole: boolean }> {
+  let isWhole = true;
+  const preview = await previewChange(context, async (inner) => {
+    await change(inner);
+    isWhole = await hasFewTransactions(inner.db, platform);
+    if (isWhole) await finishReposts(inner);
+  });
+  return { ...preview, isWhole };
+}
+
+async function hasFewTransactions(db: Reader, platform: string): Promise<boolean> {
+  const more = await db
     .selectFrom('transactions')
     .select('seq')
     .where(matchesPlatform('platform', platform))
     .limit(1)
     .offset(REPOSTED_MAX)
     .executeTakeFirst();
-  if (more) return false;
-  await finishReposts(context);
-  return true;
+  return more === undefined;
 }
