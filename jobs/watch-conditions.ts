@@ -3,6 +3,7 @@
 import type { AlertKind } from '../src/alerts/alert-kinds.ts';
 import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { summarize } from '../src/alerts/texts/describe-alert.ts';
+import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { addDays, listDays } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
@@ -102,21 +103,24 @@ async function findInboxBehind({ db }: Context, now: Date): Promise<AlertOfKind[
   return [{ scope: 'inbox', severity: 'critical', ...said }];
 }
 
-/** Without merchants that fail, which have an alert of their own, and those whose `rate` makes callbacks wait. */
+/** Merchants that fail have an alert of their own. */
 async function findCallbacksBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
-  const row = await db
+  const dueBefore = before(now, CALLBACKS_BEHIND_MS);
+  const behind = (await readWaitingMerchants(db)).filter(({ oldestDueAt }) => oldestDueAt < dueBefore);
+  const [oldest] = behind.toSorted((a, b) => a.oldestDueAt.getTime() - b.oldestDueAt.getTime());
+  if (!oldest) return [];
+  const { count } = await db
     .selectFrom('callbacks')
-    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
-    .select((eb) => [eb.fn.min('next_attempt_at').as('at'), eb.fn.countAll<number>().as('count')])
-    .where('callbacks.state', '=', 'pending')
-    .where('next_attempt_at', '<', before(now, CALLBACKS_BEHIND_MS))
-    .where('merchants.state', '=', 'enabled')
-    .where('merchants.deleted_at', 'is', null)
-    .where('merchants.failing_since', 'is', null)
-    .where('merchants.rate', 'is', null)
-    .executeTakeFirst();
-  if (!row?.at) return [];
-  const said = summarize('callbacks_behind', { count: Number(row.count), since: new Date(row.at).toISOString() });
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', '=', 'pending')
+    .where('next_attempt_at', '<', dueBefore)
+    .where(
+      'merchant_seq',
+      'in',
+      behind.map(({ seq }) => seq),
+    )
+    .executeTakeFirstOrThrow();
+  const said = summarize('callbacks_behind', { count: Number(count), since: oldest.oldestDueAt.toISOString() });
   return [{ scope: 'callbacks', severity: 'critical', ...said }];
 }
 

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
+import { readWaitingMerchants } from './read-waiting-merchants.ts';
 
 /** Delivered ones are not counted: they are nearly all rows of the table. */
 const STATES = ['pending', 'held', 'failed'];
@@ -25,23 +25,8 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
-  // one entry of the index for each merchant
-  const due = await db
-    .selectFrom('callbacks')
-    .select(['merchant_seq', sql<Date | null>`MIN(next_attempt_at)`.as('at')])
-    .where('state', '=', 'pending')
-    .where('next_attempt_at', '<', WHEN_IDLE)
-    .groupBy('merchant_seq')
-    .execute();
-  // their callbacks wait for them, not for a worker
-  const slow = await db
-    .selectFrom('merchants')
-    .select('seq')
-    .where((eb) => eb.or([eb('rate', 'is not', null), eb('failing_since', 'is not', null)]))
-    .execute();
-  const oldestDue = due
-    .filter(({ merchant_seq }) => !slow.some(({ seq }) => seq === merchant_seq))
-    .reduce<Date | null>((first, { at }) => (at && (!first || at < first) ? at : first), null);
+  const dueTimes = (await readWaitingMerchants(db)).map(({ oldestDueAt }) => oldestDueAt.getTime());
+  const oldestDue = dueTimes.length === 0 ? null : new Date(Math.min(...dueTimes));
   return [
     {
       name: 'confere_callbacks',

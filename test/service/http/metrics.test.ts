@@ -136,7 +136,7 @@ describe('the metrics of the database', () => {
       confere_quarantine_bytes: 5,
       'confere_webhook_items_pending{fetch="due"}': 1,
       'confere_webhook_items_pending{fetch="scheduled"}': 1,
-      'confere_callbacks{state="pending"}': 3,
+      'confere_callbacks{state="pending"}': 4,
       'confere_callbacks{state="held"}': 0,
       'confere_callbacks{state="failed"}': 1,
       'confere_runs{state="complete"}': 2,
@@ -286,16 +286,12 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
     .execute();
   await db
     .insertInto('merchants')
-    .values({
-      seq: 3,
-      id: 'm',
-      name: 'm',
-      url: 'https://shop.example',
-      filter: '{}',
-      events_since: now,
-      created_at: now,
-      rate: 1,
-    })
+    .values(
+      [{}, {}, { rate: 1 }, { state: 'paused' }].map((more, index) => ({
+        ...{ seq: index + 1, id: `m${index}`, name: 'm', url: 'https://shop.example', filter: '{}' },
+        ...{ events_since: now, created_at: now, ...more },
+      })),
+    )
     .execute();
   const callback = { merchant_seq: 1, type: 'pix.cashin.paid', source: 'webhook', created_at: ago(300) };
   await db
@@ -306,6 +302,8 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
       { ...callback, webhook_id: 'c', state: 'failed' },
       // of a merchant with a rate
       { ...callback, webhook_id: 'd', state: 'pending', next_attempt_at: ago(200), merchant_seq: 3 },
+      // of a paused merchant, not held yet
+      { ...callback, webhook_id: 'e', state: 'pending', next_attempt_at: ago(100), merchant_seq: 4 },
     ])
     .execute();
   const today = context.calendar.dayOf(now);

@@ -29,6 +29,7 @@ async function readFiring() {
     .select(['name', 'scope', 'severity', 'summary'])
     .where('firing_scope', 'is not', null)
     .where('name', 'not like', 'job\\_%')
+    .orderBy('seq')
     .execute();
 }
 
