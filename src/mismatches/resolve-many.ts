@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
-import { type ActorNote, cutNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
+import { type ActorNote, cutNote, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
 /** Limit of ids in one call, and of mismatches that one call resolves. */
@@ -27,7 +27,7 @@ export async function resolveMany(
   selection: Selection,
   by: ActorNote,
 ): Promise<{ resolved: number; more: boolean }> {
-  if (!by.note?.trim()) await refuseCritical(context, bound(context, selection));
+  if (await includesCritical(context, bound(context, selection))) requireNote(by);
   const { settled, more } = await settleMany(context, selection, { ...by, action: 'resolve' });
   return { resolved: settled, more };
 }
@@ -98,10 +98,9 @@ async function requireKnown({ db }: Context, ids: string[]): Promise<void> {
   if (unknown > 0) throw new ConfereError('not_found', `there is no such mismatch: ${unknown} of ${ids.length} ids`);
 }
 
-async function refuseCritical(context: Context, selection: Bounded): Promise<void> {
+async function includesCritical(context: Context, selection: Bounded): Promise<boolean> {
   const critical = await selectOpen(context, selection).where('severity', '=', 'critical').limit(1).executeTakeFirst();
-  if (critical)
-    throw new ConfereError('invalid_request', 'note: critical mismatches are resolved with a note that says why');
+  return critical !== undefined;
 }
 
 /** @returns the ids of those that were still open. */

@@ -46,14 +46,18 @@ export async function resolveMismatchByHand(context: Context, id: string, by: Ac
   await transact(context.db, async (trx) => {
     if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
     const row = await lockUnresolvedMismatch(trx, id);
-    if (row.severity === 'critical' && !by.note?.trim()) {
-      const fault = 'must say why: it is critical, and the difference stays';
-      throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
-    }
+    if (row.severity === 'critical') requireNote(by);
     const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
     endedAt = context.clock.now();
     await setResolved(trx, row.seq, end, endedAt);
   });
+}
+
+/** A critical mismatch is resolved only with a note. @throws ConfereError `invalid_request`. */
+export function requireNote({ note }: ActorNote): void {
+  if (note?.trim()) return;
+  const fault = 'must say why: a critical mismatch is resolved, and the difference stays';
+  throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
 }
 
 /** Whether an earlier attempt of the same transaction was committed: it resolved the mismatch at that very instant. */
