@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
+import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../../ledger/stated/adjust-books.ts';
 import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/open-books.ts';
 import { compareStatements } from '../../../ledger/stated/state-balance.ts';
@@ -77,13 +77,9 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
     fields: async (_draft, item) => describeOpening(item),
     read: () => undefined,
     async preview(_value, item) {
-      let isWhole = true;
-      const preview = await previewChange(context, async (inner) => {
-        await reverseOpeningEntry(inner, item.id);
-        isWhole = await repostFew(inner, item.platform);
-      });
+      const preview = await previewRepost(context, item.platform, (inner) => reverseOpeningEntry(inner, item.id));
       const later = html`<p class="hint">Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.</p>`;
-      return html`${describeOpening(item)}${await renderPreview(context, preview, isWhole ? undefined : later)}`;
+      return html`${describeOpening(item)}${await renderPreview(context, preview, preview.isWhole ? undefined : later)}`;
     },
     async change(inner, _value, { item }) {
       await reverseOpeningEntry(inner, item.id);

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { previewChange, repostFew } from '../../../ledger/read/preview-change.ts';
+import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
@@ -175,17 +175,15 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' }
 
 async function previewOpening(context: Context, opening: Opened): Promise<Html> {
   const { platform, day, balanceCents } = opening;
-  let isWhole = true;
-  const preview = await previewChange(context, async (inner) => {
-    await stateOpening(inner, { ...opening, actor: 'preview' });
-    isWhole = await repostFew(inner, platform);
-  });
+  const preview = await previewRepost(context, platform, (inner) =>
+    stateOpening(inner, { ...opening, actor: 'preview' }),
+  );
   const stated = facts([
     ['Plataforma', describePlatform(opening)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', money(balanceCents)],
   ]);
-  if (isWhole) return html`${stated}${await renderPreview(context, preview)}`;
+  if (preview.isWhole) return html`${stated}${await renderPreview(context, preview)}`;
   return html`${stated}${await renderPreview(context, preview, await describeLater(context, opening))}`;
 }
 

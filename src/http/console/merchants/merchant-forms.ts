@@ -22,11 +22,17 @@ import {
 } from './merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from './render-filter.ts';
 
-export const SECTION = { address: '/merchants', title: 'Lojistas' };
+const SECTION = { address: '/merchants', title: 'Lojistas' };
 
-/** Where a form about a merchant leads to. */
-export function placeOfMerchant({ id, name }: MerchantRow): { address: string; title: string } {
-  return { address: `/merchants/${id}`, title: name };
+const REFUSALS = { url: { field: 'url', text: 'O Confere não envia para este endereço.' } };
+
+/** What the forms about one merchant share: they find it by their address, and lead to its page. */
+export function ofMerchant({ db }: Context) {
+  return {
+    section: SECTION,
+    list: ({ id, name }) => ({ address: `/merchants/${id}`, title: name }),
+    find: ({ params }) => findMerchant(db, params.id),
+  } satisfies Pick<TwoStepForm<never, MerchantRow>, 'section' | 'list' | 'find'>;
 }
 
 /** The forms that add and change a merchant. */
@@ -60,7 +66,7 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
         shown: showSecret(merchant, secret, 'O lojista recebe callbacks a partir de agora.'),
       };
     },
-    refusals: { url: { field: 'url', text: 'O Confere não envia para este endereço.' } },
+    refusals: REFUSALS,
     action: 'merchant.added',
     done: 'repeated',
   };
@@ -68,15 +74,13 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
 
 function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
   return {
+    ...ofMerchant(context),
     address: '/merchants/:id/edit',
     roles: ['admin'],
     title: 'Editar lojista',
     lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
-    section: SECTION,
-    list: placeOfMerchant,
     names: CHANGE_FIELDS,
     initial: toDraftValues,
-    find: ({ params }) => findMerchant(context.db, params.id),
     fields: async (draft) => merchantFields(draft, false),
     read: (draft) => readMerchant(context, draft),
     preview: async (input, item, response) =>
@@ -85,7 +89,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
       await updateMerchant(inner, item.id, input);
       return item.id;
     },
-    refusals: { url: { field: 'url', text: 'O Confere não envia para este endereço.' } },
+    refusals: REFUSALS,
     action: 'merchant.changed',
     done: 'merchant_changed',
   };

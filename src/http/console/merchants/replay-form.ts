@@ -9,7 +9,7 @@ import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { placeOfMerchant, SECTION } from './merchant-forms.ts';
+import { ofMerchant } from './merchant-forms.ts';
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
 
@@ -18,15 +18,13 @@ const STATES = { all: 'Entregues e falhos', failed: 'Só os que falharam', deliv
 /** The form that sends a merchant's callbacks of a range again; its preview counts them. */
 export function replayForm(context: Context): Router {
   const form: TwoStepForm<Range, MerchantRow> = {
+    ...ofMerchant(context),
     address: '/merchants/:id/replay',
     roles: ['operator'],
     title: 'Repetir um período',
     lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
-    section: SECTION,
-    list: placeOfMerchant,
     names: ['from', 'to', 'states'],
     initial: () => describeYesterday(context),
-    find: ({ params }) => findMerchant(context.db, params.id),
     fields: async (
       draft,
     ) => html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}

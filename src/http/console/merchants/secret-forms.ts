@@ -1,22 +1,20 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
-import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { placeOfMerchant, SECTION, showSecret } from './merchant-forms.ts';
+import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
 export function secretForms(context: Context): Router {
   const shared = {
+    ...ofMerchant(context),
     roles: ['admin'],
-    section: SECTION,
-    list: placeOfMerchant,
     names: [],
-    find: ({ params }) => findMerchant(context.db, params.id),
     read: () => undefined,
     refusals: {},
     done: 'repeated',
