@@ -18,7 +18,6 @@ import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
-import { correctReferenceScopes } from '../../mismatches/correct-reference-scopes.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
 import { CONNECTIONS_MAX } from '../../provider/client.ts';
 import { openClient } from '../../provider/open-client.ts';
@@ -54,7 +53,6 @@ export async function startService(context: Context, options: ServiceOptions, st
   if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
-    await correctReferenceScopes(context);
     const { web, worker } = options.sides;
     // a port that is in use fails before any work begins
     const ownPort = web ? undefined : await serveWorker(context, options, stack);

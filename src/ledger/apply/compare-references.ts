@@ -1,8 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Keys } from '../../database/keys/settings.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import { scopeOfReference } from '../../mismatches/scope-of-reference.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 
 /** Transactions in these statuses no longer count as a payment of their reference. */
@@ -35,7 +36,7 @@ export async function compareReferences(
   const groups = Map.groupBy(await findLive(trx, references), (row) => row.reference);
   const found = [...groups]
     .filter(([, group]) => group.length > 1)
-    .map(([, group]) => describeDuplicate(context, group));
+    .map(([reference, group]) => describeDuplicate(context, reference, group));
   const ended = touched.filter(({ after }) => NOT_LIVE.includes(after.events.at(-1)?.status ?? ''));
   const resolved = [...ended.flatMap(({ after }) => after.reference ?? []), ...previous]
     .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
@@ -57,8 +58,7 @@ async function findLive(trx: Transaction<Database>, references: string[]): Promi
   return rows;
 }
 
-function describeDuplicate(context: Context, group: Live[]): FoundMismatch {
-  const reference = group[0]?.reference ?? '';
+function describeDuplicate(context: Context, reference: string, group: Live[]): FoundMismatch {
   return {
     kind: 'duplicate_reference',
     scope: scopeOfReference(context.keys, reference),
@@ -68,4 +68,12 @@ function describeDuplicate(context: Context, group: Live[]): FoundMismatch {
     actual: { ids: group.map((row) => row.id) },
     baseline: group.every((row) => context.calendar.toInstant(row.created_wall) < context.webhooksSince),
   };
+}
+
+/**
+ * Returns the scope of a `duplicate_reference`: a keyed hash, because a reference may contain a document or a name. A
+ * hash has one length, so two long references are not truncated to one scope.
+ */
+export function scopeOfReference(keys: Keys, reference: string): string {
+  return `hmac:${createHmac('sha256', keys.search).update('reference ').update(reference).digest('hex')}`;
 }

@@ -85,6 +85,22 @@ test('a database with a history that its version has not corrected is refused, a
   expect(await run(old.db)).toContain('0075-drop-histories-to-mend.ts');
 });
 
+test('a database with a reference in the scope of a mismatch or an alert is refused', async () => {
+  const started = [
+    sql`UPDATE mismatches SET kind = 'duplicate_reference', scope = 'reference:pedido 7' ORDER BY seq LIMIT 1`,
+    sql`UPDATE alerts SET name = 'duplicate_reference', summary = 'duplicate_reference: reference:pedido 7' ORDER BY seq LIMIT 1`,
+  ];
+  for (const statement of started) await statement.execute(old.db);
+  await expect(run(old.db)).rejects.toThrow(
+    /^2 mismatches and alerts .* contain a reference: start version 0\.1\.0 once/,
+  );
+  await sql`UPDATE mismatches SET scope = 'hmac:7' WHERE kind = 'duplicate_reference'`.execute(old.db);
+  await sql`UPDATE alerts SET summary = 'duplicate_reference: mismatch mm_7' WHERE name = 'duplicate_reference'`.execute(
+    old.db,
+  );
+  expect(await run(old.db)).toContain('0080-refuse-references-in-scopes.ts');
+});
+
 test('a database that has the baseline recorded is not refused for what it lacks of the replaced migrations', async () => {
   await run(old.db);
   await sql`DELETE FROM migrations WHERE name LIKE '0070-%'`.execute(old.db);

@@ -287,6 +287,14 @@ describe('the life of a mismatch', () => {
     expect(await alertsOf('applied')).toMatchObject([{ firing_scope: null }]);
   });
 
+  test('of a scope that contains a document is named by its id in the alert', async () => {
+    const scope = 'loja 529.982.247-25';
+    await raise(find(scope, 1, 'balance_differs'));
+    const [[mismatch], [alert]] = [await rowsOf(scope), await alertsOf(scope)];
+    expect(alert?.summary).toContain(`balance_differs: mismatch ${mismatch?.id}`);
+    expect(JSON.stringify(alert)).not.toContain('529.982');
+  });
+
   test('of a time before webhooks were owed it is listed, and alerts nobody', async () => {
     const events = ['paid', 'denied', 'pending'].map((status, index) => ({
       status,
