@@ -48,14 +48,17 @@ type DescribedError = { name: string; code?: string | number; message?: string; 
 const STACK_LINES_MAX = 4;
 const CAUSES_MAX = 3;
 
+/** Our own errors. Messages of others, such as those of mysql2, undici and the parsers, quote their input. */
+const LOGGED_MESSAGES = ['ConfereError', 'InvariantError'];
+
 /** Describes an error for the log: class, code and stack; the message only of our own errors. */
 export function describeError(error: unknown, depth = 0): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, errno } = error as { code?: string | number; errno?: string | number };
   const described: DescribedError = { name: error.name };
-  if (code ?? errno) described.code = code ?? errno ?? '';
-  // mysql2, undici and the parsers quote their input in the message
-  if (error.name === 'ConfereError') described.message = error.message;
+  const named = code ?? errno;
+  if (named) described.code = named;
+  if (LOGGED_MESSAGES.includes(error.name)) described.message = error.message;
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   const ours = frames.filter((line) => !line.includes('node_modules') && !line.includes('node:internal'));
   described.at = (ours.length > 0 ? ours : frames).slice(0, STACK_LINES_MAX).map((line) => line.trim().slice(3));

@@ -16,6 +16,14 @@ export type ErrorCode =
   | 'provider_unreadable'
   | 'books_broken';
 
+/**
+ * A bug: something that must hold does not, such as a row that was written and is not found. Its message goes to the log, so
+ * it names rows by their numbers and ids, and holds nothing personal.
+ */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+}
+
 /** An error whose message says what happened and what to do next. */
 export class ConfereError extends Error {
   readonly code: ErrorCode;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, InvariantError } from '../domain/errors.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
@@ -73,10 +73,10 @@ export function withoutSeq<T extends object>({ seq: _, ...rest }: T & { seq?: nu
 
 /**
  * A row that the request has just written, as its answer shows it.
- * @throws Error if it is missing: a bug, answered 500. The row itself is committed.
+ * @throws InvariantError if it is missing, answered 500. The row itself is committed.
  */
 export function presentWritten<T extends object>(row: (T & { seq?: number }) | undefined, of: string): Omit<T, 'seq'> {
-  if (row === undefined) throw new Error(`${of} was written and is not found`);
+  if (row === undefined) throw new InvariantError(`${of} was written and is not found`);
   return withoutSeq(row);
 }
 

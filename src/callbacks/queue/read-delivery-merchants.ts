@@ -1,3 +1,4 @@
+import type { NotNull } from 'kysely';
 import type { Context } from '../../context.ts';
 import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
 
@@ -21,11 +22,12 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
     .select(['seq', 'id', 'url', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
     .where('deleted_at', 'is', null)
     .where('url', 'is not', null)
+    .$narrowType<{ url: NotNull }>()
     .execute();
   return rows.map((row) => ({
     seq: row.seq,
     id: row.id,
-    url: row.url ?? '',
+    url: row.url,
     rate: row.rate,
     holdsBack: holdsBack(row),
     probeIsDue:

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import { isTracing } from '../../tracing/in-span.ts';
 import { nameSender } from '../receive/name-sender.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
@@ -46,6 +47,8 @@ export type ClaimedItem = {
  * provider is asked: no lock is held over the network. The lease is renewed during the fetch, and expires if the process
  * dies. Where more items are due than `itemsMax`, the first ids of bodies without a fetch come first: a genuine webhook
  * must not wait behind items that were fetched before or wait for the list.
+ *
+ * An item without its webhook is logged and left out, so that it delays no other item.
  */
 export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
   const now = context.clock.now();
@@ -96,7 +99,15 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
-    return rows.map((row) => toClaimedItem(row, bySeq));
+    return rows.flatMap((row) => {
+      if (bySeq.has(row.webhook_seq)) return [toClaimedItem(row, bySeq)];
+      const missing = { item: row.seq, webhook: row.webhook_seq };
+      context.log.error(
+        missing,
+        'the webhook of an item is gone; the item is not verified, and is claimed again in 20 s',
+      );
+      return [];
+    });
   });
 }
 
@@ -121,14 +132,15 @@ type WebhookRow = {
   headers?: string | undefined;
 };
 
-/** @param webhooks by seq. */
+/** @param webhooks by row number. @throws InvariantError if the item's webhook is not among them. */
 export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRow>): ClaimedItem {
   const webhook = webhooks.get(row.webhook_seq);
+  if (!webhook) throw new InvariantError(`item ${row.seq} has no webhook ${row.webhook_seq}`);
   return {
     seq: row.seq,
     webhookSeq: row.webhook_seq,
-    webhookHash: webhook?.hash ?? Buffer.alloc(32),
-    webhookRepeats: webhook?.repeats ?? 0,
+    webhookHash: webhook.hash,
+    webhookRepeats: webhook.repeats,
     receivedAt: row.received_at,
     transactionId: row.transaction_id,
     reference: row.reference,
@@ -136,13 +148,13 @@ export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, WebhookRo
     position: row.position,
     misses: row.misses,
     granted: row.granted === 1,
-    sender: nameSender(webhook?.source_address ?? ''),
+    sender: nameSender(webhook.source_address),
     claimedStatus: row.claimed_status,
     claimedAmountCents: row.claimed_amount_cents,
     fetches: row.looks,
     fetchedAt: row.looked_at,
-    itemsInWebhook: webhook?.items ?? 0,
-    traceparent: readTraceparent(webhook?.headers),
+    itemsInWebhook: webhook.items,
+    traceparent: readTraceparent(webhook.headers),
   };
 }
 

@@ -1,6 +1,7 @@
-import type { Transaction } from 'kysely';
+import type { NotNull, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
+import { groupValues } from '../../domain/group-values.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
@@ -62,10 +63,11 @@ async function findReferences(trx: Transaction<Database>, seqs: number[]): Promi
     .where('webhook_seq', 'in', [...new Set(seqs)])
     .where('parties.forgotten_at', 'is not', null)
     .where('webhook_items.reference', 'is not', null)
+    .$narrowType<{ reference: NotNull }>()
     .execute();
-  const references = new Map<number, string[]>();
-  for (const { webhook_seq, reference } of rows) {
-    references.set(webhook_seq, [...(references.get(webhook_seq) ?? []), reference ?? '']);
-  }
-  return references;
+  return groupValues(
+    rows,
+    ({ webhook_seq: seq }) => seq,
+    ({ reference }) => reference,
+  );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import { transact } from '../../database/transact.ts';
 import { COMMIT_TIMEOUT_MS } from './write-arrivals.ts';
 
@@ -18,7 +19,7 @@ export async function probeInbox({ db, clock, preparedStatements }: Context): Pr
         ...{ body: Buffer.alloc(0), received_at: clock.now(), source_address: '', headers: '{}', state: 'probe' },
       })
       .executeTakeFirstOrThrow();
-    await trx.deleteFrom('webhooks').where('seq', '=', Number(insertId)).execute();
+    await trx.deleteFrom('webhooks').where('seq', '=', requireRowNumber(insertId, 'a probe of the inbox')).execute();
   });
   await preparedStatements.execute('DO 0', [], COMMIT_TIMEOUT_MS);
 }

@@ -26,9 +26,9 @@ export async function findInDayPages(
 ): Promise<Map<string, FetchResult>> {
   const found = new Map<string, FetchResult>();
   const days = await findDays(context, items);
-  const byDay = Map.groupBy(days.keys(), (id) => days.get(id) ?? '');
+  const byDay = Map.groupBy(days, ([, day]) => day);
   try {
-    for (const [day, ids] of byDay) await readDay(client, day, new Set(ids), found);
+    for (const [day, of] of byDay) await readDay(client, day, new Set(of.map(([id]) => id)), found);
   } catch (error) {
     context.log.warn({ error: describeError(error) }, 'reading the list for a burst failed; fetching the rest by id');
   }

@@ -49,7 +49,8 @@ export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Name
       );
     for (const before of COLUMNS.slice(0, index)) select = select.where(before, 'is', null);
     for (const row of await select.limit(left).execute()) {
-      const transactionId = names.get(textOf(row[column] ?? ''))?.id;
+      const name = row[column];
+      const transactionId = name === null ? undefined : names.get(textOf(name))?.id;
       if (transactionId !== undefined) found.push({ seq: row.seq, webhookSeq: row.webhook_seq, transactionId });
     }
   }
@@ -81,7 +82,11 @@ async function listNames(db: Reader, learnt: LearntTransaction[], column: (typeo
       ),
     )
     .execute();
-  return new Map(own.map((row) => [textOf(row[column] ?? ''), { name: row[column] ?? '', id: row.id }]));
+  return new Map(
+    own.flatMap(({ id, [column]: name }): [string, { name: string | Buffer; id: string }][] =>
+      name === null ? [] : [[textOf(name), { name, id }]],
+    ),
+  );
 }
 
 function textOf(name: string | Buffer): string {

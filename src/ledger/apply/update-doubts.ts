@@ -134,7 +134,7 @@ function describeDifference(
 ): Difference | undefined {
   // a list adds nothing to what shows have reported
   const gone = observation.isShow
-    ? observation.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.isReported)
+    ? observation.lacks.filter(({ seq }) => seq !== undefined && doubts.events.get(seq)?.isReported)
     : [];
   const isOwnReported = observation.isShow && doubts.own?.isReported === true && observation.statusAgrees === false;
   if (gone.length + observation.showsAgain.length === 0 && !isOwnReported) return undefined;

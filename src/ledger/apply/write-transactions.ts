@@ -6,6 +6,7 @@ import { indexParty } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
 import { eventKey, type StoredEvent } from '../../domain/sort-history.ts';
 import { readWithheldHash } from '../../privacy/withhold-extra.ts';
@@ -183,7 +184,7 @@ async function insertEvents(
 
 function toRow(stored: StoredTransaction, now: Date) {
   const state = summarizeHistory(stored);
-  if (!state) throw new Error(`transaction ${stored.id} has no event`);
+  if (!state) throw new InvariantError(`transaction ${stored.id} has no event`);
   const withheld = stored.extra === null ? undefined : readWithheldHash(stored.extra);
   return {
     id: stored.id,

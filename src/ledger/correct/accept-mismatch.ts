@@ -63,8 +63,8 @@ export async function acceptMismatch(
       const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
       if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
       // lock the transaction first, in the order of an applier: this prevents deadlocks
-      const transactionId = named.transaction_id ?? '';
-      const loaded = (await loadStoredTransactions(trx, [transactionId])).get(transactionId);
+      const { transaction_id: about } = named;
+      const loaded = about === null ? undefined : (await loadStoredTransactions(trx, [about])).get(about);
       const mismatch = await lockUnresolvedMismatch(trx, id);
       if (!loaded || !isAcceptableKind(mismatch.kind)) {
         throw new ConfereError(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Calendar } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, InvariantError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -117,10 +117,10 @@ function setInForce(stored: StoredTransaction, lacks: Set<number>, again: Set<nu
   return { events, outOfForce: all.filter(isOutOfForce) };
 }
 
-/** Returns the facts that a correction's callback reports, before or after it. @throws Error without an event: a bug. */
+/** Returns the facts that a correction's callback reports, before or after it. @throws InvariantError without an event. */
 export function describeFacts(calendar: Calendar, stored: StoredTransaction): CorrectedFacts {
   const last = stored.events.at(-1);
-  if (!last) throw new Error(`transaction ${stored.id} has no event in force, so a correction has no status to report`);
+  if (!last) throw new InvariantError(`transaction ${stored.id} has no event in force: a correction has no status`);
   return {
     operation: stored.operation,
     status: last.status,

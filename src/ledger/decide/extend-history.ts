@@ -12,6 +12,7 @@
  */
 
 import type { WallTime } from '../../domain/calendar.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import type { ObservedEvent, ObservedTransaction } from '../../domain/observation.ts';
 import {
   eventKey,
@@ -147,7 +148,8 @@ function addReal(
   return history
     .filter((event) => !keys.has(eventKey(event)))
     .map((event): StoredEvent => {
-      const position = positions.get(eventKey(event)) ?? 0;
+      const position = positions.get(eventKey(event));
+      if (position === undefined) throw new InvariantError('an event of a history has no position in it');
       return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false };
     });
 }

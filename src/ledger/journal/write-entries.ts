@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { insertReturning } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
 import type { EntryInForce } from './diff-entries.ts';
@@ -57,7 +58,11 @@ export async function writeEntries(
         draft.postings.map((posting, position) => ({
           entry_seq: requireRowNumber(seqs[index], 'a new entry'),
           position,
-          account_seq: requireRowNumber(accounts.get(posting.account), `account ${posting.account}`),
+          // without its name: a platform, and so an account's name, may contain a document
+          account_seq: requireRowNumber(
+            accounts.get(posting.account),
+            `account ${position + 1} of a new ${draft.kind}`,
+          ),
           at_wall: draft.at_wall,
           amount_cents: posting.cents,
         })),
@@ -82,7 +87,8 @@ function draftEntries(change: JournalChange): Draft[] {
     ...base,
     source: (entry.event && change.sources?.get(entry.event)) ?? change.source,
     kind: entry.kind,
-    event_seq: entry.event?.seq ?? null,
+    // only an amount held when the books opened has no event
+    event_seq: entry.event === undefined ? null : requireRowNumber(entry.event.seq, 'the event of an entry'),
     reverses_seq: null,
     platform: entry.platform,
     at_wall: entry.atWall,
@@ -93,7 +99,7 @@ function draftEntries(change: JournalChange): Draft[] {
 
 function assertBalanced(draft: Draft): void {
   const sum = draft.postings.reduce((total, posting) => total + posting.cents, 0n);
-  if (sum !== 0n) throw new Error(`an entry of kind ${draft.kind} does not sum to zero`);
+  if (sum !== 0n) throw new InvariantError(`an entry of kind ${draft.kind} does not sum to zero`);
 }
 
 /** @returns the entries' row numbers, matched by what they reverse, or by transaction, event and kind. */
@@ -110,7 +116,7 @@ async function insertEntries(
   const seqOf = new Map(rows.map((row) => [entryKey(row), row.seq]));
   return drafts.map((draft) => {
     const seq = seqOf.get(entryKey(draft));
-    if (seq === undefined) throw new Error(`an entry of kind ${draft.kind} was written but is not found`);
+    if (seq === undefined) throw new InvariantError(`an entry of kind ${draft.kind} was written but is not found`);
     return seq;
   });
 }

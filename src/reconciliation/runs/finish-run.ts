@@ -1,12 +1,13 @@
 import type { Context } from '../../context.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import { runsFinished } from '../../metrics/metrics.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 
 /**
  * Writes the result of a run.
  * @param error why it failed; undefined where it ended without an error.
- * @throws where it ended without an error but none of its windows holds a day of its range: that day was not read.
+ * @throws InvariantError where it ended without an error but none of its windows holds a day of its range: that day was not read.
  */
 export async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
   const windows = await context.db
@@ -23,7 +24,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
     .orderBy('from_day')
     .execute();
   const unread = run.how === 'open' ? undefined : findGap(run, windows.map(toRange));
-  if (error === undefined && unread) throw new Error(`no window of run ${run.id} holds ${unread}`);
+  if (error === undefined && unread) throw new InvariantError(`no window of run ${run.id} holds ${unread}`);
   const counted = windows.filter((window) => window.state === 'counted');
   const unproven = windows.filter((window) => window.state !== 'complete' && window.state !== 'counted');
   const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';

@@ -5,8 +5,8 @@ import { LATE_DAYS } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import type { ReportState, WholeReading } from '../plan/report-plan.ts';
 
-/** A reading of the days `from` to `to`; `counted`: proven by counts, by no run of its own. */
-type Window = WholeReading & { from: Day; to: Day; counted?: boolean };
+/** The days `from` to `to`, read by one run; or `counted`: read or counted, by which run does not matter. */
+type Window = { from: Day; to: Day; askedAt: Date } & ((WholeReading & { counted?: false }) | { counted: true });
 export type DayClassification = { state: ReportState; reading: WholeReading | undefined };
 
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
@@ -58,10 +58,9 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
     .where('asked_at', '>=', after)
     .groupBy(['from_day', 'to_day'])
     .execute();
-  return rows.map((row) => ({
-    ...{ runSeq: 0, runId: '', from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at ?? 0) },
-    counted: true,
-  }));
+  return rows.flatMap(({ from_day: from, to_day: to, asked_at: askedAt }) =>
+    askedAt === null ? [] : [{ from, to, askedAt: new Date(askedAt), counted: true }],
+  );
 }
 
 /**
@@ -71,7 +70,7 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
  * @param windows complete readings, and days proven by counts (`counted`), oldest first.
  */
 export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
-  const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);
+  const covering = windows.filter((window) => window.from <= day && window.to >= day).filter(isReading);
   if (now < endsAt) return { state: 'partial', reading: toReading(covering.at(-1)) };
   const late = windows.filter((window) => window.askedAt >= endsAt);
   const reading = toReading(covering.find((window) => window.askedAt >= endsAt));
@@ -80,6 +79,10 @@ export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: D
   return { state: closed ? 'closed' : 'provisional', reading };
 }
 
-function toReading(window: Window | undefined): WholeReading | undefined {
+function isReading(window: Window): window is Window & WholeReading {
+  return window.counted !== true;
+}
+
+function toReading(window: WholeReading | undefined): WholeReading | undefined {
   return window && { runSeq: window.runSeq, runId: window.runId, askedAt: window.askedAt };
 }

@@ -15,7 +15,7 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, InvariantError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
@@ -101,7 +101,7 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, finished);
     const row = await findRevision(context.db, day, plan.revision);
-    if (!row) throw new Error(`revision ${plan.revision} of ${day} was inserted but is not found`);
+    if (!row) throw new InvariantError(`revision ${plan.revision} of ${day} was inserted but is not found`);
     context.log.info({ day, revision: plan.revision, state: plan.state }, 'report made');
     return { report: presentReport(row), changed: true };
   });

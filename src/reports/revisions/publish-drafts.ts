@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { InvariantError } from '../../domain/errors.ts';
 import { FORMATS, type Format } from '../plan/report-plan.ts';
 import { readFileChunks } from '../xlsx/read-file-chunks.ts';
 
 /** A file as the revision's row describes it. */
 export type ReportFile = { format: Format; name: string; bytes: number; sha256: string };
 
-/** The hash of a revision's workbook, as its row stores it. @throws Error without a workbook: a bug. */
+/** The hash of a revision's workbook, as its row stores it. @throws InvariantError without a workbook. */
 export function hashOfWorkbook(files: readonly ReportFile[]): Buffer {
   const workbook = files.find((file) => file.format === 'xlsx');
-  if (!workbook) throw new Error('a revision without a workbook has no hash to store');
+  if (!workbook) throw new InvariantError('a revision without a workbook has no hash to store');
   return Buffer.from(workbook.sha256, 'hex');
 }
 
