@@ -13,11 +13,9 @@ import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
+import { findLastTick, readFirstStart } from '../src/timetable/read-job-states.ts';
 import { dropOldNightly } from './drop-old.ts';
-import { findMissedTick } from './find-missed-tick.ts';
-import { reconcileDays } from './reconcile-days.ts';
-import { reconcileOpenDays } from './reconcile-open-days.ts';
-import { reconcileUnclosedDays } from './reconcile-unclosed-days.ts';
+import { reconcileDays, reconcileOpenDays, reconcileUnclosedDays } from './reconcile-days.ts';
 import { retryAbandonedTicks, runTick, type Work } from './run-tick.ts';
 import { sendHeartbeat } from './send-heartbeat.ts';
 import { watch } from './watch.ts';
@@ -104,6 +102,19 @@ export function startJobScheduler(context: Context): AsyncDisposable {
 async function runMissed(context: Context, job: Job): Promise<void> {
   const dueAt = await findMissedTick(context, job);
   if (dueAt) await runTick(context, { job: job.name, dueAt }, WORK[job.name]);
+}
+
+/**
+ * The newest due time of a job if it was missed: no replica was up, the process was too busy, or the job's tick before was
+ * still running. Older ones are not made up. Nothing was missed before the service first started. All replicas compute the
+ * same time, so the tick runs once.
+ */
+async function findMissedTick({ config, db, clock }: Context, job: Job): Promise<Date | undefined> {
+  const { newest } = findDueTimes(job.cron, config.PROVIDER_TIME_ZONE, clock.now());
+  const last = await findLastTick(db, job.name);
+  // a tick that runs still is waited for; an abandoned one is retried
+  if (newest === undefined || last?.finishedAt === null) return undefined;
+  return newest > (last?.dueAt ?? (await readFirstStart(db))) ? newest : undefined;
 }
 
 /**

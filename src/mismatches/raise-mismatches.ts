@@ -175,3 +175,8 @@ function toRow({ id, found, severity }: Row, now: Date) {
 function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(value);
 }
+
+/** Makes a mismatch of several webhooks name the next one, once the named one is processed. */
+export async function reassignMismatch(trx: Transaction<Database>, seq: number, webhookSeq: number): Promise<void> {
+  await trx.updateTable('mismatches').set({ webhook_seq: webhookSeq }).where('seq', '=', seq).execute();
+}

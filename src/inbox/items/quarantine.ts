@@ -3,8 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { reassignMismatch } from '../../mismatches/reassign-mismatch.ts';
+import { raiseMismatches, reassignMismatch } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 
 /** Raises `webhook_quarantined`: one open mismatch for each reason and hour. It names the first webhook. */

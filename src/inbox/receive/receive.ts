@@ -20,7 +20,6 @@ import { createGarbageQuota, createHitCheck, type GarbageQuota, LARGE_BODY_BYTES
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import { nameSender } from './name-sender.ts';
 import { namesTransaction } from './parse-items.ts';
-import { truncateAddress } from './truncate-address.ts';
 import { COMMIT_TIMEOUT_MS, roundDownRows, writeArrivals } from './write-arrivals.ts';
 
 const BATCH_ROWS_MAX = 512;
@@ -34,6 +33,14 @@ const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** Share of the spool beyond which webhooks that name no transaction are refused. */
 const SPOOL_GARBAGE_SHARE = 0.5;
+
+/** Size of the address columns. */
+const ADDRESS_BYTES_MAX = 64;
+/** Most bytes of UTF-8 for one UTF-16 code unit. */
+const CHAR_BYTES_MAX = 3;
+
+const encoder = new TextEncoder();
+const buffer = new Uint8Array(ADDRESS_BYTES_MAX);
 
 export type Received = { id: string; duplicate: boolean; defect: BodyDefect | undefined };
 type ReceivedRequest = Pick<Arrival, 'body' | 'address' | 'headers'>;
@@ -161,4 +168,14 @@ async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcom
   webhooksSpooled.inc(batch.length);
   spoolBytes.set(spool.bytes);
   return repeats.map((duplicate) => ({ duplicate }));
+}
+
+/**
+ * Cuts the sender's address between two characters to the size of its column. Behind a proxy the address is any text of a
+ * header. Short texts, such as IPv4 addresses, are returned without encoding them.
+ */
+function truncateAddress(address: string): string {
+  if (address.length * CHAR_BYTES_MAX <= ADDRESS_BYTES_MAX) return address;
+  const { read } = encoder.encodeInto(address, buffer);
+  return read === address.length ? address : address.slice(0, read);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reconcileOpenDays } from '../../../jobs/reconcile-open-days.ts';
+import { reconcileOpenDays } from '../../../jobs/reconcile-days.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import {

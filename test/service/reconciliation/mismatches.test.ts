@@ -5,7 +5,7 @@ import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { acceptMismatchOrSurplus } from '../../../src/reconciliation/windows/accept-surplus.ts';
-import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-absent.ts';
+import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-by-id.ts';
 import { LeaseLostError } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { resolveSeenMismatches } from '../../../src/reconciliation/windows/resolve-seen-mismatches.ts';
 import { classifyDay } from '../../../src/reports/revisions/classify-day.ts';

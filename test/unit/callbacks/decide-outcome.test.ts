@@ -1,8 +1,12 @@
 import { createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextDelayMs, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/deliver/back-off.ts';
-import { type AttemptResult, decideOutcome } from '../../../src/callbacks/deliver/decide-outcome.ts';
+import {
+  type AttemptResult,
+  decideOutcome,
+  nextDelayMs,
+  RETRY_AFTER_MS_MAX,
+} from '../../../src/callbacks/deliver/decide-outcome.ts';
 import {
   afterFailure,
   BREAKER_WINDOW_MS,

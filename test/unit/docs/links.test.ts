@@ -78,3 +78,21 @@ test('every file that the guides name exists', () => {
   );
   expect(missing).toEqual([]);
 });
+
+/** The files that a part of docs/architecture.md names. @param from the sentence that begins it; the next one ends it. */
+function listWalk(from: RegExp, to: RegExp): Set<string> {
+  const text = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
+  const [start, end] = [text.search(from), text.search(to)];
+  expect(start, String(from)).toBeGreaterThan(0);
+  expect(end, String(to)).toBeGreaterThan(start);
+  const files = text.slice(start, end).matchAll(/`([\w./-]+\.ts)`/g);
+  return new Set([...files].map(([, file = '']) => path.basename(file)));
+}
+
+test('the walks through the code name as many files as they say, and no more than a reader follows', () => {
+  const webhook = listWalk(/^28 files, in the order/m, /^Four files stand beside this path/m);
+  const page = listWalk(/^15 files up to the ledger/m, /^Five more prove the day/m);
+  expect([webhook.size, page.size]).toEqual([28, 15]);
+  expect(listWalk(/^Four files stand beside/m, /^## A list page/m).size).toBe(4);
+  expect(listWalk(/^Five more prove the day/m, /^One stands beside this path/m).size).toBe(5);
+});

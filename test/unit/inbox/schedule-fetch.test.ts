@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scheduleFetch } from '../../../src/inbox/verify/schedule-fetch.ts';
+import { scheduleFetch } from '../../../src/inbox/verify/classify-item.ts';
 
 const RECEIVED = new Date('2026-11-20T12:00:00Z');
 const GRACE_MS = 600_000;

@@ -1,3 +1,7 @@
+/**
+ * Fetches by id what a reading leaves open: the rows that it shows in two versions, and the stored transactions that it lacks.
+ * No mismatch is raised before the provider has shown the transaction itself.
+ */
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays } from '../../domain/calendar.ts';
@@ -12,7 +16,7 @@ import type { RunRef, Window } from './run-ref.ts';
 /** How many stored transactions are compared with a reading at once: a day may hold a million. */
 const STORED_ROWS_MAX = 5_000;
 
-/** Transactions that one window fetches by id. The next run fetches the others: those without a mismatch come first. */
+/** Transactions that one window fetches by id, for either reason. The next run fetches the others. */
 const SHOWS_MAX = 500;
 
 type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
@@ -23,6 +27,33 @@ type Options = {
   storedMax?: number;
   showsMax?: number;
 };
+
+/**
+ * Fetches by id the transactions that one pass showed in two versions. They changed while they were read, or the list
+ * mixes two copies of the provider's data. The fetched row is the newest observation.
+ * @param checkLease throws if another process has taken the run: called before each request.
+ * @returns ids of transactions that changed.
+ */
+export async function fetchInconsistent(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+  ids: string[],
+  checkLease: () => void,
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  context.log.info(
+    { run: run.id, inconsistent: ids.length, fetched: Math.min(ids.length, SHOWS_MAX) },
+    'one pass showed rows in two versions; fetching them by id',
+  );
+  const changed: string[] = [];
+  const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
+  for (const id of ids.slice(0, SHOWS_MAX)) {
+    checkLease();
+    changed.push(...(await fetchAndApply(context, client, id, source)).changed);
+  }
+  return changed;
+}
 
 /**
  * Fetches by id each stored transaction that a complete reading of the window lacks, up to SHOWS_MAX. A transaction that
