@@ -1,3 +1,5 @@
+import { type Language, NUMBER_MARKS } from './language/language.ts';
+
 /**
  * Largest amount of a transaction, commission, adjustment, opening or statement: ten trillion. Sums are signed BIGINTs,
  * which hold thousands of the largest amounts.
@@ -54,13 +56,39 @@ export function formatAmount(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** Formats cents for people in Brazil: `R$ 1.234,56`. */
-export function formatMoney(cents: bigint): string {
+/** Formats cents for people: `R$ 1.234,56`, in English `R$ 1,234.56`. */
+export function formatMoney(cents: bigint, language: Language = 'pt-BR'): string {
   const [whole = '0', fraction = '00'] = formatAmount(cents < 0n ? -cents : cents).split('.');
-  return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole)},${fraction}`;
+  return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole, language)}${NUMBER_MARKS[language].decimal}${fraction}`;
 }
 
-/** `1.234.567`. */
-export function groupThousands(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, '.');
+/** `1.234.567`, in English `1,234,567`. */
+export function groupThousands(digits: string, language: Language = 'pt-BR'): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, NUMBER_MARKS[language].grouping);
+}
+
+const TYPED_AMOUNT = {
+  'pt-BR': /^-?(?:\d{1,3}(?:\.\d{3})+(?=,)|\d+)(?:,\d{1,2})?$/,
+  en: /^-?(?:\d{1,3}(?:,\d{3})+(?=\.)|\d+)(?:\.\d{1,2})?$/,
+} as const satisfies Record<Language, RegExp>;
+
+/** Whether a text is written as an amount of that language, of any size. */
+export function isTypedAmount(text: string, language: Language): boolean {
+  return TYPED_AMOUNT[language].test(text);
+}
+
+/**
+ * Parses an amount that a person typed in a page of that language: `1.234,56`, in English `1,234.56`, with an optional
+ * leading `-`. `1.234` alone may be a thousand or a fraction: grouped digits need their cents.
+ * @returns undefined for any other text, or for more than `AMOUNT_CENTS_MAX`.
+ */
+export function parseTypedAmount(text: string, language: Language): bigint | undefined {
+  if (!isTypedAmount(text, language)) return undefined;
+  const { decimal, grouping } = NUMBER_MARKS[language];
+  return parseSignedAmount(text.replaceAll(grouping, '').replace(decimal, '.'));
+}
+
+/** `1.234,56` with an optional leading `-`, as `parseTypedAmount` takes it. */
+export function formatTypedAmount(cents: bigint, language: Language): string {
+  return formatMoney(cents, language).replace('R$ ', '');
 }

@@ -45,7 +45,7 @@ const SIBLINGS_ALLOWED = [
 ];
 /** Rooms within a room stand in the order of the flow: a file imports its own folder, and folders before it. */
 const INNER: Record<string, string[]> = {
-  'src/domain': ['person'],
+  'src/domain': ['language', 'person'],
   'src/database': ['tables', 'keys'],
   'src/provider': ['list'],
   'src/alerts': ['texts', 'read'],
@@ -55,7 +55,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
-  'src/http/console': ['parts', 'balances', 'lists', 'merchants', 'pages', 'overview'],
+  'src/http/console': ['languages', 'parts', 'balances', 'lists', 'merchants', 'pages', 'overview'],
   'src/commands': ['serve', 'forget'],
 };
 /** Which room writes a table; src/privacy erases from all. */

@@ -1,17 +1,18 @@
 /**
  * The texts of alerts. An alert stores its facts, and its texts are made from them in the language in which they are read:
- * a channel's in ALERT_LOCALE, the console's in pt-BR. `summary`, for the log and the API, is the English text with
- * instants in UTC.
+ * a channel's in ALERT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
+ * with instants in UTC.
  */
 import type { Calendar } from '../../domain/calendar.ts';
+import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domain/language/language.ts';
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertKind } from '../alert-kinds.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
 import { PT_BR_SAY, PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
 
-export type AlertLocale = 'pt-BR' | 'en';
-export const ALERT_LOCALES = ['pt-BR', 'en'] as const satisfies AlertLocale[];
+export type AlertLocale = Language;
+export const ALERT_LOCALES = LANGUAGES;
 export const ALERT_TEXTS: Record<AlertLocale, Record<AlertKind, AlertText>> = { 'pt-BR': PT_BR_TEXTS, en: EN_TEXTS };
 const SAY = { 'pt-BR': PT_BR_SAY, en: EN_SAY };
 export const ALERT_WORDS = { 'pt-BR': PT_BR_WORDS, en: EN_WORDS };
@@ -28,7 +29,7 @@ export function summarize(name: AlertKind, facts: AlertFacts): { facts: AlertFac
   return { facts, summary: `${name}: ${sayOf('en', name)(facts, SUMMARY_FORMATS)}`.slice(0, SUMMARY_CHARS_MAX) };
 }
 
-/** What a reader of an alert needs: instants on the provider's clock, amounts as `R$ 1.234,56`. */
+/** What a reader of an alert needs: instants on the provider's clock, amounts as their language writes them. */
 export type DescribedAlert = AlertText & {
   text: string;
   severity: string;
@@ -51,11 +52,11 @@ type StoredAlert = {
 
 /** Describes an alert in a language. One of an earlier version has no facts: its text is the summary. */
 export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: StoredAlert): DescribedAlert {
-  const at = (instant: Date): string => formatWallTime(calendar.toWallTime(instant));
+  const at = (instant: Date): string => formatWallTime(calendar.toWallTime(instant), locale);
   const formats: Formats = {
     at: (iso) => (iso === undefined ? '' : at(new Date(iso))),
-    money: (cents) => formatMoney(BigInt(cents)),
-    day: formatDay,
+    money: (cents) => formatMoney(BigInt(cents), locale),
+    day: (day) => formatDay(day, locale),
   };
   const { name, facts } = alert;
   const { title = name, todo = '' } = (ALERT_TEXTS[locale] as Record<string, AlertText>)[name] ?? {};
@@ -97,14 +98,4 @@ function pathOf({ name, mismatchId, facts }: StoredAlert): string {
   if (facts?.run) return `/reconciliations/${encodeURIComponent(facts.run)}`;
   if (facts?.merchant) return `/merchants/${encodeURIComponent(facts.merchant)}`;
   return PAGES[name] ?? '/alerts';
-}
-
-/** `21/11/2026` of a day of the provider's calendar. */
-function formatDay(day: string): string {
-  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
-}
-
-/** `21/11/2026 08:00:00`. */
-function formatWallTime(wall: string): string {
-  return `${formatDay(wall.slice(0, 10))} ${wall.slice(11)}`;
 }

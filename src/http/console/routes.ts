@@ -5,8 +5,9 @@
  * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
  * data masked, and no buttons.
  *
+ * `languages/` has the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them;
  * `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `lists/` has the lists, each sent by `parts/send-list.ts`; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
- * `parts/` what they share. Texts are in pt-BR. Start with `lists/list-tokens.ts`.
+ * `parts/` what they share. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
@@ -34,6 +35,7 @@ import { merchantForms } from './merchants/merchant-forms.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
 import { overviewPage } from './overview/show-overview.ts';
+import { languageForm } from './pages/set-language.ts';
 import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
 import { showErrors } from './pages/show-error.ts';
@@ -45,6 +47,7 @@ import { runbookPages } from './pages/show-runbook.ts';
 import { systemPages } from './pages/show-system.ts';
 import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
+import { chooseLanguage } from './parts/choose-language.ts';
 import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
@@ -52,15 +55,15 @@ import { setSecurityHeaders } from './parts/set-security-headers.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
+  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
 export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
-  router.use(setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(assetRoutes(), loginPages(context, guard), runbookPages());
+  router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  router.use(assetRoutes(), loginPages(context, guard), languageForm(context), runbookPages());
   router.use(requireSession(context, guard));
   router.use([
     overviewPage(context),
@@ -106,7 +109,7 @@ export function unknownAddressPage(context: Context): Router {
   router.use((request, _response, next) =>
     next(!request.path.startsWith('/api/') && request.accepts(['json', 'html']) === 'html' ? undefined : 'router'),
   );
-  router.use(setSecurityHeaders(), () => {
+  router.use(chooseLanguage(), setSecurityHeaders(), () => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });
   router.use(showErrors(context));

@@ -145,11 +145,12 @@ const CONSOLE: Record<string, string> = {
   'post /tokens/:id/revoke': ADMINS,
   'get /audit': ADMINS,
 };
-/** Before the session: the login itself, files, runbooks, and a search that is posted to be sealed into an address. */
+/** Before the session: the login itself, the language, files, runbooks, and a search that is posted to be sealed into an address. */
 const OPEN = [
   'get /login',
   'post /login',
   'post /logout',
+  'post /language',
   'get /runbooks',
   'get /runbooks/:kind',
   ...['console.css', 'console.js', 'icon.svg'].map((file) => `get /console/${file}`),

@@ -47,9 +47,9 @@ test('a text has local times, amounts as in Brazil, and the merchant’s name', 
     runbookPath: '/runbooks/merchant_failing',
   });
   expect(shown('stuck', { count: 1, cents: '1126905', transaction: 'tx_1' }).text).toBe('transação tx_1, R$ 11.269,05');
-  expect(shown('stuck', FACTS, 'en').text).toBe('3 of one cause (run_1), R$ 11.269,05; one of them: transaction tx_1');
+  expect(shown('stuck', FACTS, 'en').text).toBe('3 of one cause (run_1), R$ 11,269.05; one of them: transaction tx_1');
   expect(shown('report_missing', FACTS, 'en')).toMatchObject({
-    text: 'no report of 21/11/2026 was made',
+    text: 'no report of 21 Nov 2026 was made',
     runbookPath: '/runbooks/report_missing?lang=en',
   });
 });

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AMOUNT_CENTS_MAX, formatAmount, parseAmount, parseSignedAmount, parseSum } from '../../../src/domain/money.ts';
+import { LANGUAGES } from '../../../src/domain/language/language.ts';
+import {
+  AMOUNT_CENTS_MAX,
+  formatAmount,
+  formatTypedAmount,
+  parseAmount,
+  parseSignedAmount,
+  parseSum,
+  parseTypedAmount,
+} from '../../../src/domain/money.ts';
 import { anyCharacter, propertyOptions } from '../../support/property.ts';
 
 const SUM_CENTS_MAX = 9_223_372_036_854_775_807n;
@@ -91,4 +100,38 @@ test('an amount of less than a real keeps its zeros', () => {
     '-0.01',
     '-1.00',
   ]);
+});
+
+test.each(LANGUAGES)('an amount typed in %s parses back to its cents', (language) => {
+  fc.assert(
+    fc.property(fc.bigInt(-AMOUNT_CENTS_MAX, AMOUNT_CENTS_MAX), (cents) => {
+      expect(parseTypedAmount(formatTypedAmount(cents, language), language)).toBe(cents);
+    }),
+    propertyOptions(30, 300),
+  );
+});
+
+test('no typed amount means one sum in one language and another sum in the other', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^-?[0-9][0-9.,]{0,9}$/), (text) => {
+      const [portuguese, english] = LANGUAGES.map((language) => parseTypedAmount(text, language));
+      if (portuguese !== undefined && english !== undefined) expect(portuguese).toBe(english);
+    }),
+    propertyOptions(300, 3000),
+  );
+});
+
+test.each([
+  ['1.234', undefined, undefined],
+  ['1,234', undefined, undefined],
+  ['1.234,5', 123_450n, undefined],
+  ['1,234.50', undefined, 123_450n],
+  ['12,34', 1_234n, undefined],
+  ['12.34', undefined, 1_234n],
+  ['-1234', -123_400n, -123_400n],
+  ['1.23,45', undefined, undefined],
+  ['1,234,56', undefined, undefined],
+  ['1.234.56', undefined, undefined],
+])('%s is %s cents in Portuguese and %s in English: grouped digits need their cents', (text, portuguese, english) => {
+  expect(LANGUAGES.map((language) => parseTypedAmount(text, language))).toEqual([portuguese, english]);
 });

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
+import { runInLanguage } from '../../../src/http/console/languages/language.ts';
 import {
   formatAge,
+  formatCount,
   formatDay,
   formatDuration,
   formatMoney,
@@ -55,4 +57,16 @@ test('an id is shortened after its prefix', () => {
   expect(shortenId('run_0123456789abcdef')).toBe('run_01234567…');
   expect(shortenId('6f9619ff-8b86-4d01-b42d-00cf4fc964ff')).toBe('6f9619ff…');
   expect(shortenId('cb_12')).toBe('cb_12');
+});
+
+test('in English, amounts, counts, dates and ages are written as English does', () => {
+  const calendar = createCalendar('America/Sao_Paulo');
+  const shown = runInLanguage('en', () => [
+    formatMoney(-123_456n),
+    formatCount(1_234_567),
+    moment(calendar, '2026-11-22T02:30:00Z').text.replace(/<[^>]+>/g, ''),
+    formatDay('2026-11-05'),
+    formatAge(new Date(0), new Date(180_000)),
+  ]);
+  expect(shown).toEqual(['-R$ 1,234.56', '1,234,567', '21 Nov 2026 23:30:00', '5 Nov 2026', '3 min ago']);
 });

@@ -1,5 +1,8 @@
 // Script adds to pages that work without it: copying ids, "/" for the search, pages that renew themselves.
 
+// in the page's language
+const { textCopy, textCopied, textFailed } = document.body.dataset;
+
 enhance(document);
 
 function enhance(root) {
@@ -8,12 +11,12 @@ function enhance(root) {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'copy';
-    button.textContent = 'copiar';
-    button.setAttribute('aria-label', `copiar ${element.dataset.copy}`);
+    button.textContent = textCopy;
+    button.setAttribute('aria-label', `${textCopy} ${element.dataset.copy}`);
     button.addEventListener('click', () => {
       navigator.clipboard.writeText(element.dataset.copy).then(
-        () => say(button, 'copiado'),
-        () => say(button, 'não deu'),
+        () => say(button, textCopied),
+        () => say(button, textFailed),
       );
     });
     element.after(button);
@@ -31,7 +34,7 @@ function enhance(root) {
 function say(button, text) {
   button.textContent = text;
   setTimeout(() => {
-    button.textContent = 'copiar';
+    button.textContent = textCopy;
   }, 1500);
 }
 

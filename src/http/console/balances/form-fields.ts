@@ -1,26 +1,24 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
 import type { Context } from '../../../context.ts';
 import { type Day, isDay, isWallTime, type WallTime } from '../../../domain/calendar.ts';
-import { AMOUNT_CENTS_MAX, parseSignedAmount } from '../../../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
-import { formatDay, formatMoney } from '../parts/format.ts';
+import { language } from '../languages/language.ts';
+import { t } from '../languages/translate.ts';
+import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** What a person typed, by field, and what is wrong with it. */
 export type Draft = { values: Record<string, string>; faults: Record<string, string> };
 
-const MONEY = /^-?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d{1,2})?$/;
+/** Shows how an amount is typed in the page's language. */
+const EXAMPLE_CENTS = 123_456n;
 const PLATFORM_CHARS_MAX = 64;
 
-/** Parses `1.234,56` with an optional leading `-` to cents; undefined for any other text, or one above the largest. */
-export function parseMoney(text: string): bigint | undefined {
-  return MONEY.test(text) ? parseSignedAmount(text.replaceAll('.', '').replace(',', '.')) : undefined;
-}
-
-/** `1.234,56` with an optional leading `-`, as `parseMoney` takes it. */
+/** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
 export function formatMoneyInput(cents: bigint): string {
-  return formatMoney(cents).replace('R$ ', '');
+  return formatTypedAmount(cents, language());
 }
 
 /** Parses the text of a `datetime-local` field; undefined for any other text. */
@@ -32,11 +30,11 @@ export function parseWall(text: string): WallTime | undefined {
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {
   const text = draft.values[name] ?? '';
-  const cents = parseMoney(text);
+  const cents = parseTypedAmount(text, language());
   if (cents === undefined)
-    draft.faults[name] = MONEY.test(text)
-      ? `No máximo ${formatMoneyInput(AMOUNT_CENTS_MAX)}.`
-      : 'Escreva um valor como 1.234,56 ou -1.234,56.';
+    draft.faults[name] = isTypedAmount(text, language())
+      ? t('No máximo {max}.', { max: formatMoneyInput(AMOUNT_CENTS_MAX) })
+      : t('Escreva um valor como {example} ou -{example}.', { example: formatMoneyInput(EXAMPLE_CENTS) });
   return cents ?? 0n;
 }
 
@@ -88,7 +86,7 @@ export function inputField(draft: Draft, field: { name: string; label: string; h
 }
 
 export function moneyField(draft: Draft, field: { name: string; label: string; hint?: string }): Html {
-  return inputField(draft, field, html` maxlength="24" placeholder="1.234,56"`);
+  return inputField(draft, field, html` maxlength="24" placeholder="${formatMoneyInput(EXAMPLE_CENTS)}"`);
 }
 
 export function noteField(draft: Draft, label = 'Observação'): Html {

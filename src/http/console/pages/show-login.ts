@@ -79,7 +79,7 @@ ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
 }
 
 /** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */
-function readNext(value: unknown): string {
+export function readNext(value: unknown): string {
   const path = typeof value === 'string' ? value : '/';
   if (!path.startsWith('/') || !URL.canParse(path, 'http://here.invalid')) return '/';
   const { host, pathname, search } = new URL(path, 'http://here.invalid');

@@ -8,51 +8,38 @@ import type { Request, Response, Router } from 'express';
 import { Marked, Renderer } from 'marked';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import type { AlertText } from '../../../alerts/texts/alert-facts.ts';
-import { ALERT_TEXTS, type AlertLocale } from '../../../alerts/texts/describe-alert.ts';
+import { ALERT_TEXTS } from '../../../alerts/texts/describe-alert.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import type { Language } from '../../../domain/language/language.ts';
 import { createRouter } from '../../create-router.ts';
+import { language } from '../languages/language.ts';
+import { t } from '../languages/translate.ts';
 import { type Html, html, trustedHtml } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
 
 const FILES = { 'pt-BR': 'runbooks.pt-BR.md', en: 'runbooks.md' } as const;
-const WORDS = {
-  'pt-BR': {
-    title: 'Guias',
-    what: 'O que fazer em cada alerta',
-    all: 'Todos os guias',
-    console: 'Console',
-    other: 'English',
-  },
-  en: {
-    title: 'Runbooks',
-    what: 'What to do about each alert',
-    all: 'All runbooks',
-    console: 'Console',
-    other: 'Português',
-  },
-};
 
-/** The pages of the runbooks, in pt-BR or, by `?lang=` or the browser's language, in English. */
+/** The pages of the runbooks. */
 export function runbookPages(): Router {
   const router = createRouter();
   const runbooks = { 'pt-BR': renderSections('pt-BR'), en: renderSections('en') };
   router.get('/runbooks', (request, response) => {
-    const lang = chooseLocale(request);
-    const list = ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS[lang][kind].title] as const);
-    const body = html`<h1>${WORDS[lang].title}</h1><p class="lead">${WORDS[lang].what}</p>
-<ul class="plain">${list.map(([kind, title]) => html`<li><a href="${addressOf(kind, lang)}">${title}</a> <code>${kind}</code></li>`)}</ul>`;
-    sendRunbook(request, response, { lang, kind: undefined, title: WORDS[lang].title, body });
+    const list = ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS[language()][kind].title] as const);
+    const title = t('Guias');
+    const body = html`<h1>${title}</h1><p class="lead">${t('O que fazer em cada alerta')}</p>
+<ul class="plain">${list.map(([kind, name]) => html`<li><a href="${addressOf(kind, language())}">${name}</a> <code>${kind}</code></li>`)}</ul>`;
+    sendRunbook(request, response, { kind: undefined, title, body });
   });
   router.get('/runbooks/:kind', (request: Request<{ kind: string }>, response) => {
-    const lang = chooseLocale(request);
     const { kind } = request.params;
+    const own = runbooks[language()].get(kind);
     // the rules of Prometheus have theirs in English alone
-    const section = runbooks[lang].get(kind) ?? runbooks.en.get(kind);
+    const section = own ?? runbooks.en.get(kind);
     if (!section) throw new ConfereError('not_found', 'there is no such runbook');
-    const { title = kind, todo } = (ALERT_TEXTS[lang] as Partial<Record<string, AlertText>>)[kind] ?? {};
+    const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
-${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">${section}</div>`;
-    sendRunbook(request, response, { lang, kind, title, body });
+${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose"${!own && html` lang="en"`}>${section}</div>`;
+    sendRunbook(request, response, { kind, title, body });
   });
   return router;
 }
@@ -60,30 +47,21 @@ ${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">
 function sendRunbook(
   request: Request,
   response: Response,
-  page: { lang: AlertLocale; kind: string | undefined; title: string; body: Html },
+  page: { kind: string | undefined; title: string; body: Html },
 ): void {
-  const { lang, kind, title } = page;
-  const words = WORDS[lang];
-  const other = lang === 'en' ? 'pt-BR' : 'en';
-  const body = html`<nav class="crumb" aria-label="${words.title}"><a href="/">${words.console}</a>${
-    kind !== undefined && html` · <a href="${addressOf(undefined, lang)}">${words.all}</a>`
-  } · <a href="${addressOf(kind, other)}" lang="${other}" hreflang="${other}">${words.other}</a></nav>${page.body}`;
-  response.setHeader('vary', 'Accept-Language');
-  sendPage(request, response, { title, body, lang, wide: true });
+  const { kind, title } = page;
+  const body = html`<nav class="crumb" aria-label="${t('Guias')}"><a href="/">${t('Console')}</a>${
+    kind !== undefined && html` · <a href="${addressOf(undefined, language())}">${t('Todos os guias')}</a>`
+  }</nav>${page.body}`;
+  sendPage(request, response, { title, body, wide: true });
 }
 
-function addressOf(kind: string | undefined, lang: AlertLocale): string {
+function addressOf(kind: string | undefined, lang: Language): string {
   return `/runbooks${kind === undefined ? '' : `/${kind}`}?lang=${lang}`;
 }
 
-function chooseLocale(request: Request): AlertLocale {
-  const { lang } = request.query;
-  if (lang === 'en' || lang === 'pt-BR') return lang;
-  return request.acceptsLanguages('pt-BR', 'pt', 'en') === 'en' ? 'en' : 'pt-BR';
-}
-
 /** Renders each section that is named like an alert, from its heading to the next one. */
-function renderSections(lang: AlertLocale): Map<string, Html> {
+function renderSections(lang: Language): Map<string, Html> {
   const text = readFileSync(new URL(`../../../../docs/${FILES[lang]}`, import.meta.url), 'utf8');
   const sections = text.split(/^#{1,2} /m).flatMap((section) => {
     const [, name, content] = /^([a-z_0-9]+)\n(.*)$/s.exec(section) ?? [];

@@ -5,8 +5,10 @@
 import type { Calendar } from '../../../domain/calendar.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { nameEvidence } from '../../../reports/texts/describe-evidence.ts';
-import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
-import { EMPTY_VALUE, formatCount, formatDay, formatDuration, moment, money } from './format.ts';
+import { textsOf } from '../../../reports/texts/texts.ts';
+import { language } from '../languages/language.ts';
+import { t, words } from '../languages/translate.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatDuration, formatWallTime, moment, money } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { table, transactionLink } from './page-components.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
@@ -15,14 +17,17 @@ import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } fro
 const SAME_FACT: Record<string, string> = { ledger: 'balance', e2e_minute: 'at' };
 
 /** Where a sheet's name does not fit: the page writes a duration. */
-const NAMES: Record<string, string> = { final_within_s: 'Prazo para a situação final' };
+const NAMES: Record<string, string> = words({
+  final_within_s: 'Prazo para a situação final',
+  value: 'Valor',
+});
 
-const TEXTS: Record<string, string> = {
+const TEXTS: Record<string, string> = words({
   'one clean, or two alike': 'uma limpa, ou duas iguais',
   'that prove themselves': 'que se provam',
   list: 'lista',
   show: 'consulta',
-};
+});
 
 const AMOUNTS = new Set(['amount', 'commission', 'balance']);
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
@@ -50,13 +55,13 @@ export function renderEvidence(calendar: Calendar, mismatch: { expected: unknown
 }
 
 function nameFact(name: string): string {
-  const words = NAMES[name] ?? nameEvidence(name, PT_BR);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const text = NAMES[name] ?? nameEvidence(name, textsOf(language()));
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function toFields(value: unknown): Fields {
   if (value === null || value === undefined) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) return { valor: value };
+  if (typeof value !== 'object' || Array.isArray(value)) return { value };
   const renamed = Object.entries(value).map(([name, one]) => [SAME_FACT[name] ?? name, one]);
   // one row for the count that was expected and the ids that were found
   const fields = Object.fromEntries(renamed) as Fields;
@@ -66,14 +71,14 @@ function toFields(value: unknown): Fields {
 function describeFact(calendar: Calendar, name: string, fields: Fields): Part {
   if (!(name in fields)) return EMPTY_VALUE;
   const value = fields[name];
-  if (value === null) return 'não informado';
-  if (name === 'ids' && typeof value === 'number') return value === 1 ? 'uma só' : formatCount(value);
+  if (value === null) return t('não informado');
+  if (name === 'ids' && typeof value === 'number') return value === 1 ? t('uma só') : formatCount(value);
   return describeValue(calendar, name, value);
 }
 
 function describeValue(calendar: Calendar, name: string, value: unknown): Part {
   if (Array.isArray(value)) return describeList(calendar, name, value);
-  if (typeof value === 'boolean') return value ? 'sim' : 'não';
+  if (typeof value === 'boolean') return value ? t('sim') : t('não');
   if (typeof value === 'number') return name.endsWith('_s') ? formatDuration(value) : formatCount(value);
   if (typeof value === 'object' && value !== null) return describeParts(calendar, value as Fields);
   const text = String(value);
@@ -84,7 +89,7 @@ function describeValue(calendar: Calendar, name: string, value: unknown): Part {
   if (name === 'reason') return describeCode(WEBHOOK_REASON_WORDS, text);
   if (name === 'ids') return transactionLink(text);
   if (INSTANT.test(text)) return moment(calendar, text);
-  if (WALL.test(text)) return `${formatDay(text.slice(0, 10))} ${text.slice(11)}`;
+  if (WALL.test(text)) return formatWallTime(text);
   if (DAY.test(text)) return formatDay(text);
   return html`<span class="id">${TEXTS[text] ?? text}</span>`;
 }
@@ -96,7 +101,7 @@ function describeParts(calendar: Calendar, { sequence: _, ...fields }: Fields): 
 }
 
 function describeList(calendar: Calendar, name: string, values: unknown[]): Part {
-  if (values.length === 0) return 'nenhum';
+  if (values.length === 0) return t('nenhum');
   const parts = values.map((value) => describeValue(calendar, name, value));
   if (name === 'history' && typeof values[0] === 'string')
     return html`${parts.map((part, index) => html`${index > 0 && ' → '}${part}`)}`;
@@ -106,7 +111,7 @@ function describeList(calendar: Calendar, name: string, values: unknown[]): Part
 function describeDifference(name: string, before: Fields, after: Fields): Part {
   if (!(name in before && name in after)) return EMPTY_VALUE;
   const [one, other] = [before[name], after[name]];
-  if (name === 'ids' && Array.isArray(other)) return `${formatCount(other.length - 1)} a mais`;
+  if (name === 'ids' && Array.isArray(other)) return t('{n} a mais', { n: formatCount(other.length - 1) });
   if (AMOUNTS.has(name)) {
     const [from, to] = [one, other].map((value) =>
       value === null ? 0n : typeof value === 'string' ? parseSum(value) : undefined,
@@ -117,15 +122,15 @@ function describeDifference(name: string, before: Fields, after: Fields): Part {
     INSTANT.test(String(value)) ? Date.parse(String(value)) : Number.NaN,
   );
   if (from !== undefined && to !== undefined && !Number.isNaN(from - to))
-    return sameOr(
-      from === to,
-      () => html`${formatDuration(Math.round(Math.abs(to - from) / 1000))} ${to > from ? 'depois' : 'antes'}`,
-    );
-  return sameOr(JSON.stringify(one) === JSON.stringify(other), () => 'outra');
+    return sameOr(from === to, () => {
+      const duration = formatDuration(Math.round(Math.abs(to - from) / 1000));
+      return to > from ? t('{duration} depois', { duration }) : t('{duration} antes', { duration });
+    });
+  return sameOr(JSON.stringify(one) === JSON.stringify(other), () => t('outra'));
 }
 
 function sameOr(isSame: boolean, describe: () => Part): Part {
-  return isSame ? 'nenhuma' : describe();
+  return isSame ? t('nenhuma') : describe();
 }
 
 function signed(cents: bigint): Html {

@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { createVault, type Vault } from '../../../database/keys/vault.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { t } from '../languages/translate.ts';
 import { PERSONAL_FILTERS, parseFilters } from './parse-filters.ts';
 import { readSessionCookie } from './require-session.ts';
 
@@ -56,7 +57,7 @@ export function decryptFilters(context: Context, request: Request): Filters {
     const text = openVault(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
     return { ...plain, ...(JSON.parse(text) as Filters) };
   } catch (error) {
-    const fields = { busca: ['valia só para a sessão em que foi feita; faça-a de novo'] };
+    const fields = { [t('busca')]: [t('valia só para a sessão em que foi feita; faça-a de novo')] };
     throw new ConfereError('invalid_request', 'this search ended with its session: search again', {
       fields,
       cause: error,

@@ -1,8 +1,14 @@
-import type { Calendar, Day } from '../../../domain/calendar.ts';
-import { formatMoney, groupThousands, parseSum } from '../../../domain/money.ts';
+import type { Calendar, Day, WallTime } from '../../../domain/calendar.ts';
+import { formatDay as formatDayIn, formatWallTime as formatWallTimeIn } from '../../../domain/language/language.ts';
+import { formatMoney as formatMoneyIn, groupThousands, parseSum } from '../../../domain/money.ts';
+import { language } from '../languages/language.ts';
+import { t } from '../languages/translate.ts';
 import { type Html, html } from './html.ts';
 
-export { formatMoney };
+/** `R$ 1.234,56`, in English `R$ 1,234.56`. */
+export function formatMoney(cents: bigint): string {
+  return formatMoneyIn(cents, language());
+}
 
 /** The same as markup that does not break within a line. */
 export function money(cents: bigint): Html {
@@ -15,24 +21,29 @@ export function moneyOf(amount: string | null | undefined): Html {
   return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
-export const EMPTY_VALUE = html`<span class="nothing" aria-label="vazio">–</span>`;
+export const EMPTY_VALUE = html`<span class="nothing">–</span>`;
 
-/** `1.234`. */
+/** `1.234`, in English `1,234`. */
 export function formatCount(count: number | bigint): string {
-  return groupThousands(String(count));
+  return groupThousands(String(count), language());
 }
 
-/** `21/11/2026` of a day of the provider's calendar. */
+/** `21/11/2026`, in English `21 Nov 2026`, of a day of the provider's calendar. */
 export function formatDay(day: Day): string {
-  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
+  return formatDayIn(day, language());
 }
 
-/** `21/11/2026 08:00:00` on the provider's clock, of an instant in ISO 8601. */
+/** `21/11/2026 08:00:00`, in English `21 Nov 2026 08:00:00`, of a wall time. */
+export function formatWallTime(wall: WallTime): string {
+  return formatWallTimeIn(wall, language());
+}
+
+/** The same on the provider's clock, of an instant in ISO 8601. */
 export function moment(calendar: Calendar, instant: string | Date | null | undefined): Html {
   if (instant === null || instant === undefined) return EMPTY_VALUE;
   const at = new Date(instant);
   const wall = calendar.toWallTime(at);
-  return html`<time datetime="${at.toISOString()}">${formatDay(wall.slice(0, 10))} ${wall.slice(11)}</time>`;
+  return html`<time datetime="${at.toISOString()}">${formatWallTime(wall)}</time>`;
 }
 
 const SECOND_MS = 1000;
@@ -43,7 +54,7 @@ const DAY_S = 86_400;
 /** `há 3 min`: how long ago an instant is. */
 export function formatAge(instant: Date, now: Date): string {
   const seconds = Math.round((now.getTime() - instant.getTime()) / SECOND_MS);
-  return seconds < 1 ? 'agora' : `há ${formatDuration(seconds)}`;
+  return seconds < 1 ? t('agora') : t('há {duration}', { duration: formatDuration(seconds) });
 }
 
 /** `45 s`, `3 min`, `5 h`, `2 d`: a duration, truncated to its largest unit. */

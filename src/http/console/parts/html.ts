@@ -1,3 +1,5 @@
+import { type Text, translate, type Values } from '../languages/translate.ts';
+
 /**
  * Markup with escaped values. A value in a template is text, unless it is markup of this tag. So no text of a payer, a
  * merchant or the provider can become an element. Attributes must be quoted. A value must never stand where the browser
@@ -23,6 +25,16 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let text = strings[0] ?? '';
   for (const [index, part] of parts.entries()) text += render(part) + (strings[index + 1] ?? '');
   return new Markup(text);
+}
+
+/** A text of the catalogue that contains markup, with its values: each is text, unless it is markup. */
+export function tHtml<T extends Text>(text: T, ...[values]: Values<T, Part>): Html {
+  const named: Partial<Record<string, Part>> = values ?? {};
+  // every other piece is a name
+  const pieces = translate(text).split(/\{(\w+)\}/);
+  const strings = pieces.filter((_, at) => at % 2 === 0);
+  const parts = pieces.filter((_, at) => at % 2 === 1).map((name) => named[name]);
+  return html(strings as unknown as TemplateStringsArray, ...parts);
 }
 
 function render(part: Part): string {

@@ -1,23 +1,20 @@
+import { type Label, t, translate } from '../languages/translate.ts';
 import { EMPTY_VALUE, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { describeCode } from './words.ts';
 
-export type TableColumn<Row> = { title: string; cell: (row: Row) => Part; align?: 'end' };
+export type TableColumn<Row> = { title: Label; cell: (row: Row) => Part; align?: 'end' };
 
 /**
  * A table that a phone shows as cards. It repeats the roles, because a browser drops the implicit ones once CSS changes
  * the layout of a table.
  */
-export function table<Row>(content: {
-  caption: string;
-  columns: TableColumn<Row>[];
-  rows: Row[];
-  empty: string;
-}): Html {
-  const { caption, columns, rows, empty } = content;
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+export function table<Row>(content: { caption: Label; columns: TableColumn<Row>[]; rows: Row[]; empty: Label }): Html {
+  const { caption, rows } = content;
+  const columns = content.columns.map((column) => ({ ...column, title: translate(column.title) }));
+  if (rows.length === 0) return html`<p class="empty">${translate(content.empty)}</p>`;
   const kind = (column: TableColumn<Row>): Part => column.align === 'end' && html` class="end"`;
-  return html`<div class="sheet"><table role="table"><caption class="unseen">${caption}</caption>
+  return html`<div class="sheet"><table role="table"><caption class="unseen">${translate(caption)}</caption>
 <thead role="rowgroup"><tr role="row">${columns.map(
     (column) => html`<th role="columnheader" scope="col"${kind(column)}>${column.title}</th>`,
   )}</tr></thead>
@@ -36,9 +33,9 @@ export function badge(words: Record<string, string>, name: string): Html {
 }
 
 /** A list of names and values; empty values are left out. */
-export function facts(list: (readonly [string, Part])[]): Html {
+export function facts(list: (readonly [Label, Part])[]): Html {
   const shown = list.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
-  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${translate(name)}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** A link to the page of a transaction. @param id null: there is none to link to. */
@@ -51,21 +48,21 @@ export function idText(id: string): Html {
   return html`<span class="id" data-copy="${id}">${id}</span>`;
 }
 
-type Field = { name: string; label: string; value?: string | undefined };
+type Field = { name: string; label: Label; value?: string | undefined };
 
 export function textField({ name, label, value = '' }: Field): Html {
-  return html`<label><span>${label}</span><input name="${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
+  return html`<label><span>${translate(label)}</span><input name="${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
 }
 
 export function dayField({ name, label, value = '' }: Field): Html {
-  return html`<label><span>${label}</span><input type="date" name="${name}" value="${value}"></label>`;
+  return html`<label><span>${translate(label)}</span><input type="date" name="${name}" value="${value}"></label>`;
 }
 
 /** A select field. @param any the text of the empty choice; without it there is none. */
-export function selectField(field: Field & { words: Record<string, string>; any?: string }): Html {
+export function selectField(field: Field & { words: Record<string, string>; any?: Label }): Html {
   const { name, label, value, words, any } = field;
-  return html`<label><span>${label}</span><select name="${name}">${
-    any !== undefined && html`<option value="">${any}</option>`
+  return html`<label><span>${translate(label)}</span><select name="${name}">${
+    any !== undefined && html`<option value="">${translate(any)}</option>`
   }${Object.entries(words).map(
     ([key, word]) => html`<option value="${key}"${key === value && html` selected`}>${word}</option>`,
   )}</select></label>`;
@@ -77,7 +74,7 @@ export function selectField(field: Field & { words: Record<string, string>; any?
  */
 export function filterForm(address: string, fields: Part, isFiltered: boolean, formToken?: Html): Html {
   return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search">${formToken}${fields}
-<div class="actions"><button>Buscar</button>${isFiltered && html`<a href="${address}">Limpar</a>`}</div></form>`;
+<div class="actions"><button>${t('Buscar')}</button>${isFiltered && html`<a href="${address}">${t('Limpar')}</a>`}</div></form>`;
 }
 
 /** Links to the next page and to the first one, with the current filters. */
@@ -88,9 +85,9 @@ export function pager(
 ): Html | undefined {
   const isFirst = query.cursor === undefined || query.cursor === '';
   if (isFirst && nextCursor === undefined) return undefined;
-  return html`<nav class="pager" aria-label="Páginas">${
-    !isFirst && html`<a href="${addressOf(address, query, undefined)}">Voltar ao início</a>`
-  }${nextCursor !== undefined && html`<a href="${addressOf(address, query, nextCursor)}" rel="next">Próxima página</a>`}</nav>`;
+  return html`<nav class="pager" aria-label="${t('Páginas')}">${
+    !isFirst && html`<a href="${addressOf(address, query, undefined)}">${t('Voltar ao início')}</a>`
+  }${nextCursor !== undefined && html`<a href="${addressOf(address, query, nextCursor)}" rel="next">${t('Próxima página')}</a>`}</nav>`;
 }
 
 function addressOf(address: string, query: Record<string, unknown>, cursor: string | undefined): string {

@@ -1,3 +1,4 @@
+import { t } from '../languages/translate.ts';
 import { type Html, html } from './html.ts';
 import { table } from './page-components.ts';
 
@@ -27,7 +28,7 @@ export function renderChart(chart: Chart): Html {
   const { series, groups, format } = chart;
   return html`<figure class="days chart">${draw(chart, groups, 'wide')}${draw(chart, groups.slice(-GROUPS_ON_A_PHONE), 'narrow')}
 <figcaption>${series.map(({ name, title }) => html`<span class="key ${name}">${title}</span> `)}</figcaption></figure>
-<details class="numbers"><summary>Ver os números</summary>${table({
+<details class="numbers"><summary>${t('Ver os números')}</summary>${table({
     caption: chart.label,
     rows: groups.toReversed(),
     empty: '',
@@ -59,13 +60,13 @@ ${series.map((one, at) => {
   return html`<rect class="${one.name}" x="${x + 4 + at * bar}" y="${TOP + HEIGHT - height}" width="${bar - 2}" height="${height}" rx="2"></rect>`;
 })}<text x="${x + STEP / 2}" y="${TOP + HEIGHT + 17}">${text}</text></g>`;
   };
-  return html`<svg class="${name}" viewBox="0 0 ${width} ${TOP + HEIGHT + FOOT}" role="img" aria-label="${label}; os números estão na tabela abaixo">
+  return html`<svg class="${name}" viewBox="0 0 ${width} ${TOP + HEIGHT + FOOT}" role="img" aria-label="${t('{label}; os números estão na tabela abaixo', { label })}">
 ${TICKS.map((share) => html`<line class="axis" x1="${LEFT}" x2="${width}" y1="${y(top * share)}" y2="${y(top * share)}"></line><text class="tick" x="${LEFT - 6}" y="${y(top * share) + 4}">${format(top * share)}</text>`)}
 ${groups.map(drawGroup)}</svg>`;
 }
 
 function describe(value: number | undefined, format: Chart['format']): string {
-  return value === undefined ? 'sem tentativas' : format(value);
+  return value === undefined ? t('sem tentativas') : format(value);
 }
 
 /** 1, 2 or 5 times a power of ten, at or above a number. */

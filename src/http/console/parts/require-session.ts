@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
+import { language } from '../languages/language.ts';
 import { html } from './html.ts';
 import { removePersonalFilters } from './parse-filters.ts';
 
@@ -33,7 +34,11 @@ export function requireSession(context: Context, guard: AuthGuard): RequestHandl
 }
 
 export function readSessionCookie(context: Context, request: Request): string | undefined {
-  const wanted = `${cookieName(context)}=`;
+  return readCookie(request, cookieName(context));
+}
+
+export function readCookie(request: Request, name: string): string | undefined {
+  const wanted = `${name}=`;
   const pair = (request.headers.cookie ?? '').split(/; */).find((one) => one.startsWith(wanted));
   return pair?.slice(wanted.length) || undefined;
 }
@@ -82,7 +87,7 @@ function formTokenOf(session: string): string {
  */
 function redirectToLogin(request: Request, response: Response): void {
   if (request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
-    const page = html`<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Confere</title>
+    const page = html`<!doctype html><html lang="${language()}"><head><meta charset="utf-8"><title>Confere</title>
 <meta http-equiv="refresh" content="0"></head><body></body></html>`;
     response.type('html').send(page.text);
     return;
@@ -100,6 +105,6 @@ function cookieOptions(context: Context) {
   return { httpOnly: true, sameSite: 'strict', secure: isHttps(context), path: '/' } as const;
 }
 
-function isHttps(context: Context): boolean {
+export function isHttps(context: Context): boolean {
   return context.config.PUBLIC_URL.startsWith('https:');
 }

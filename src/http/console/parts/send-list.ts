@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
 import { encodeCursor } from '../../parse-page.ts';
+import { type Label, translate } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { filterForm, pager } from './page-components.ts';
 import { sendPage } from './send-page.ts';
 
 export type List = {
-  title: string;
+  title: Label;
   /** The address of the list, without its query. */
   address: string;
   /** The filters' form; `token` where it is posted, because a filter of it may name a person. */
@@ -22,7 +23,8 @@ export type List = {
 
 /** Answers with a list's page: its title, filters and rows, and links to its other pages. */
 export function sendList(request: Request, response: Response, list: List): void {
-  const { title, address, filters, lead, rows, next, status, refreshS } = list;
+  const { address, filters, lead, rows, next, status, refreshS } = list;
+  const title = translate(list.title);
   const body = html`<h1>${title}</h1>
 ${filters && filterForm(address, filters.fields, filters.areSet, filters.token)}
 ${lead}

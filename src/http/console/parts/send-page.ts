@@ -1,7 +1,10 @@
 import type { Request, Response } from 'express';
 import { mayActAs, type Role } from '../../../access/roles.ts';
 import type { Caller } from '../../../access/tokens.ts';
+import { language } from '../languages/language.ts';
+import { t, words } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
+import { removePersonalFilters } from './parse-filters.ts';
 import { assetAddress } from './serve-assets.ts';
 import { ROLE_WORDS } from './words.ts';
 
@@ -28,8 +31,6 @@ export type Page = {
   title: string;
   body: Html;
   status?: number;
-  /** The language of the page, where it is not pt-BR. */
-  lang?: string;
   /** A page without a session that needs the width of a text. */
   wide?: boolean;
   /** Reload the page each `refreshS` seconds, unless somebody is typing in it. */
@@ -40,7 +41,7 @@ export type Page = {
 export function sendPage(request: Request, response: Response, page: Page): void {
   const caller = response.locals.caller as Caller | undefined;
   const document = html`<!doctype html>
-<html lang="${page.lang ?? 'pt-BR'}">
+<html lang="${language()}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,13 +52,16 @@ export function sendPage(request: Request, response: Response, page: Page): void
 <link rel="stylesheet" href="${assetAddress('console.css')}">
 <script src="${assetAddress('console.js')}" type="module"></script>
 </head>
-<body${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone${page.wide && ' wide'}"`}>
-<a class="skip" href="#conteudo">Ir para o conteúdo</a>
+<body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone${page.wide && ' wide'}"`}>
+<a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${caller && frame(request, response, caller)}
 <main id="conteudo" tabindex="-1">${notice(request)}${page.body}</main>
+${foot(request)}
 </body>
 </html>`;
   response
+    .vary('Accept-Language, Cookie')
+    .set('content-language', language())
     .status(page.status ?? 200)
     .type('html')
     .send(document.text);
@@ -88,17 +92,36 @@ function frame(request: Request, response: Response, caller: Caller): Html {
   const pages = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
   return html`<header class="frame">
 <a class="brand" href="/">${BRAND}</a>
-<nav aria-label="Principal"><ul>${pages.map(
+<nav aria-label="${t('Principal')}"><ul>${pages.map(
     ([address, name]) =>
-      html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${name}</a></li>`,
+      html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${t(name)}</a></li>`,
   )}</ul></nav>
 <div class="who"><p><span class="role">${ROLE_WORDS[caller.role]}</span> <span class="caller" title="${caller.id}">${caller.id}</span></p>
-${postForm(response, '/logout', html`<button class="quiet">Sair</button>`)}</div>
+${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>`)}</div>
 </header>`;
 }
 
+/**
+ * The button that shows the page in the other language, and keeps it. An answer to a form has none: it would lose what
+ * was typed.
+ */
+function foot(request: Request): Html | undefined {
+  if (request.method === 'POST') return undefined;
+  const { other, name } =
+    language() === 'en' ? { other: 'pt-BR', name: 'Português' } : { other: 'en', name: 'English' };
+  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${addressOf(request)}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form></footer>`;
+}
+
+/** The page's own address, without filters that may name a person, a notice, and the language of this one answer. */
+function addressOf(request: Request): string {
+  const [path = '/', query] = removePersonalFilters(request.originalUrl).split(/\?(.*)/s);
+  const search = new URLSearchParams(query);
+  for (const name of ['done', 'lang']) search.delete(name);
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
 /** Notices by the name in `?done=`, on the page that a form redirects to. */
-const DONE: Record<string, string> = {
+const DONE: Record<string, string> = words({
   accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
@@ -127,7 +150,7 @@ const DONE: Record<string, string> = {
     'Já tinha sido gravado: nada mudou desta vez. Um segredo só aparece uma vez; se ninguém o guardou, troque-o.',
   revoked: 'Token revogado: as sessões que ele abriu terminaram.',
   left: 'Você saiu.',
-};
+});
 
 function notice(request: Request): Html | undefined {
   const text = typeof request.query.done === 'string' ? DONE[request.query.done] : undefined;

@@ -1,31 +1,35 @@
 import type { Role } from '../../../access/roles.ts';
+import type { Language } from '../../../domain/language/language.ts';
+import { textsOf } from '../../../reports/texts/texts.ts';
 import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
+import { language } from '../languages/language.ts';
+import { words, wordsBy } from '../languages/translate.ts';
 
 /** The console's names for codes. A code that reports show too has the report's name. */
-export const STATUS_WORDS: Record<string, string> = PT_BR.statuses;
-export const OPERATION_WORDS: Record<string, string> = PT_BR.operations;
-export const SEVERITY_WORDS: Record<string, string> = PT_BR.severities;
-export const MISMATCH_STATE_WORDS: Record<string, string> = PT_BR.mismatchStates;
-export const REPORT_STATE_WORDS: Record<string, string> = PT_BR.states;
-export const MISMATCH_MEANINGS: Record<string, string> = PT_BR.mismatchKinds;
+export const STATUS_WORDS = reportWords('statuses');
+export const OPERATION_WORDS = reportWords('operations');
+export const SEVERITY_WORDS = reportWords('severities');
+export const MISMATCH_STATE_WORDS = reportWords('mismatchStates');
+export const REPORT_STATE_WORDS = reportWords('states');
+export const MISMATCH_MEANINGS = reportWords('mismatchKinds');
 
-export const ALERT_STATE_WORDS: Record<string, string> = { firing: 'Ativo', ended: 'Encerrado' };
+export const ALERT_STATE_WORDS: Record<string, string> = words({ firing: 'Ativo', ended: 'Encerrado' });
 
-export const RUN_STATE_WORDS: Record<string, string> = {
+export const RUN_STATE_WORDS: Record<string, string> = words({
   queued: 'Na fila',
   running: 'Em curso',
   complete: 'Completa',
   incomplete: 'Incompleta',
   failed: 'Falhou',
-};
+});
 
-export const WEBHOOK_STATE_WORDS: Record<string, string> = {
+export const WEBHOOK_STATE_WORDS: Record<string, string> = words({
   pending: 'Pendente',
   applied: 'Aplicado',
   quarantined: 'Quarentena',
-};
+});
 
-export const WEBHOOK_REASON_WORDS: Record<string, string> = {
+export const WEBHOOK_REASON_WORDS: Record<string, string> = words({
   empty: 'corpo vazio',
   not_json: 'não é JSON',
   not_an_object: 'não é um objeto JSON',
@@ -37,17 +41,17 @@ export const WEBHOOK_REASON_WORDS: Record<string, string> = {
   too_many_items: 'itens demais num só webhook',
   not_taken_apart: 'o corpo não pôde ser desmembrado em transações',
   not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
-};
+});
 
-export const CALLBACK_STATE_WORDS: Record<string, string> = {
+export const CALLBACK_STATE_WORDS: Record<string, string> = words({
   pending: 'Pendente',
   held: 'Retido',
   delivered: 'Entregue',
   failed: 'Falhou',
-};
+});
 
 /** Why an attempt got no HTTP answer. */
-export const ATTEMPT_ERROR_WORDS: Record<string, string> = {
+export const ATTEMPT_ERROR_WORDS: Record<string, string> = words({
   timeout: 'sem resposta a tempo',
   connect: 'não conectou',
   connection_lost: 'conexão perdida',
@@ -57,46 +61,49 @@ export const ATTEMPT_ERROR_WORDS: Record<string, string> = {
   headers_too_large: 'cabeçalhos grandes demais',
   bad_response: 'resposta que não é HTTP',
   not_renderable: 'o razão não tem o evento',
-};
+});
 
-export const MERCHANT_STATE_WORDS: Record<string, string> = {
+export const MERCHANT_STATE_WORDS: Record<string, string> = words({
   enabled: 'Ativo',
   paused: 'Pausado',
   disabled: 'Desativado',
-};
+});
 
-export const ENTRY_KIND_WORDS: Record<string, string> = {
+export const ENTRY_KIND_WORDS: Record<string, string> = words({
   event: 'Lançamento',
   commission: 'Comissão conhecida depois',
   held_at_opening: 'Retido na abertura dos livros',
   opening: 'Saldo inicial',
   adjustment: 'Ajuste',
   reversal: 'Estorno',
-};
+});
 
-export const RESOLUTION_WORDS: Record<string, string> = {
+export const RESOLUTION_WORDS: Record<string, string> = words({
   applied: 'aplicada na hora',
   fresh_evidence: 'uma leitura mais nova mostrou que acabou',
   reprocessed: 'o webhook foi reprocessado com sucesso',
   revised: 'a nova revisão do relatório saiu',
   by_hand: 'resolvida por uma pessoa: a nossa versão fica',
   accepted: 'uma pessoa aceitou a versão do provedor',
-};
+});
 
-export const ROLE_WORDS: Record<Role, string> = {
-  viewer: 'Leitura',
-  accountant: 'Contabilidade',
-  operator: 'Operação',
-  admin: 'Administração',
-};
+/** A table of their own: *Operação* is also the kind of a transaction. */
+const ROLES = {
+  'pt-BR': { viewer: 'Leitura', accountant: 'Contabilidade', operator: 'Operação', admin: 'Administração' },
+  en: { viewer: 'Viewer', accountant: 'Accountant', operator: 'Operator', admin: 'Admin' },
+} satisfies Record<Language, Record<Role, string>>;
+export const ROLE_WORDS: Record<Role, string> = wordsBy(
+  ['viewer', 'accountant', 'operator', 'admin'],
+  (role) => ROLES[language()][role],
+);
 
-export const TOKEN_STATE_WORDS: Record<string, string> = {
+export const TOKEN_STATE_WORDS: Record<string, string> = words({
   live: 'Ativo',
   expired: 'Expirado',
   revoked: 'Revogado',
-};
+});
 
-export const TRIGGER_WORDS: Record<string, string> = {
+export const TRIGGER_WORDS: Record<string, string> = words({
   api: 'API',
   console: 'Console',
   command: 'Comando',
@@ -108,9 +115,9 @@ export const TRIGGER_WORDS: Record<string, string> = {
   reconcile_counts: 'Relógio: 96 dias, por contagem',
   reconcile_unclosed: 'Relógio: dias de que um relatório espera',
   reconcile_open: 'Relógio: dias com transações em aberto',
-};
+});
 
-export const JOB_WORDS: Record<string, string> = {
+export const JOB_WORDS: Record<string, string> = words({
   reconcile_recent: 'Confere hoje e ontem',
   reconcile_week: 'Confere 7 dias',
   reconcile_month: 'Confere 35 dias',
@@ -122,10 +129,10 @@ export const JOB_WORDS: Record<string, string> = {
   check_books: 'Verifica os livros',
   manifest: 'Publica a âncora dos livros',
   retention: 'Apaga o que venceu',
-};
+});
 
 /** Outcomes of a job's tick, and states of a job. */
-export const JOB_OUTCOME_WORDS: Record<string, string> = {
+export const JOB_OUTCOME_WORDS: Record<string, string> = words({
   done: 'Feita',
   running: 'Em curso',
   failed: 'Falhou',
@@ -133,10 +140,10 @@ export const JOB_OUTCOME_WORDS: Record<string, string> = {
   failing: 'Falha repetida',
   never: 'Ainda não rodou',
   off: 'Desligada',
-};
+});
 
 /** States and parts of a process. */
-export const PART_WORDS: Record<string, string> = {
+export const PART_WORDS: Record<string, string> = words({
   alive: 'Vivo',
   silent: 'Calado',
   inbox: 'webhooks',
@@ -145,9 +152,9 @@ export const PART_WORDS: Record<string, string> = {
   watch: 'vigia',
   DATA_DIR: 'disco de dados',
   SPOOL_DIR: 'disco do spool',
-};
+});
 
-export const CHECK_WORDS: Record<string, string> = {
+export const CHECK_WORDS: Record<string, string> = words({
   database: 'Banco de dados',
   grants: 'Permissões no banco',
   clock: 'Relógio',
@@ -156,9 +163,16 @@ export const CHECK_WORDS: Record<string, string> = {
   stated: 'Datas informadas',
   provider: 'Provedor',
   books: 'Livros',
-};
+});
 
 /** The name of a code; the code itself where it has none. */
 export function describeCode(words: Record<string, string>, name: string): string {
   return words[name] ?? name;
+}
+
+type ReportWords = 'statuses' | 'operations' | 'severities' | 'mismatchStates' | 'states' | 'mismatchKinds';
+
+/** Words that the sheets have in both languages. */
+function reportWords(name: ReportWords): Record<string, string> {
+  return wordsBy(Object.keys(PT_BR[name]), (code) => describeCode(textsOf(language())[name], code));
 }

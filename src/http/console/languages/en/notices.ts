@@ -1,0 +1,41 @@
+/** What a form says once it is done. */
+export const NOTICES_EN = {
+  'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.':
+    'The provider’s version is accepted: the entry is reversed and posted anew, and the merchants are notified.',
+  'Divergência em tratamento: está registrado quem e quando.': 'Mismatch acknowledged: who and when is on record.',
+  'Divergência resolvida.': 'Mismatch resolved.',
+  'Nome da plataforma guardado.': 'The platform’s name is saved.',
+  'Saldo informado e comparado com o razão.': 'The balance is stated and compared with the ledger.',
+  'Ajuste lançado.': 'The adjustment is posted.',
+  'Ajuste estornado.': 'The adjustment is reversed.',
+  'Saldo inicial lançado: os livros da plataforma começam nesse dia.':
+    'The opening balance is posted: the platform’s books begin on that day.',
+  'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.':
+    'The opening balance is reversed: the platform’s books were posted anew without it.',
+  'Divergências em tratamento: está registrado quem e quando.': 'Mismatches acknowledged: who and when is on record.',
+  'Divergências resolvidas, cada uma com a observação.': 'Mismatches resolved, each with the note.',
+  'Feito com as 500 mais antigas: repita para as outras.': 'Done with the oldest 500: repeat it for the others.',
+  'Quarentena esvaziada: os corpos foram apagados, os hashes ficam.':
+    'The quarantine is purged: the bodies are deleted, the hashes stay.',
+  'O webhook voltou para a fila e será verificado de novo.': 'The webhook is queued and will be verified again.',
+  'O callback voltou para a fila, com o mesmo webhook-id.': 'The callback is queued again, with the same webhook-id.',
+  'Conferência na fila: esta página se atualiza sozinha.': 'The reconciliation is queued: this page refreshes itself.',
+  'Relatório feito: uma nova revisão.': 'The report is made: a new revision.',
+  'Nada mudou desde a última revisão: não há uma nova.':
+    'Nothing has changed since the last revision: there is no new one.',
+  'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.':
+    'The merchant is active: what was held will be delivered, the oldest first.',
+  'Lojista em pausa: os callbacks ficam retidos até que seja reativado.':
+    'The merchant is paused: callbacks are held until it is enabled again.',
+  'Callback de teste na fila: esta página se atualiza até o resultado.':
+    'The test callback is queued: this page refreshes until there is a result.',
+  'Lojista gravado.': 'The merchant is saved.',
+  'Token de busca revogado: não abre mais os eventos.': 'The pull token is revoked: it no longer opens the events.',
+  'Os callbacks voltaram para a fila, com os mesmos webhook-ids.':
+    'The callbacks are queued again, with the same webhook-ids.',
+  'Já tinha sido gravado: nada mudou desta vez. Um segredo só aparece uma vez; se ninguém o guardou, troque-o.':
+    'It was saved before: nothing changed this time. A secret is shown only once; if nobody kept it, rotate it.',
+  'Token revogado: as sessões que ele abriu terminaram.':
+    'The token is revoked: the sessions that it opened have ended.',
+  'Você saiu.': 'You are logged out.',
+};

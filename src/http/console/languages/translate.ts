@@ -1,0 +1,65 @@
+/**
+ * The texts of the console. A text stands in the code in pt-BR; the catalogue in `en/` has its English. The compiler
+ * refuses a text that the catalogue lacks, and a value that the text does not name: `t('{n} vezes', { n })`.
+ * A text with markup is rendered by `tHtml` of `parts/html.ts`. Components such as `table` translate their labels.
+ */
+import { groupThousands } from '../../../domain/money.ts';
+import { EN } from './en/catalogue.ts';
+import { language } from './language.ts';
+
+export type Text = keyof typeof EN;
+/** A text without values. */
+export type PlainText = Exclude<Text, `${string}{${string}`>;
+
+declare const translated: unique symbol;
+/** A text in the language of the request. */
+export type Translated = string & { readonly [translated]: true };
+
+/** A text that a component translates: of the catalogue, or translated already. */
+export type Label = PlainText | Translated | (string & {});
+
+type Names<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+/** The values of a text: none, or one object with each name. @template Given names that the function adds. */
+export type Values<T extends string, Value, Given = never> = [Exclude<Names<T>, Given>] extends [never]
+  ? []
+  : [values: Record<Exclude<Names<T>, Given>, Value>];
+
+/** Returns a text in the language of the request, with its values. */
+export function t<T extends Text>(text: T, ...[values]: Values<T, string | number | bigint>): Translated {
+  return fill(translate(text), values ?? {});
+}
+
+/** Returns the text for one, or for any other count, which it has as `{n}`. */
+export function plural<One extends Text, Many extends Text>(
+  count: number,
+  one: One,
+  many: Many,
+  ...[values]: Values<One | Many, string | number | bigint, 'n'>
+): Translated {
+  const n = groupThousands(String(count), language());
+  return fill(translate(count === 1 ? one : many), { ...values, n });
+}
+
+/** Returns the words of codes. Each is read in the language of the request, so a constant can hold them. */
+export function words<Code extends string>(texts: Record<Code, PlainText>): Record<Code, string> {
+  const codes = Object.keys(texts) as Code[];
+  return wordsBy(codes, (code) => translate(texts[code]));
+}
+
+/** The same of words that another catalogue has. @param read returns a code's word in the language of the request. */
+export function wordsBy<Code extends string>(
+  codes: readonly Code[],
+  read: (code: Code) => string,
+): Record<Code, string> {
+  const entries = codes.map((code) => [code, { enumerable: true, get: () => read(code) }] as const);
+  return Object.defineProperties(Object.create(null), Object.fromEntries(entries)) as Record<Code, string>;
+}
+
+/** Returns a text in the language of the request, with the names of its values. A text of others stays as it is. */
+export function translate(text: string): string {
+  return language() === 'en' && Object.hasOwn(EN, text) ? EN[text as Text] : text;
+}
+
+function fill(text: string, values: Partial<Record<string, string | number | bigint>>): Translated {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) as Translated;
+}
