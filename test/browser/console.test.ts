@@ -279,7 +279,7 @@ test('a viewer sees personal data masked and no buttons, and a change is refused
     await page.goto(`${env.url}${address}`);
     const pressable = await page.getByRole('button').filter({ hasNotText: 'copiar' }).allTextContents();
     // a viewer may download
-    expect(pressable, address).toEqual(['Sair', ...(address === '/reports' ? ['Baixar'] : [])]);
+    expect(pressable, address).toEqual(['Sair', ...(address === '/reports' ? ['Baixar'] : []), 'English']);
     expect(await page.getByRole('main').textContent(), address).not.toContain('Maria Aparecida');
   }
   expect(opened.complaints).toEqual([]);
