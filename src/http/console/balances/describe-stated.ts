@@ -1,14 +1,15 @@
 import type { Response } from 'express';
 import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
+import { t, words } from '../languages/translate.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole } from '../parts/send-page.ts';
 
-export const ADJUSTMENT_KIND_WORDS: Record<AdjustmentKind, string> = {
+export const ADJUSTMENT_KIND_WORDS: Record<AdjustmentKind, string> = words({
   bank: 'Banco (saque ou depósito)',
   fee: 'Tarifa',
   block: 'Bloqueio',
   other: 'Outro',
-};
+});
 
 /** The lists of what people state. */
 export const LISTS = {
@@ -19,16 +20,17 @@ export const LISTS = {
 
 /** Links to the pages about balances, and to the forms that this caller may use. */
 export function balanceTabs(response: Response, here: string): Html {
-  const tabs = [{ address: '/balances', title: 'Saldos' }, ...Object.values(LISTS)];
+  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS)];
   const forms = [
     { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
     { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },
     { address: '/balances/openings/new', title: 'Informar um saldo inicial', may: hasRole(response, 'admin') },
-  ].filter(({ address, may }) => may && (here === '/balances' || address.startsWith(here)));
-  return html`<nav class="tabs" aria-label="Saldos">${tabs.map(
-    ({ address, title }) => html`<a href="${address}"${address === here && html` aria-current="page"`}>${title}</a>`,
+  ] as const;
+  const shown = forms.filter(({ address, may }) => may && (here === '/balances' || address.startsWith(here)));
+  return html`<nav class="tabs" aria-label="${t('Saldos')}">${tabs.map(
+    ({ address, title }) => html`<a href="${address}"${address === here && html` aria-current="page"`}>${t(title)}</a>`,
   )}</nav>
-${forms.length > 0 && html`<p class="actions">${forms.map(({ address, title }) => buttonLink(address, title))}</p>`}`;
+${shown.length > 0 && html`<p class="actions">${shown.map(({ address, title }) => buttonLink(address, t(title)))}</p>`}`;
 }
 
 /** A link to a form, in the form of a button. */

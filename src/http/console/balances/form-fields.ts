@@ -4,7 +4,7 @@ import { type Day, isDay, isWallTime, type WallTime } from '../../../domain/cale
 import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
+import { type Label, t, translate } from '../languages/translate.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
@@ -42,8 +42,9 @@ export function readMoney(draft: Draft, name: string): bigint {
 export function readDay(context: Context, draft: Draft): Day {
   const day = draft.values.day ?? '';
   const today = context.calendar.dayOf(context.clock.now());
-  if (!isDay(day)) draft.faults.day = 'Escolha um dia.';
-  else if (day > today) draft.faults.day = `Ainda não começou: no provedor hoje é ${formatDay(today)}.`;
+  if (!isDay(day)) draft.faults.day = t('Escolha um dia.');
+  else if (day > today)
+    draft.faults.day = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
   return day;
 }
 
@@ -51,17 +52,17 @@ export function readDay(context: Context, draft: Draft): Day {
 export function readPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
   const [listed = '', other = ''] = [draft.values.platform, draft.values.other_platform];
   if (listed !== '' && other !== '')
-    draft.faults.other_platform = 'Escolha uma da lista, ou escreva outra: não as duas.';
-  else if (listed === '' && other === '') draft.faults.platform = 'Escolha uma plataforma, ou escreva outra.';
+    draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
+  else if (listed === '' && other === '') draft.faults.platform = t('Escolha uma plataforma, ou escreva outra.');
   else if (other.length > PLATFORM_CHARS_MAX)
-    draft.faults.other_platform = `No máximo ${PLATFORM_CHARS_MAX} caracteres.`;
+    draft.faults.other_platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   return { platform: listed || other, newPlatform: other !== '' };
 }
 
 /** A labelled field with its hint and fault. @param control gets the attributes that name and describe it. */
 export function labelled(
   draft: Draft,
-  field: { name: string; label: string; hint?: string },
+  field: { name: string; label: Label; hint?: Label },
   control: (attributes: Html) => Html,
 ): Html {
   const { name, label, hint } = field;
@@ -70,13 +71,13 @@ export function labelled(
   const attributes = html` name="${name}"${fault && html` aria-invalid="true"`}${
     described !== '' && html` aria-describedby="${described}"`
   }`;
-  return html`<div class="field"><label><span>${label}</span>${control(attributes)}</label>${
-    hint && html`<span class="hint" id="${name}-hint">${hint}</span>`
+  return html`<div class="field"><label><span>${translate(label)}</span>${control(attributes)}</label>${
+    hint && html`<span class="hint" id="${name}-hint">${translate(hint)}</span>`
   }${fault && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`}</div>`;
 }
 
 /** An input field. @param more its other attributes, such as its type. */
-export function inputField(draft: Draft, field: { name: string; label: string; hint?: string }, more: Part): Html {
+export function inputField(draft: Draft, field: { name: string; label: Label; hint?: Label }, more: Part): Html {
   return labelled(
     draft,
     field,
@@ -85,11 +86,11 @@ export function inputField(draft: Draft, field: { name: string; label: string; h
   );
 }
 
-export function moneyField(draft: Draft, field: { name: string; label: string; hint?: string }): Html {
+export function moneyField(draft: Draft, field: { name: string; label: Label; hint?: Label }): Html {
   return inputField(draft, field, html` maxlength="24" placeholder="${formatMoneyInput(EXAMPLE_CENTS)}"`);
 }
 
-export function noteField(draft: Draft, label = 'Observação'): Html {
+export function noteField(draft: Draft, label: Label = 'Observação'): Html {
   return labelled(
     draft,
     { name: 'note', label },
@@ -100,14 +101,14 @@ export function noteField(draft: Draft, label = 'Observação'): Html {
 /** A select field of codes and their names. */
 export function choiceField(
   draft: Draft,
-  field: { name: string; label: string; words: Record<string, string>; any: string },
+  field: { name: string; label: Label; words: Record<string, string>; any: Label },
 ): Html {
   const { name, words, any } = field;
   return labelled(
     draft,
     field,
     (attributes) =>
-      html`<select${attributes}><option value="">${any}</option>${Object.entries(words).map(
+      html`<select${attributes}><option value="">${translate(any)}</option>${Object.entries(words).map(
         ([key, word]) => html`<option value="${key}"${key === draft.values[name] && html` selected`}>${word}</option>`,
       )}</select>`,
   );
@@ -129,5 +130,5 @@ ${inputField(
 
 /** A platform's name for people. */
 export function namePlatform(platform: string): string {
-  return platform === NO_PLATFORM ? 'Sem plataforma' : platform;
+  return platform === NO_PLATFORM ? t('Sem plataforma') : platform;
 }

@@ -9,6 +9,7 @@ import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, type TableColumn, table } from '../parts/page-components.ts';
@@ -60,7 +61,7 @@ function statementTable(context: Context, response: Response, rows: Awaited<Retu
       { title: 'No razão', cell: (row) => moneyOf(row.ledger), align: 'end' },
       {
         title: 'Diferença',
-        cell: (row) => (row.difference === '0.00' ? badge({ yes: 'Confere' }, 'yes') : moneyOf(row.difference)),
+        cell: (row) => (row.difference === '0.00' ? badge({ yes: t('Confere') }, 'yes') : moneyOf(row.difference)),
         align: 'end',
       },
       ...madeColumns<(typeof rows)[number]>(context),
@@ -88,9 +89,11 @@ function adjustmentTable(
       {
         title: 'Situação',
         cell: (row) => {
-          if (row.reverses !== null) return 'Estorno';
-          if (row.reversed_by !== null) return 'Estornado';
-          return mayReverse ? html`<a href="${LISTS.adjustments.address}/${row.id}/reverse">Estornar</a>` : 'Em vigor';
+          if (row.reverses !== null) return t('Estorno');
+          if (row.reversed_by !== null) return t('Estornado');
+          return mayReverse
+            ? html`<a href="${LISTS.adjustments.address}/${row.id}/reverse">${t('Estornar')}</a>`
+            : t('Em vigor');
         },
       },
     ],
@@ -111,8 +114,10 @@ function openingTable(context: Context, response: Response, rows: Awaited<Return
       {
         title: 'Situação',
         cell: (row) => {
-          if (row.reversed) return 'Estornado';
-          return mayReverse ? html`<a href="${LISTS.openings.address}/${row.id}/reverse">Estornar</a>` : 'Em vigor';
+          if (row.reversed) return t('Estornado');
+          return mayReverse
+            ? html`<a href="${LISTS.openings.address}/${row.id}/reverse">${t('Estornar')}</a>`
+            : t('Em vigor');
         },
       },
     ],

@@ -7,6 +7,7 @@ import { listPlatformNames, PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
@@ -17,17 +18,17 @@ import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 const ADDRESS = '/balances/platforms';
 const ROLES = ['operator', 'accountant'] as const;
-const FAULTS: Record<string, string> = {
-  name: `Até ${PLATFORM_NAME_CHARS_MAX} caracteres, sem documento, telefone ou e-mail.`,
-  platform: 'Nenhuma transação mostra esta plataforma.',
-  conflict: 'Outra plataforma já tem este nome.',
+const FAULTS: Record<string, () => string> = {
+  name: () => t('Até {n} caracteres, sem documento, telefone ou e-mail.', { n: PLATFORM_NAME_CHARS_MAX }),
+  platform: () => t('Nenhuma transação mostra esta plataforma.'),
+  conflict: () => t('Outra plataforma já tem este nome.'),
 };
 
 /** The names of platforms: the list, and the form that gives one. */
 export function platformNamePages(context: Context): Router {
   const router = createRouter();
   router.get(ADDRESS, async (request, response) => {
-    sendPage(request, response, { title: 'Plataformas', body: await render(context, response, EMPTY) });
+    sendPage(request, response, { title: t('Plataformas'), body: await render(context, response, EMPTY) });
   });
 
   router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
@@ -45,11 +46,11 @@ export function platformNamePages(context: Context): Router {
     } catch (error) {
       const field =
         error instanceof ConfereError && (error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0]);
-      const fault = field ? FAULTS[field] : undefined;
+      const fault = field ? FAULTS[field]?.() : undefined;
       if (!field || fault === undefined) throw error;
       const faults = { [field === 'conflict' ? 'name' : field]: fault };
       const body = await render(context, response, { values: { platform, name: name ?? '' }, faults });
-      sendPage(request, response, { title: 'Plataformas', status: 422, body });
+      sendPage(request, response, { title: t('Plataformas'), status: 422, body });
     }
   });
   return router;
@@ -59,8 +60,8 @@ const EMPTY: Draft = { values: {}, faults: {} };
 
 async function render(context: Context, response: Response, draft: Draft): Promise<Html> {
   const rows = (await listPlatformNames(context.db)).map((one) => presentPlatformName(response, one));
-  return html`<p class="crumb"><a href="/balances">Saldos</a></p><h1>Plataformas</h1>
-<p class="lead">O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.</p>
+  return html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p><h1>${t('Plataformas')}</h1>
+<p class="lead">${t('O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.')}</p>
 ${hasRole(response, ...ROLES) && (await nameForm(context, response, draft))}
 ${table({
   caption: 'Plataformas com nome',
@@ -78,10 +79,10 @@ async function nameForm(context: Context, response: Response, draft: Draft): Pro
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
   const words = Object.fromEntries(known.map((platform) => [platform, namePlatform(platform)]));
   const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' };
-  return html`<section class="act"><h2>Dar um nome</h2>${postForm(
+  return html`<section class="act"><h2>${t('Dar um nome')}</h2>${postForm(
     response,
     ADDRESS,
     html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Escolha' })}
-${inputField(draft, field, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}<div class="actions"><button>Guardar</button></div></div>`,
+${inputField(draft, field, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}<div class="actions"><button>${t('Guardar')}</button></div></div>`,
   )}</section>`;
 }

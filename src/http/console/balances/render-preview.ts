@@ -1,8 +1,9 @@
 import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import type { ChangePreview, PreviewedEntry } from '../../../ledger/read/preview-change.ts';
-import { formatCount, formatDay, money } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { t } from '../languages/translate.ts';
+import { formatCount, formatDay, formatWallTime, money } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { renderPostings } from '../parts/render-postings.ts';
 import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
@@ -20,10 +21,10 @@ type Effect = { platform: string; before: bigint; change: bigint };
  */
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
   if (preview.entries.length === 0 && preview.days.length === 0)
-    return html`<p class="empty">Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.</p>`;
-  return html`<section><h2>Efeito no saldo</h2>${effects ?? renderEffects(await readEffects(context, preview.entries))}</section>
-<section><h2>Lançamentos</h2>${renderEntries(preview.entries)}</section>
-<section><h2>Relatórios</h2>${renderDays(preview.days)}</section>`;
+    return html`<p class="empty">${t('Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.')}</p>`;
+  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readEffects(context, preview.entries))}</section>
+<section><h2>${t('Lançamentos')}</h2>${renderEntries(preview.entries)}</section>
+<section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}</section>`;
 }
 
 /** Reads the balance now of each platform whose balance changes. */
@@ -53,21 +54,27 @@ export function renderEffects(effects: Effect[]): Html {
 }
 
 function renderEntries(entries: PreviewedEntry[]): Html {
-  if (entries.length === 0) return html`<p class="empty">Nada é lançado.</p>`;
+  if (entries.length === 0) return html`<p class="empty">${t('Nada é lançado.')}</p>`;
   const left = entries.length - ENTRIES_SHOWN;
   return html`${entries.slice(0, ENTRIES_SHOWN).map((entry, index) => {
     const title = describeCode(ENTRY_KIND_WORDS, entry.kind);
-    return html`<div class="entry"><p><b>${title}</b> <span class="hint">com data de ${formatDay(entry.atWall.slice(0, 10))} ${entry.atWall.slice(11)}</span></p>
-${renderPostings(`Partidas do lançamento ${index + 1}`, entry.postings)}</div>`;
-  })}${left > 0 && html`<p class="hint">E mais ${formatCount(left)} lançamentos.</p>`}`;
+    return html`<div class="entry"><p><b>${title}</b> <span class="hint">${t('com data de {at}', { at: formatWallTime(entry.atWall) })}</span></p>
+${renderPostings(t('Partidas do lançamento {n}', { n: index + 1 }), entry.postings)}</div>`;
+  })}${left > 0 && html`<p class="hint">${t('E mais {n} lançamentos.', { n: formatCount(left) })}</p>`}`;
 }
 
 function renderDays(days: Day[]): Html {
-  if (days.length === 0) return html`<p class="empty">Nenhum dia já relatado muda.</p>`;
+  if (days.length === 0) return html`<p class="empty">${t('Nenhum dia já relatado muda.')}</p>`;
   const left = days.length - DAYS_SHOWN;
-  return html`<p>${days.length === 1 ? 'Um dia já relatado ganha' : `${formatCount(days.length)} dias já relatados ganham`} uma nova revisão: ${days
+  const list = html`${days
     .slice(0, DAYS_SHOWN)
     .map(
       (day, index) => html`${index > 0 && ', '}<b>${formatDay(day)}</b>`,
-    )}${left > 0 && ` e mais ${formatCount(left)}`}.</p>`;
+    )}${left > 0 && ` ${t('e mais {n}', { n: formatCount(left) })}`}`;
+  const count = formatCount(days.length);
+  return html`<p>${
+    days.length === 1
+      ? tHtml('Um dia já relatado ganha uma nova revisão: {list}.', { list })
+      : tHtml('{count} dias já relatados ganham uma nova revisão: {list}.', { count, list })
+  }</p>`;
 }

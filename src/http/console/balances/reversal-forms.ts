@@ -7,6 +7,7 @@ import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledge
 import { compareStatements } from '../../../ledger/stated/state-balance.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -78,7 +79,7 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
     read: () => undefined,
     async preview(_value, item) {
       const preview = await previewRepost(context, item.platform, (inner) => reverseOpeningEntry(inner, item.id));
-      const later = html`<p class="hint">Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.</p>`;
+      const later = html`<p class="hint">${t('Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.')}</p>`;
       return html`${describeOpening(item)}${await renderPreview(context, preview, preview.isWhole ? undefined : later)}`;
     },
     async change(inner, _value, { item }) {

@@ -7,8 +7,9 @@ import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type Balance, readBalances } from '../../../seal/read-balances.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
@@ -34,10 +35,10 @@ export function balancePage(context: Context): Router {
       inputField(draft, { name: 'known', label: 'Como se sabia em' }, INSTANT),
     ];
     const isSet = draft.values.at !== '' || draft.values.known !== '';
-    const body = html`<h1>Saldos</h1>${balanceTabs(response, '/balances')}
+    const body = html`<h1>${t('Saldos')}</h1>${balanceTabs(response, '/balances')}
 ${filterForm('/balances', fields, isSet)}
 ${!isWrong && (await renderBalances(context, response, view))}`;
-    sendPage(request, response, { title: 'Saldos', body, status: isWrong ? 422 : 200 });
+    sendPage(request, response, { title: t('Saldos'), body, status: isWrong ? 422 : 200 });
   });
   return router;
 }
@@ -47,7 +48,7 @@ const INSTANT = html` type="datetime-local" step="1"`;
 function readWall(draft: Draft, name: string): WallTime | undefined {
   const text = draft.values[name] ?? '';
   const wall = text === '' ? undefined : parseWall(text);
-  if (text !== '' && wall === undefined) draft.faults[name] = 'Escolha o dia e a hora.';
+  if (text !== '' && wall === undefined) draft.faults[name] = t('Escolha o dia e a hora.');
   return wall;
 }
 
@@ -60,13 +61,17 @@ async function renderBalances(context: Context, response: Response, { at, known 
   const { balances } = await readBalances(context.db, until, asOf, now);
   const rows = await addStatements(context, sumByPlatform(balances), until);
   const names = await readPlatformNames(context, response);
-  const lead = html`<p class="lead">O que aconteceu antes de ${moment(calendar, at === undefined ? now : calendar.toInstant(at))}, ${
+  const before = moment(calendar, at === undefined ? now : calendar.toInstant(at));
+  const scope =
     known === undefined
-      ? 'como se sabe agora'
-      : html`como se sabia antes de ${moment(calendar, calendar.toInstant(known))}`
-  }. A diferença é entre o último saldo informado até ali e o que o razão diz hoje daquele instante.</p>`;
-  return html`${lead}<section><h2>Por plataforma</h2>${balanceTable(context, response, rows, names)}<p><a href="/balances/platforms">Nomes das plataformas</a></p></section>
-<section><h2>Contas</h2><details class="numbers"><summary>Todas as contas do razão</summary>${accountTable(response, balances)}</details></section>`;
+      ? tHtml('O que aconteceu antes de {before}, como se sabe agora.', { before })
+      : tHtml('O que aconteceu antes de {before}, como se sabia antes de {known}.', {
+          before,
+          known: moment(calendar, calendar.toInstant(known)),
+        });
+  const lead = html`<p class="lead">${scope} ${t('A diferença é entre o último saldo informado até ali e o que o razão diz hoje daquele instante.')}</p>`;
+  return html`${lead}<section><h2>${t('Por plataforma')}</h2>${balanceTable(context, response, rows, names)}<p><a href="/balances/platforms">${t('Nomes das plataformas')}</a></p></section>
+<section><h2>${t('Contas')}</h2><details class="numbers"><summary>${t('Todas as contas do razão')}</summary>${accountTable(response, balances)}</details></section>`;
 }
 
 /** Adds to each balance the platform's newest statement up to an instant, and platforms that have only that. */
@@ -99,7 +104,7 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
     rows: rows.length > 1 ? [...rows, 'total'] : rows,
     empty: 'Nada foi lançado até este instante.',
     columns: [
-      { title: 'Plataforma', cell: (row) => cell(row, (one) => namedCell(response, one, names), 'Todas') },
+      { title: 'Plataforma', cell: (row) => cell(row, (one) => namedCell(response, one, names), t('Todas')) },
       {
         title: 'Disponível',
         cell: (row) => cell(row, (one) => money(one.availableCents), money(total.available)),
@@ -130,16 +135,16 @@ function namedCell(response: Response, row: Row, names: ReadonlyMap<string, stri
 
 function statementCell(context: Context, statement: Statement | undefined): Part {
   if (!statement) return EMPTY_VALUE;
-  return html`${moneyOf(statement.balance)}<br><span class="hint">em ${moment(context.calendar, statement.at)}</span>`;
+  return html`${moneyOf(statement.balance)}<br><span class="hint">${tHtml('em {at}', { at: moment(context.calendar, statement.at) })}</span>`;
 }
 
 function differenceCell({ statement, mismatchId }: Row): Part {
   if (!statement) return EMPTY_VALUE;
-  if (statement.difference === '0.00') return badge({ yes: 'Confere' }, 'yes');
+  if (statement.difference === '0.00') return badge({ yes: t('Confere') }, 'yes');
   const next =
     mismatchId === undefined
-      ? html`<span class="hint">o dia ainda não foi lido até lá</span>`
-      : html`<a href="/mismatches/${mismatchId}">ver a divergência</a>`;
+      ? html`<span class="hint">${t('o dia ainda não foi lido até lá')}</span>`
+      : html`<a href="/mismatches/${mismatchId}">${t('ver a divergência')}</a>`;
   return html`${moneyOf(statement.difference)}<br>${next}`;
 }
 

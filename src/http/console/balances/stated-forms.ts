@@ -5,8 +5,9 @@ import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../led
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { createRouter } from '../../create-router.ts';
-import { formatDay, moment, money } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { t } from '../languages/translate.ts';
+import { formatCount, formatDay, moment, money } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import {
@@ -29,7 +30,8 @@ import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
 const UNKNOWN_PLATFORM = {
   field: 'platform',
   text: 'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.',
-};
+} as const;
+const NOTE_CHARS_MAX = 1000;
 const nothing = async () => undefined;
 
 /** The forms that state a balance, enter an adjustment, and state an opening. */
@@ -61,8 +63,8 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
     read(draft) {
       const wall = parseWall(draft.values.at ?? '');
       const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
-      if (wall === undefined) draft.faults.at = 'Escolha o dia e a hora.';
-      else if (at > clock.now()) draft.faults.at = 'Este instante ainda não chegou.';
+      if (wall === undefined) draft.faults.at = t('Escolha o dia e a hora.');
+      else if (at > clock.now()) draft.faults.at = t('Este instante ainda não chegou.');
       return { ...readPlatform(draft), at, balanceCents: readMoney(draft, 'balance') };
     },
     async preview(stated) {
@@ -74,12 +76,14 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
         ['Instante', moment(calendar, stated.at)],
         ['Saldo informado', money(stated.balanceCents)],
         ['No razão nesse instante', money(ledger)],
-        ['Diferença', difference === 0n ? 'nenhuma: o saldo confere' : money(difference)],
+        ['Diferença', difference === 0n ? t('nenhuma: o saldo confere') : money(difference)],
       ])}
 <p class="explain">${
         difference === 0n
-          ? 'O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.'
-          : 'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.'
+          ? t('O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.')
+          : t(
+              'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.',
+            )
       }</p>
 ${await renderPreview(context, preview)}`;
     },
@@ -116,9 +120,9 @@ ${moneyField(draft, { name: 'amount', label: 'Valor, em R$', hint: 'Com - na fre
 ${noteField(draft, 'Por quê')}`,
     read(draft) {
       const kind = ADJUSTMENT_KINDS.find((one) => one === draft.values.kind);
-      if (kind === undefined) draft.faults.kind = 'Escolha o tipo.';
+      if (kind === undefined) draft.faults.kind = t('Escolha o tipo.');
       const amountCents = readMoney(draft, 'amount');
-      if (amountCents === 0n) draft.faults.amount ??= 'Um ajuste de zero não muda nada.';
+      if (amountCents === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
       return { ...readPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amountCents, note };
     },
@@ -195,15 +199,16 @@ async function describeLater(context: Context, { platform, day, balanceCents }: 
   };
   const earlier = find(await readPlatformBalances(context, `${day} 00:00:00`));
   const before = find(await readPlatformBalances(context, context.calendar.toWallTime(context.clock.now())));
-  return html`<p class="hint">Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia (${money(earlier)}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:</p>
+  return html`<p class="hint">${tHtml('Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:', { amount: money(earlier) })}</p>
 ${renderEffects([{ platform, before, change: balanceCents - earlier }])}`;
 }
 
 /** Reads why; it must not be empty. */
 export function readNote(draft: Draft): string {
   const note = draft.values.note ?? '';
-  if (note === '') draft.faults.note = 'Escreva por quê.';
-  else if (note.length > 1000) draft.faults.note = 'No máximo 1.000 caracteres.';
+  if (note === '') draft.faults.note = t('Escreva por quê.');
+  else if (note.length > NOTE_CHARS_MAX)
+    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
   return note;
 }
 
@@ -213,5 +218,5 @@ function dayField(context: Context, draft: Draft): Html {
 }
 
 function describePlatform({ platform, newPlatform }: { platform: string; newPlatform: boolean }): Html {
-  return html`${namePlatform(platform)}${newPlatform && html` <span class="hint">nova na lista</span>`}`;
+  return html`${namePlatform(platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
 }

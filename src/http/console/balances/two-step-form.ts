@@ -12,6 +12,7 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { type PlainText, t } from '../languages/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
@@ -20,18 +21,19 @@ import type { Draft } from './form-fields.ts';
 /** Of an item that the address names, such as the adjustment that is reversed. */
 type Params = { id: string };
 
-type Place = { address: string; title: string };
+/** @template Title a text of the catalogue, or the name of an item. */
+type Place<Title extends string = PlainText> = { address: string; title: Title };
 
 export type TwoStepForm<Value, Item = undefined> = {
   /** The address of the page; the form is posted there too. It may have `:id`. */
   address: string;
   roles: [Role, ...Role[]];
-  title: string;
-  lead: string;
+  title: PlainText;
+  lead: PlainText;
   /** The section of the console; default: the balances. */
   section?: Place;
   /** The page that the form belongs to, and where a change leads to. */
-  list: Place | ((item: Item) => Place);
+  list: Place | ((item: Item) => Place<string>);
   names: readonly string[];
   /** The values of the fields at first. */
   initial?(item: Item): Record<string, string>;
@@ -47,7 +49,7 @@ export type TwoStepForm<Value, Item = undefined> = {
   /** What follows the commit. @param by.isRepeated whether the form was sent before. */
   finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
   /** What is wrong, by field, where the change refuses a field; of a conflict, by the name `conflict`. */
-  refusals: Record<string, { field: string; text: string }>;
+  refusals: Record<string, { field: string; text: PlainText }>;
   action: string;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;
@@ -90,7 +92,7 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
     } catch (error) {
       const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
       if (!refused) throw error;
-      draft.faults[refused.field] = refused.text;
+      draft.faults[refused.field] = t(refused.text);
       await sendForm(request, response, form, draft, item);
     }
   });
@@ -114,8 +116,8 @@ async function make<Value, Item>(
   return made;
 }
 
-function placeOf<Value, Item>({ list }: TwoStepForm<Value, Item>, item: Item): Place {
-  return typeof list === 'function' ? list(item) : list;
+function placeOf<Value, Item>({ list }: TwoStepForm<Value, Item>, item: Item): Place<string> {
+  return typeof list === 'function' ? list(item) : { ...list, title: t(list.title) };
 }
 
 function findRefusal<Value, Item>(form: TwoStepForm<Value, Item>, error: ConfereError) {
@@ -133,11 +135,11 @@ async function sendForm<Value, Item>(
   const isWrong = Object.keys(draft.faults).length > 0;
   const content = html`${await form.fields(draft, item)}
 ${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</p>`}
-<div class="actions"><button>Ver o que muda</button><a href="${placeOf(form, item).address}">Cancelar</a></div>
-<p class="hint">Nada é gravado antes de você confirmar na próxima página.</p>`;
-  const body = html`${crumb(form, item)}<h1>${form.title}</h1><p class="lead">${form.lead}</p>
+<div class="actions"><button>${t('Ver o que muda')}</button><a href="${placeOf(form, item).address}">${t('Cancelar')}</a></div>
+<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`;
+  const body = html`${crumb(form, item)}<h1>${t(form.title)}</h1><p class="lead">${t(form.lead)}</p>
 <section class="act">${postForm(response, request.path, content)}</section>`;
-  sendPage(request, response, { title: form.title, body, status: isWrong ? 422 : 200 });
+  sendPage(request, response, { title: t(form.title), body, status: isWrong ? 422 : 200 });
 }
 
 function sendPreview<Value, Item>(
@@ -149,9 +151,9 @@ function sendPreview<Value, Item>(
 ): void {
   const content = html`${form.names.map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
 <input type="hidden" name="key" value="${randomUUID().replaceAll('-', '')}">
-<div class="actions"><button name="step" value="confirm">Confirmar</button><button name="step" value="edit" class="secondary">Voltar e corrigir</button></div>`;
-  const title = `${form.title}: confira`;
-  const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">Nada foi gravado ainda.</p>${preview}
+<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><button name="step" value="edit" class="secondary">${t('Voltar e corrigir')}</button></div>`;
+  const title = t('{name}: confira', { name: t(form.title) });
+  const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${preview}
 <section class="act bare">${postForm(response, request.path, content)}</section>`;
   sendPage(request, response, { title, body });
 }
@@ -163,14 +165,15 @@ function sendMade<Value, Item>(
   item: Item,
   shown: Html,
 ): void {
-  sendPage(request, response, { title: form.title, body: html`${crumb(form, item)}<h1>${form.title}</h1>${shown}` });
+  const title = t(form.title);
+  sendPage(request, response, { title, body: html`${crumb(form, item)}<h1>${title}</h1>${shown}` });
 }
 
 function crumb<Value, Item>(form: TwoStepForm<Value, Item>, item: Item): Html {
-  const { section = { address: '/balances', title: 'Saldos' } } = form;
+  const { section = { address: '/balances', title: 'Saldos' } as const } = form;
   const list = placeOf(form, item);
   const isSection = list.address === section.address;
-  return html`<p class="crumb"><a href="${section.address}">${section.title}</a>${
+  return html`<p class="crumb"><a href="${section.address}">${t(section.title)}</a>${
     !isSection && html` · <a href="${list.address}">${list.title}</a>`
   }</p>`;
 }

@@ -6,24 +6,26 @@ import { ALERT_TEXTS, describeAlert } from '../../../alerts/texts/describe-alert
 import type { Context } from '../../../context.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { language } from '../languages/language.ts';
+import { t, words } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, selectField, table } from '../parts/page-components.ts';
 import { parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 import { ALERT_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
 const query = z.object({
-  state: z.enum(ALERT_STATES, 'estado desconhecido').optional(),
-  kind: z.enum(ALERT_KINDS, 'tipo desconhecido').optional(),
-  severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
+  state: z.enum(ALERT_STATES, { error: () => t('estado desconhecido') }).optional(),
+  kind: z.enum(ALERT_KINDS, { error: () => t('tipo desconhecido') }).optional(),
+  severity: z.enum(['medium', 'high', 'critical'], { error: () => t('gravidade desconhecida') }).optional(),
 });
 
-const TITLES: Record<string, string> = Object.fromEntries(
-  ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS['pt-BR'][kind].title] as const).toSorted(([, a], [, b]) =>
-    a.localeCompare(b, 'pt-BR'),
-  ),
-);
+/** The names by kind, in the order of their language. */
+function titles(): Record<string, string> {
+  const names = ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS[language()][kind].title] as const);
+  return Object.fromEntries(names.toSorted(([, a], [, b]) => a.localeCompare(b, language())));
+}
 
 /** The list of alerts. Without a filter it has those that fire. */
 export function alertListPages(context: Context): Router {
@@ -37,7 +39,7 @@ export function alertListPages(context: Context): Router {
     );
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: state, words: ALERT_STATE_WORDS, any: 'Todos' }),
-      selectField({ name: 'kind', label: 'Tipo', value: kind, words: TITLES, any: 'Todos' }),
+      selectField({ name: 'kind', label: 'Tipo', value: kind, words: titles(), any: 'Todos' }),
       selectField({ name: 'severity', label: 'Gravidade', value: severity, words: SEVERITY_WORDS, any: 'Todas' }),
     ];
     const empty = isFiltered ? 'Nenhum alerta com estes filtros.' : 'Nenhum alerta ativo.';
@@ -45,7 +47,7 @@ export function alertListPages(context: Context): Router {
       title: 'Alertas',
       address: '/alerts',
       filters: { fields, areSet: isFiltered },
-      lead: html`<p class="lead">Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.</p>`,
+      lead: html`<p class="lead">${tHtml('Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
       rows: alertTable(context, rows, empty),
       next,
     });
@@ -56,7 +58,7 @@ export function alertListPages(context: Context): Router {
 function alertTable(context: Context, rows: ListedAlert[], empty: string): Html {
   const described = rows.map((alert) => ({
     ...alert,
-    ...describeAlert(context.calendar, 'pt-BR', alert),
+    ...describeAlert(context.calendar, language(), alert),
     code: alert.severity,
   }));
   return table({
@@ -77,7 +79,9 @@ function alertTable(context: Context, rows: ListedAlert[], empty: string): Html 
         title: 'Desde',
         cell: ({ raisedAt, endedAt }) =>
           html`${moment(context.calendar, raisedAt)}<br><span class="hint">${
-            endedAt ? html`até ${moment(context.calendar, endedAt)}` : formatAge(raisedAt, context.clock.now())
+            endedAt
+              ? tHtml('até {at}', { at: moment(context.calendar, endedAt) })
+              : formatAge(raisedAt, context.clock.now())
           }</span>`,
       },
       {
@@ -88,32 +92,27 @@ function alertTable(context: Context, rows: ListedAlert[], empty: string): Html 
       { title: 'Canais', cell: ({ sends }) => channelList(context, sends) },
       {
         title: 'O que fazer',
-        cell: ({ todo, runbookPath }) => html`${todo} <a href="${runbookPath}">Guia</a>`,
+        cell: ({ todo, runbookPath }) => html`${todo} <a href="${runbookPath}">${t('Guia')}</a>`,
       },
     ],
   });
 }
 
-const CHANNEL_WORDS: Record<string, string> = {
-  log: 'log',
-  email: 'e-mail',
-  slack: 'Slack',
-  pagerduty: 'PagerDuty',
-  alertmanager: 'Alertmanager',
-  merchant_email: 'e-mail do lojista',
-};
+/** Other channels are called by their products' names. */
+const CHANNEL_WORDS: Record<string, string> = words({ email: 'e-mail', merchant_email: 'e-mail do lojista' });
+const PRODUCTS: Record<string, string> = { slack: 'Slack', pagerduty: 'PagerDuty', alertmanager: 'Alertmanager' };
 
 /** Each channel, with when it was notified, or why not yet. */
 function channelList(context: Context, sends: ListedAlert['sends']): Part {
-  if (sends.length === 0) return html`<span class="hint">ainda nenhum</span>`;
+  if (sends.length === 0) return html`<span class="hint">${t('ainda nenhum')}</span>`;
   const time = (at: Date): string => context.calendar.toWallTime(at).slice(11, 16);
   return html`<ul class="plain">${sends.map(({ channel, error, sent_at, end_sent_at }) => {
     const at = end_sent_at ?? sent_at;
     const outcome = error
-      ? html`<span class="fault">não aceitou: ${error}</span>`
+      ? html`<span class="fault">${t('não aceitou: {error}', { error })}</span>`
       : at
-        ? html`<span class="hint">às ${time(at)}</span>`
-        : html`<span class="hint">na fila</span>`;
-    return html`<li>${CHANNEL_WORDS[channel] ?? channel} ${outcome}</li>`;
+        ? html`<span class="hint">${t('às {time}', { time: time(at) })}</span>`
+        : html`<span class="hint">${t('na fila')}</span>`;
+    return html`<li>${CHANNEL_WORDS[channel] ?? PRODUCTS[channel] ?? channel} ${outcome}</li>`;
   })}</ul>`;
 }

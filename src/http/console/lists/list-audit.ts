@@ -6,6 +6,7 @@ import { addDays, isDay } from '../../../domain/calendar.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { dayField, table, textField } from '../parts/page-components.ts';
@@ -13,7 +14,10 @@ import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
 
 const text = z.string().trim().max(128).optional();
-const day = z.string().refine(isDay, 'não é um dia').optional();
+const day = z
+  .string()
+  .refine(isDay, { error: () => t('não é um dia') })
+  .optional();
 const query = z.object({ actor: text, action: text, target: text, from: day, to: day });
 
 /** The audit log, for admins. */

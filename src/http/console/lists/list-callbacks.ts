@@ -5,6 +5,7 @@ import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-c
 import type { Context } from '../../../context.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, selectField, type TableColumn, table, textField, transactionLink } from '../parts/page-components.ts';
@@ -16,7 +17,7 @@ const text = z.string().trim().max(256).optional();
 const query = z.object({
   merchant: text,
   transaction_id: text,
-  state: z.enum(CALLBACK_STATES, 'estado desconhecido').optional(),
+  state: z.enum(CALLBACK_STATES, { error: () => t('estado desconhecido') }).optional(),
   type: text,
 });
 

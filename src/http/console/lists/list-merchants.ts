@@ -7,6 +7,7 @@ import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
@@ -37,7 +38,7 @@ export function merchantListPages(context: Context): Router {
       ],
     });
     const lead =
-      hasRole(response, 'admin') && html`<p class="actions">${buttonLink('/merchants/new', 'Novo lojista')}</p>`;
+      hasRole(response, 'admin') && html`<p class="actions">${buttonLink('/merchants/new', t('Novo lojista'))}</p>`;
     sendList(request, response, { title: 'Lojistas', address: '/merchants', lead, rows: list, next });
   });
   return router;
@@ -46,8 +47,8 @@ export function merchantListPages(context: Context): Router {
 /** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */
 export function merchantBadges({ clock }: Context, merchant: PresentedMerchant): Html {
   const isSeenFailing = merchant.state === 'enabled' && isFailing(merchant.failing_since, clock.now());
-  return html`${isSeenFailing ? badge({ failing: 'Falhando' }, 'failing') : badge(MERCHANT_STATE_WORDS, merchant.state)}${
-    merchant.breaker === 'open' && html` ${badge({ held: 'Disjuntor aberto' }, 'held')}`
+  return html`${isSeenFailing ? badge({ failing: t('Falhando') }, 'failing') : badge(MERCHANT_STATE_WORDS, merchant.state)}${
+    merchant.breaker === 'open' && html` ${badge({ held: t('Disjuntor aberto') }, 'held')}`
   }`;
 }
 

@@ -11,6 +11,7 @@ import { auditShownTransactions, canSeePersonalData } from '../../access/authori
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t, words } from '../languages/translate.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -22,16 +23,18 @@ import { settleManyForm } from './settle-mismatches.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 const query = z.object({
-  state: z.enum(['all', 'unresolved', ...MISMATCH_STATES], 'estado desconhecido').default('unresolved'),
-  kind: z.enum(KINDS, 'tipo desconhecido').optional(),
-  severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
+  state: z
+    .enum(['all', 'unresolved', ...MISMATCH_STATES], { error: () => t('estado desconhecido') })
+    .default('unresolved'),
+  kind: z.enum(KINDS, { error: () => t('tipo desconhecido') }).optional(),
+  severity: z.enum(['medium', 'high', 'critical'], { error: () => t('gravidade desconhecida') }).optional(),
   cause: z.string().trim().max(160).optional(),
   transaction_id: z.string().trim().max(128).optional(),
-  decided: z.literal('yes', 'opção desconhecida').optional(),
+  decided: z.literal('yes', { error: () => t('opção desconhecida') }).optional(),
 });
-const STATES = { unresolved: 'Por resolver', all: 'Todos', ...MISMATCH_STATE_WORDS };
+const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
-const DECIDED_WORDS = { yes: 'Resolvidas por decisão' };
+const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
 
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
 export function mismatchListPages(context: Context): Router {
@@ -49,7 +52,12 @@ export function mismatchListPages(context: Context): Router {
     });
     const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
     const fields = [
-      selectField({ name: 'state', label: 'Estado', value: shown, words: STATES }),
+      selectField({
+        name: 'state',
+        label: 'Estado',
+        value: shown,
+        words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS },
+      }),
       selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),
       selectField({
         name: 'severity',
@@ -86,7 +94,7 @@ export function mismatchListPages(context: Context): Router {
 function causeTable(context: Context, causes: OpenCause[]): Html {
   const address = ({ kind, cause }: OpenCause): string =>
     `/mismatches?${new URLSearchParams({ kind, ...(cause === null ? {} : { cause }) }).toString()}`;
-  return html`<section><h2>Por causa</h2>${table({
+  return html`<section><h2>${t('Por causa')}</h2>${table({
     caption: 'Divergências por resolver, por causa',
     rows: causes,
     empty: '',
@@ -99,13 +107,13 @@ function causeTable(context: Context, causes: OpenCause[]): Html {
       { title: 'Em jogo', cell: (row) => money(row.stakeCents), align: 'end' },
       { title: 'Desde', cell: (row) => moment(context.calendar, row.first_at) },
     ],
-  })}</section><h2>Uma a uma</h2>`;
+  })}</section><h2>${t('Uma a uma')}</h2>`;
 }
 
 /** What mismatches have in common: a run that found them, or only that they were found without one. */
 function describeCause({ run_id: run, cause }: OpenCause): Html {
-  if (run !== null) return html`<a href="/reconciliations/${run}">conferência ${shortId(run)}</a>`;
-  return cause === null ? EMPTY_VALUE : html`fora de uma conferência`;
+  if (run !== null) return html`<a href="/reconciliations/${run}">${t('conferência')} ${shortId(run)}</a>`;
+  return cause === null ? EMPTY_VALUE : html`${t('fora de uma conferência')}`;
 }
 
 /** A table of mismatches, each linked to its page. */

@@ -8,6 +8,7 @@ import { startRun } from '../../../reconciliation/runs/start-run.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
@@ -17,6 +18,7 @@ import { hasRole, postForm } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
 const DAYS_MAX = 3700;
+const PLATFORM_CHARS_MAX = 64;
 
 type Draft = {
   from: string;
@@ -84,14 +86,16 @@ export function runTable(context: Context, rows: PresentedRun[]): Html {
 
 /** `20/11/2026 a 21/11/2026`. */
 export function formatDayRange(run: { from: Day; to: Day }): string {
-  return run.from === run.to ? formatDay(run.from) : `${formatDay(run.from)} a ${formatDay(run.to)}`;
+  return run.from === run.to
+    ? formatDay(run.from)
+    : t('{from} a {to}', { from: formatDay(run.from), to: formatDay(run.to) });
 }
 
 async function sendRuns(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
   const { rows, next } = await readPage(context, request, ({ db }, ...page) => listRuns(db, ...page));
   const isWrong = Object.keys(draft.faults).length > 0;
-  const lead = html`<p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>
-${hasRole(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}`;
+  const lead = html`<p class="lead">${t('Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.')}</p>
+${hasRole(response, 'operator') && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${startForm(context, response, draft)}</section>`}`;
   const status = isWrong ? 422 : 200;
   const address = '/reconciliations';
   sendList(request, response, { title: 'Conferências', address, lead, rows: runTable(context, rows), next, status });
@@ -110,8 +114,8 @@ function startForm(context: Context, response: Response, draft: Draft): Html {
   return postForm(
     response,
     '/reconciliations',
-    html`<div class="fields">${field('from', 'De', days)}${field('to', 'Até', days)}${field('platform', 'Plataforma (opcional)', html` maxlength="64" spellcheck="false"`)}
-<div class="actions"><button>Iniciar</button></div></div>`,
+    html`<div class="fields">${field('from', t('De'), days)}${field('to', t('Até'), days)}${field('platform', t('Plataforma (opcional)'), html` maxlength="${PLATFORM_CHARS_MAX}" spellcheck="false"`)}
+<div class="actions"><button>${t('Iniciar')}</button></div></div>`,
   );
 }
 
@@ -119,13 +123,14 @@ function readDraft(request: Request, today: Day): Draft {
   const [from, to] = [readFormField(request, 'from') ?? '', readFormField(request, 'to') ?? ''];
   const platform = readFormField(request, 'platform') ?? '';
   const faults: Draft['faults'] = {};
-  if (!isDay(from)) faults.from = 'Escolha um dia.';
-  else if (from > today) faults.from = `Ainda não começou: no provedor hoje é ${formatDay(today)}.`;
-  if (!isDay(to)) faults.to = 'Escolha um dia.';
-  else if (isDay(from) && to < from) faults.to = 'Vem antes do primeiro dia.';
-  else if (isDay(from) && to > addDays(from, DAYS_MAX)) faults.to = `São mais de ${formatCount(DAYS_MAX)} dias.`;
-  if (platform.length > 64) faults.platform = 'No máximo 64 caracteres.';
+  if (!isDay(from)) faults.from = t('Escolha um dia.');
+  else if (from > today) faults.from = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
+  if (!isDay(to)) faults.to = t('Escolha um dia.');
+  else if (isDay(from) && to < from) faults.to = t('Vem antes do primeiro dia.');
+  else if (isDay(from) && to > addDays(from, DAYS_MAX))
+    faults.to = t('São mais de {n} dias.', { n: formatCount(DAYS_MAX) });
+  if (platform.length > PLATFORM_CHARS_MAX) faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   else if (platform === NO_PLATFORM)
-    faults.platform = 'A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.';
+    faults.platform = t('A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.');
   return { from, to, platform, faults };
 }

@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, idText, table } from '../parts/page-components.ts';
@@ -33,7 +34,11 @@ export function tokenPages(context: Context): Router {
           cell: (row) =>
             row.state === 'revoked'
               ? EMPTY_VALUE
-              : postForm(response, `/tokens/${row.id}/revoke`, html`<button class="secondary">Revogar</button>`),
+              : postForm(
+                  response,
+                  `/tokens/${row.id}/revoke`,
+                  html`<button class="secondary">${t('Revogar')}</button>`,
+                ),
         },
       ],
     });

@@ -6,6 +6,7 @@ import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
 import { authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import { t } from '../languages/translate.ts';
 import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
@@ -18,7 +19,7 @@ import { quarantineSection } from './purge-webhooks.ts';
 
 const text = z.string().trim().max(512).optional();
 const query = z.object({
-  state: z.enum(['pending', 'applied', 'quarantined'], 'estado desconhecido').optional(),
+  state: z.enum(['pending', 'applied', 'quarantined'], { error: () => t('estado desconhecido') }).optional(),
   reason: text,
   transaction_id: text,
   reference: text,
@@ -75,7 +76,7 @@ export function webhookListPages(context: Context): Router {
     const lead = isQuarantine
       ? await quarantineSection(context, response)
       : isLive &&
-        html`<p class="hint">Ao vivo: com scripts, a página se renova a cada ${REFRESH_S} s. <a href="/inbox?state=quarantined">Quarentena por motivo</a></p>`;
+        html`<p class="hint">${t('Ao vivo: com scripts, a página se renova a cada {n} s.', { n: REFRESH_S })} <a href="/inbox?state=quarantined">${t('Quarentena por motivo')}</a></p>`;
     sendList(request, response, {
       ...(isLive ? { refreshS: REFRESH_S } : {}),
       lead,

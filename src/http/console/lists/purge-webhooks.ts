@@ -6,6 +6,7 @@ import { purgeWebhooks, QUARANTINE_REASONS } from '../../../inbox/manage/purge-w
 import { countQuarantined } from '../../../inbox/manage/read-webhooks.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
@@ -39,9 +40,9 @@ export async function quarantineSection(context: Context, response: Response): P
     postForm(
       response,
       '/inbox/purge',
-      html`<input type="hidden" name="reason" value="${reason}"><button class="secondary">Esvaziar</button>`,
+      html`<input type="hidden" name="reason" value="${reason}"><button class="secondary">${t('Esvaziar')}</button>`,
     );
-  return html`<section><h2>Por motivo</h2>${table({
+  return html`<section><h2>${t('Por motivo')}</h2>${table({
     caption: 'Quarentena por motivo',
     rows,
     empty: '',
@@ -67,5 +68,5 @@ export async function quarantineSection(context: Context, response: Response): P
           ]
         : []),
     ],
-  })}${hasRole(response, 'operator') && html`<p class="hint">Esvaziar apaga os corpos e os itens dos que chegaram há mais de ${formatDuration(OLDER_THAN_S)}. O hash fica: uma repetição ainda é reconhecida. Um webhook com um item aplicado nunca é apagado.</p>`}</section>`;
+  })}${hasRole(response, 'operator') && html`<p class="hint">${t('Esvaziar apaga os corpos e os itens dos que chegaram há mais de {age}. O hash fica: uma repetição ainda é reconhecida. Um webhook com um item aplicado nunca é apagado.', { age: formatDuration(OLDER_THAN_S) })}</p>`}</section>`;
 }

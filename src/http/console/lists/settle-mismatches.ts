@@ -6,6 +6,7 @@ import type { OpenCause } from '../../../mismatches/read-open-causes.ts';
 import { acknowledgeMany, RESOLVED_MAX, resolveMany } from '../../../mismatches/resolve-many.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { formatCount, formatMoney } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -51,12 +52,15 @@ export function settleManyForm(
   const isCritical = chosen.some((one) => one.severity === 'critical');
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="cause" value="${cause ?? ''}">
 <input type="hidden" name="opened_before" value="${context.clock.now().toISOString()}">
-<label><span>Observação${isCritical && ' (exigida para resolver as críticas)'}</span><textarea name="note" rows="2" maxlength="4000" placeholder="O que você descobriu ou decidiu"${isCritical && html` required`}></textarea></label>
-<div class="actions"><button formaction="/mismatches/acknowledge" class="secondary" formnovalidate>Estou tratando de todas</button><button formaction="/mismatches/resolve">Resolver todas</button></div>
-<p class="hint">O razão não muda. Cada uma fica registrada na auditoria, com esta observação. ${
-    count > RESOLVED_MAX && `Uma vez trata de ${formatCount(RESOLVED_MAX)}: repita para as outras.`
+<label><span>${isCritical ? t('Observação (exigida para resolver as críticas)') : t('Observação')}</span><textarea name="note" rows="2" maxlength="4000" placeholder="${t('O que você descobriu ou decidiu')}"${isCritical && html` required`}></textarea></label>
+<div class="actions"><button formaction="/mismatches/acknowledge" class="secondary" formnovalidate>${t('Estou tratando de todas')}</button><button formaction="/mismatches/resolve">${t('Resolver todas')}</button></div>
+<p class="hint">${t('O razão não muda. Cada uma fica registrada na auditoria, com esta observação.')} ${
+    count > RESOLVED_MAX && t('Uma vez trata de {n}: repita para as outras.', { n: formatCount(RESOLVED_MAX) })
   }</p>`;
-  return html`<section class="act"><h2>Tratar das ${formatCount(count)} em aberto${
-    cause !== undefined && ' desta causa'
-  }, ${formatMoney(stake)} em jogo</h2>${postForm(response, '/mismatches/resolve', content)}</section>`;
+  const sum = { n: formatCount(count), stake: formatMoney(stake) };
+  const title =
+    cause === undefined
+      ? t('Tratar das {n} em aberto, {stake} em jogo', sum)
+      : t('Tratar das {n} em aberto desta causa, {stake} em jogo', sum);
+  return html`<section class="act"><h2>${title}</h2>${postForm(response, '/mismatches/resolve', content)}</section>`;
 }

@@ -8,6 +8,7 @@ import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { validateUrl } from '../../../merchants/validate-url.ts';
 import { filterSchema } from '../../api/merchants.ts';
 import { type Draft, inputField, labelled, parseWall } from '../balances/form-fields.ts';
+import { type PlainText, t } from '../languages/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
@@ -40,14 +41,15 @@ export function toDraftValues(row: MerchantRow): Record<string, string> {
 export function readMerchant(context: Context, draft: Draft): MerchantInput {
   const { values, faults } = draft;
   const { name = '', url = '', email = '', rate = '', events_since: since = '' } = values;
-  if (name === '' || name.length > NAME_CHARS_MAX) faults.name = `Escreva um nome de até ${NAME_CHARS_MAX} caracteres.`;
+  if (name === '' || name.length > NAME_CHARS_MAX)
+    faults.name = t('Escreva um nome de até {n} caracteres.', { n: NAME_CHARS_MAX });
   const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
   const refusal = url === '' ? undefined : validateUrl(url, { allowPrivate, allowPlain });
   if (refusal !== undefined) faults.url = describeRefusal(refusal);
-  if (email !== '' && !z.email().max(320).safeParse(email).success) faults.email = 'Escreva um e-mail, ou nada.';
-  if (rate !== '' && !RATE.test(rate)) faults.rate = 'Escreva um número de 1 a 1000, ou nada.';
+  if (email !== '' && !z.email().max(320).safeParse(email).success) faults.email = t('Escreva um e-mail, ou nada.');
+  if (rate !== '' && !RATE.test(rate)) faults.rate = t('Escreva um número de 1 a 1000, ou nada.');
   const wall = parseWall(since);
-  if (since !== '' && wall === undefined) faults.events_since = 'Escolha o dia e a hora, ou nada.';
+  if (since !== '' && wall === undefined) faults.events_since = t('Escolha o dia e a hora, ou nada.');
   return {
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
     filter: readFilter(draft),
@@ -57,12 +59,12 @@ export function readMerchant(context: Context, draft: Draft): MerchantInput {
 
 function readFilter(draft: Draft): MerchantFilter {
   const pairs = linesOf(draft, 'extra_match').map((line) => /^([^=]+)=(.*)$/.exec(line)?.slice(1) ?? []);
-  if (pairs.some((pair) => pair.length === 0)) draft.faults.extra_match = 'Uma linha é chave=valor.';
+  if (pairs.some((pair) => pair.length === 0)) draft.faults.extra_match = t('Uma linha é chave=valor.');
   const lists = LISTS.map((name) => [name, linesOf(draft, name)]);
   const filter = filterSchema.safeParse({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
   if (filter.success) return completeFilter(filter.data);
   for (const { path } of filter.error.issues)
-    draft.faults[String(path[0])] ??= 'No máximo 200 linhas, de até 512 caracteres cada.';
+    draft.faults[String(path[0])] ??= t('No máximo 200 linhas, de até 512 caracteres cada.');
   return completeFilter();
 }
 
@@ -72,22 +74,22 @@ function linesOf({ values }: Draft, name: string): string[] {
 }
 
 function describeRefusal(refusal: string): string {
-  if (refusal.startsWith('must start with https')) return 'O endereço começa com https://.';
-  if (refusal.includes('user or password')) return 'O endereço não leva usuário nem senha.';
-  if (refusal.startsWith('leads to')) return 'O endereço leva a uma rede para a qual o Confere não envia.';
-  return 'Escreva um endereço inteiro, como https://loja.example/pix.';
+  if (refusal.startsWith('must start with https')) return t('O endereço começa com https://.');
+  if (refusal.includes('user or password')) return t('O endereço não leva usuário nem senha.');
+  if (refusal.startsWith('leads to')) return t('O endereço leva a uma rede para a qual o Confere não envia.');
+  return t('Escreva um endereço inteiro, como https://loja.example/pix.');
 }
 
 /** The fields of a merchant. @param isNew with the instant from which it gets events. */
 export function merchantFields(draft: Draft, isNew: boolean): Html {
-  const input = (name: string, label: string, hint: string, more: Html) =>
+  const input = (name: string, label: PlainText, hint: PlainText | '', more: Html) =>
     inputField(draft, { name, label, ...(hint && { hint }) }, more);
   return html`<div class="fields wide">${input('name', 'Nome', '', html` maxlength="${NAME_CHARS_MAX}" required`)}
 ${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.', html` type="url" maxlength="2048" placeholder="https://"`)}
 ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
 ${isNew && input('events_since', 'Eventos desde', 'Vazio: a partir de agora.', html` type="datetime-local" step="1"`)}</div>
-<h2>O que ele recebe</h2><p class="hint">Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.</p>
+<h2>${t('O que ele recebe')}</h2><p class="hint">${t('Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.')}</p>
 <div class="fields wide">${choices(draft, 'operations', 'Operações', OPERATION_WORDS, [])}
 ${choices(draft, 'statuses', 'Situações', STATUS_WORDS, linesOf(draft, 'statuses'))}
 ${lines(draft, 'platforms', 'Plataformas', 'Um id por linha; none é o que não tem plataforma.')}
@@ -96,7 +98,7 @@ ${lines(draft, 'extra_prefixes', 'Extra começa com', 'Um começo por linha.')}
 ${lines(draft, 'extra_match', 'Extra (JSON) contém', 'Um chave=valor por linha.')}</div>`;
 }
 
-function lines(draft: Draft, name: string, label: string, hint: string): Html {
+function lines(draft: Draft, name: string, label: PlainText, hint: PlainText): Html {
   return labelled(
     draft,
     { name, label, hint },
@@ -104,12 +106,12 @@ function lines(draft: Draft, name: string, label: string, hint: string): Html {
   );
 }
 
-function choices(draft: Draft, name: string, label: string, words: Record<string, string>, more: string[]): Html {
+function choices(draft: Draft, name: string, label: PlainText, words: Record<string, string>, more: string[]): Html {
   const chosen = linesOf(draft, name);
   const codes = [...new Set([...Object.keys(words), ...more])].filter(
     (code) => code in OPERATION_WORDS || (STATUSES as readonly string[]).includes(code) || more.includes(code),
   );
-  return html`<fieldset class="choices"><legend>${label}</legend>${codes.map(
+  return html`<fieldset class="choices"><legend>${t(label)}</legend>${codes.map(
     (code) =>
       html`<label><input type="checkbox" name="${name}" value="${code}"${chosen.includes(code) && html` checked`}> <span>${words[code] ?? code}</span></label>`,
   )}</fieldset>`;

@@ -9,8 +9,9 @@ import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { type Label, t, translate } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import {
   CHANGE_FIELDS,
@@ -22,9 +23,9 @@ import {
 } from './merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from './render-filter.ts';
 
-const SECTION = { address: '/merchants', title: 'Lojistas' };
+const SECTION = { address: '/merchants', title: 'Lojistas' } as const;
 
-const REFUSALS = { url: { field: 'url', text: 'O Confere não envia para este endereço.' } };
+const REFUSALS = { url: { field: 'url', text: 'O Confere não envia para este endereço.' } } as const;
 
 /** What the forms about one merchant share: they find it by their address, and lead to its page. */
 export function ofMerchant({ db }: Context) {
@@ -57,13 +58,13 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     preview: async (input, _item, response) =>
       html`${facts([
         ...describe(input),
-        ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : 'agora'],
+        ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : t('agora')],
       ])}${await previewOf(context, response, input)}`,
     async change(inner, input) {
       const { merchant, secret } = await createMerchant(inner, input);
       return {
         target: merchant.id,
-        shown: showSecret(merchant, secret, 'O lojista recebe callbacks a partir de agora.'),
+        shown: showSecret(merchant, secret, t('O lojista recebe callbacks a partir de agora.')),
       };
     },
     refusals: REFUSALS,
@@ -106,12 +107,12 @@ async function previewOf(
   return renderFilterPreview(await previewFilter(context, filter, item && parseFilter(item.filter)));
 }
 
-function describe({ name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>): [string, Part][] {
+function describe({ name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>): [Label, Part][] {
   return [
     ['Nome', name],
-    ['Endereço', url === null ? 'busca os eventos pela API' : html`<span class="id">${url}</span>`],
+    ['Endereço', url === null ? t('busca os eventos pela API') : html`<span class="id">${url}</span>`],
     ['E-mail', email],
-    ['Por segundo, no máximo', rate ?? 'sem limite'],
+    ['Por segundo, no máximo', rate ?? t('sem limite')],
     ['Filtro', renderFilter(filter)],
   ];
 }
@@ -129,16 +130,16 @@ function renderChanges(input: MerchantInput, item: MerchantRow): Html {
     rows,
     empty: 'Nada muda: os campos são os de hoje.',
     columns: [
-      { title: 'Campo', cell: (row) => row.name },
-      { title: 'Hoje', cell: (row) => row.old ?? 'nenhum' },
-      { title: 'Depois', cell: (row) => row.after ?? 'nenhum' },
+      { title: 'Campo', cell: (row) => translate(row.name) },
+      { title: 'Hoje', cell: (row) => row.old ?? t('nenhum') },
+      { title: 'Depois', cell: (row) => row.after ?? t('nenhum') },
     ],
   });
 }
 
 /** The page that shows a merchant's secret, once. */
 export function showSecret({ id, name }: { id: string; name: string }, secret: string, follows: Part): Html {
-  return html`<section class="act"><p><b>${name}</b>: guarde este segredo agora. Ele não aparece de novo.</p>
+  return html`<section class="act"><p>${tHtml('{name}: guarde este segredo agora. Ele não aparece de novo.', { name: html`<b>${name}</b>` })}</p>
 <p class="secret">${idText(secret)}</p><p class="hint">${follows}</p>
-<p class="actions">${buttonLink(`/merchants/${id}`, 'Já guardei: abrir o lojista')}</p></section>`;
+<p class="actions">${buttonLink(`/merchants/${id}`, t('Já guardei: abrir o lojista'))}</p></section>`;
 }

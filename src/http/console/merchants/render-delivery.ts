@@ -8,8 +8,9 @@ import {
 } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
+import { t, words } from '../languages/translate.ts';
 import { formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { renderChart } from '../parts/render-chart.ts';
 import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
@@ -18,7 +19,7 @@ import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../part
 export function renderDelivery(context: Context, merchant: PresentedMerchant, delivery: Delivery): Html {
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
-  return html`<section><h2>Entrega</h2>${describeFailing(context, merchant)}
+  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
       html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="/callbacks?merchant=${merchant.id}&amp;state=${state}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
@@ -29,19 +30,19 @@ ${facts([
     'Último erro em 24 h',
     lastFailure
       ? html`<a href="/callbacks/${lastFailure.callback}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
-      : 'nenhum',
+      : t('nenhum'),
   ],
   [
     'Última entrega em 24 h',
     lastSuccessAt
       ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
-      : 'nenhuma',
+      : t('nenhuma'),
   ],
 ])}</section>
-<section><h2>As últimas 24 horas</h2>${renderHours(context, delivery.hours)}</section>`;
+<section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery.hours)}</section>`;
 }
 
-const TALLY_WORDS = { pending: 'Pendentes', held: 'Retidos', failed: 'Falhos' };
+const TALLY_WORDS = words({ pending: 'Pendentes', held: 'Retidos', failed: 'Falhos' });
 
 /** `HTTP 503`, or the class of an attempt without an answer. */
 export function describeOutcome(status: number | null, errorClass: string | null): string {
@@ -50,24 +51,26 @@ export function describeOutcome(status: number | null, errorClass: string | null
 
 function describeFailing(context: Context, merchant: PresentedMerchant): Html | undefined {
   if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
-  const age = formatAge(new Date(merchant.failing_since), context.clock.now());
+  const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
+  const age = formatDuration(Math.round(failingMs / 1000));
   const after = formatDuration(Math.round(context.config.CALLBACK_ALERT_AFTER / 1000));
-  return html`<p class="explain bad"><b>Este endereço não aceita nada ${age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de ${after}.</p>`;
+  return html`<p class="explain bad">${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>`;
 }
 
 function describeNext(context: Context, merchant: PresentedMerchant, at: Date | undefined): Part {
-  if (merchant.state !== 'enabled') return 'nenhuma até que seja reativado';
-  if (at === undefined) return 'nada espera';
-  if (at <= context.clock.now()) return 'agora';
-  return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">um só callback, para ver se o endereço voltou</span>`}`;
+  if (merchant.state !== 'enabled') return t('nenhuma até que seja reativado');
+  if (at === undefined) return t('nada espera');
+  if (at <= context.clock.now()) return t('agora');
+  return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
 }
 
 function formatBounded(count: number): string {
-  return count > COUNT_MAX ? `mais de ${formatCount(COUNT_MAX)}` : formatCount(count);
+  return count > COUNT_MAX ? t('mais de {n}', { n: formatCount(COUNT_MAX) }) : formatCount(count);
 }
 
 function renderHours({ calendar }: Context, hours: DeliveryHour[]): Html {
-  if (hours.every((hour) => hour.attempts === 0)) return html`<p class="empty">Nenhuma tentativa em 24 horas.</p>`;
+  if (hours.every((hour) => hour.attempts === 0))
+    return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const label = ({ start }: DeliveryHour): { label: string; title: string } => {
     const wall = calendar.toWallTime(start);
     return {

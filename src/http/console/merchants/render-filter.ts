@@ -1,24 +1,25 @@
 import { type FilterPreview, PREVIEW_DAYS } from '../../../callbacks/manage/preview-filter.ts';
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
-import { formatCount, formatDay, money } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { t, words } from '../languages/translate.ts';
+import { formatCount, formatWallTime, money } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
-const FILTER_WORDS: Record<string, string> = {
+const FILTER_WORDS: Record<string, string> = words({
   platforms: 'plataformas',
   operations: 'operações',
   statuses: 'situações',
   reference_prefixes: 'referência começa com',
   extra_prefixes: 'extra começa com',
   extra_match: 'extra contém',
-};
+});
 const VALUE_WORDS: Record<string, Record<string, string>> = { operations: OPERATION_WORDS, statuses: STATUS_WORDS };
 
 /** A filter in words. */
 export function renderFilter(filter: MerchantFilter): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
-  if (set.length === 0) return html`tudo`;
+  if (set.length === 0) return html`${t('tudo')}`;
   const describe = (name: string, value: MerchantFilter[keyof MerchantFilter]): string =>
     Array.isArray(value)
       ? value.map((one) => describeCode(VALUE_WORDS[name] ?? {}, one)).join(', ')
@@ -31,14 +32,18 @@ export function renderFilter(filter: MerchantFilter): Html {
 /** Which of the last events a filter would have matched. */
 export function renderFilterPreview(preview: FilterPreview): Html {
   const { events, complete, matched, before, examples } = preview;
-  const days = `dos últimos ${PREVIEW_DAYS} dias`;
-  const read = complete
-    ? `${formatCount(events)} eventos ${days}`
-    : `${formatCount(events)} eventos mais novos ${days}`;
-  return html`<section><h2>O que o filtro teria aceitado</h2><p>Dos ${read}, o filtro aceita <b>${formatCount(matched)}</b>.${
+  const counts = { events: formatCount(events), days: PREVIEW_DAYS, matched: html`<b>${formatCount(matched)}</b>` };
+  const accepted = complete
+    ? tHtml('Dos {events} eventos dos últimos {days} dias, o filtro aceita {matched}.', counts)
+    : tHtml('Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.', counts);
+  const change =
     before &&
-    html` O de hoje aceita ${formatCount(before.matched)}: entram <b>${formatCount(before.gained)}</b>, saem <b>${formatCount(before.lost)}</b>.`
-  } <span class="hint">Pelo que o razão sabe hoje de cada transação.</span></p>
+    tHtml('O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.', {
+      n: formatCount(before.matched),
+      gained: formatCount(before.gained),
+      lost: formatCount(before.lost),
+    });
+  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} <span class="hint">${t('Pelo que o razão sabe hoje de cada transação.')}</span></p>
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,
@@ -47,12 +52,14 @@ ${table({
     { title: 'Transação', cell: (row) => transactionLink(row.transactionId) },
     { title: 'Operação', cell: (row) => describeCode(OPERATION_WORDS, row.operation) },
     { title: 'Situação', cell: (row) => describeCode(STATUS_WORDS, row.status) },
-    { title: 'Em', cell: (row) => `${formatDay(row.at.slice(0, 10))} ${row.at.slice(11)}` },
+    { title: 'Em', cell: (row) => formatWallTime(row.at) },
     { title: 'Valor', cell: (row) => money(row.amountCents), align: 'end' },
     {
       title: 'Filtro',
       cell: (row) =>
-        row.isMatched ? badge({ applied: before ? 'entra' : 'aceita' }, 'applied') : badge({ held: 'sai' }, 'held'),
+        row.isMatched
+          ? badge({ applied: before ? t('entra') : t('aceita') }, 'applied')
+          : badge({ held: t('sai') }, 'held'),
     },
   ],
 })}</section>`;

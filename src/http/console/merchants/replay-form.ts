@@ -6,6 +6,7 @@ import type { Context } from '../../../context.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { choiceField, type Draft, inputField, parseWall } from '../balances/form-fields.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { t, words } from '../languages/translate.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -13,7 +14,7 @@ import { ofMerchant } from './merchant-forms.ts';
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
 
-const STATES = { all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' };
+const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' });
 
 /** The form that sends a merchant's callbacks of a range again; its preview counts them. */
 export function replayForm(context: Context): Router {
@@ -71,11 +72,11 @@ function describeYesterday({ calendar, clock }: Context): Record<string, string>
 function readRange({ calendar }: Context, { values, faults }: Draft): Range {
   const [from, to] = ['from', 'to'].map((name) => {
     const wall = parseWall(values[name] ?? '');
-    if (wall === undefined) faults[name] = 'Escolha o dia e a hora.';
+    if (wall === undefined) faults[name] = t('Escolha o dia e a hora.');
     return wall === undefined ? new Date(0) : calendar.toInstant(wall);
   }) as [Date, Date];
-  if (Object.keys(faults).length === 0 && to <= from) faults.to = 'O fim vem depois do começo.';
+  if (Object.keys(faults).length === 0 && to <= from) faults.to = t('O fim vem depois do começo.');
   const { states = '' } = values;
-  if (!(states in STATES)) faults.states = 'Escolha quais.';
+  if (!(states in STATES)) faults.states = t('Escolha quais.');
   return { from, to, ...(states === 'failed' || states === 'delivered' ? { states: [states] } : {}) };
 }

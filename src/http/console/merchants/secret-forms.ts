@@ -5,8 +5,9 @@ import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { t } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
@@ -35,18 +36,18 @@ type Form = Pick<
   Partial<Pick<TwoStepForm<void, MerchantRow>, 'refusals' | 'done'>>;
 
 function rotation(context: Context): Form {
-  const follows =
-    'O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.';
+  const follows = (): string =>
+    t('O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.');
   return {
     address: '/merchants/:id/rotate-secret',
     title: 'Trocar o segredo',
     lead: 'O lojista ganha um segredo novo para conferir a assinatura dos callbacks.',
-    fields: async (_draft, { name }) => html`<p><b>${name}</b></p><p>${follows}</p>`,
+    fields: async (_draft, { name }) => html`<p><b>${name}</b></p><p>${follows()}</p>`,
     preview: async (_value, { name }) =>
-      html`<p class="explain"><b>${name}.</b> ${follows} O novo aparece uma só vez.</p>`,
+      html`<p class="explain"><b>${name}.</b> ${follows()} ${t('O novo aparece uma só vez.')}</p>`,
     async change(inner, _value, { item }) {
       const { secret, oldUntil } = await rotateSecret(inner, item.id);
-      const until = html`O segredo anterior assina junto até ${moment(context.calendar, oldUntil)}.`;
+      const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(context.calendar, oldUntil) });
       return { target: item.id, shown: showSecret(item, secret, until) };
     },
     action: 'merchant.secret_rotated',
@@ -55,8 +56,8 @@ function rotation(context: Context): Form {
 
 const describeToken = ({ pull_token_hash: hash }: MerchantRow): string =>
   hash === null
-    ? 'Hoje ele não tem token.'
-    : 'Hoje ele já tem um token: o novo o substitui, e o de hoje deixa de valer na hora.';
+    ? t('Hoje ele não tem token.')
+    : t('Hoje ele já tem um token: o novo o substitui, e o de hoje deixa de valer na hora.');
 
 function pullToken(): Form {
   return {
@@ -65,10 +66,10 @@ function pullToken(): Form {
     lead: 'Com ele o lojista busca os seus eventos em GET /api/v1/events. Ele abre só os eventos deste lojista.',
     fields: async (_draft, item) => html`<p><b>${item.name}</b></p><p>${describeToken(item)}</p>`,
     preview: async (_value, item) =>
-      html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} O texto do token aparece uma só vez.</p>`,
+      html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} ${t('O texto do token aparece uma só vez.')}</p>`,
     async change(inner, _value, { item }) {
       const token = await issuePullToken(inner, item.id);
-      const follows = html`Como usar: <code>curl -H 'authorization: Bearer mpt_…' ${'<endereço do Confere>'}/api/v1/events</code>`;
+      const follows = html`${t('Como usar:')} <code>curl -H 'authorization: Bearer mpt_…' ${`<${t('endereço do Confere')}>`}/api/v1/events</code>`;
       return { target: item.id, shown: showSecret(item, token, follows) };
     },
     action: 'merchant.pull_token_given',
@@ -81,7 +82,8 @@ function revocation(): Form {
     title: 'Revogar o token de busca',
     lead: 'O lojista deixa de poder buscar os seus eventos, na hora. Os callbacks seguem como estão.',
     fields: async (_draft, item) => html`<p><b>${item.name}</b></p>`,
-    preview: async (_value, item) => html`<p class="explain"><b>${item.name}</b> deixa de buscar eventos na hora.</p>`,
+    preview: async (_value, item) =>
+      html`<p class="explain">${tHtml('{name} deixa de buscar eventos na hora.', { name: html`<b>${item.name}</b>` })}</p>`,
     async change(inner, _value, { item }) {
       await revokePullToken(inner, item.id);
       return item.id;

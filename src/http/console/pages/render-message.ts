@@ -1,7 +1,8 @@
 import type { CallbackRow } from '../../../callbacks/manage/read-callbacks.ts';
 import { renderBodies } from '../../../callbacks/render/render-bodies.ts';
 import type { Context } from '../../../context.ts';
-import { type Html, html } from '../parts/html.ts';
+import { t } from '../languages/translate.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 
 /**
@@ -15,20 +16,20 @@ export async function renderMessage(
 ): Promise<Html> {
   const body = await renderBody(context, row);
   if (body === undefined)
-    return html`<section><h2>Mensagem</h2><p class="empty">Não pode ser montada: o razão não tem o evento dela.</p></section>`;
-  return html`<section><h2>Mensagem</h2>
-<p class="hint">O corpo é montado agora, do que o razão sabe; o de uma tentativa anterior pode ter sido outro. Uma assinatura não se guarda.</p>
-<pre class="raw" tabindex="0" aria-label="Corpo">${JSON.stringify(body, null, 2)}</pre>
+    return html`<section><h2>${t('Mensagem')}</h2><p class="empty">${t('Não pode ser montada: o razão não tem o evento dela.')}</p></section>`;
+  return html`<section><h2>${t('Mensagem')}</h2>
+<p class="hint">${t('O corpo é montado agora, do que o razão sabe; o de uma tentativa anterior pode ter sido outro. Uma assinatura não se guarda.')}</p>
+<pre class="raw" tabindex="0" aria-label="${t('Corpo')}">${JSON.stringify(body, null, 2)}</pre>
 ${
   headers
-    ? html`<h3>Cabeçalhos da última tentativa</h3>${facts(
+    ? html`<h3>${t('Cabeçalhos da última tentativa')}</h3>${facts(
         Object.entries(headers).map(([name, value]) => [name, html`<code>${value}</code>`] as const),
       )}`
     : undefined
 }
-<details class="numbers"><summary>Assinar e enviar com openssl e curl</summary>
-<p class="hint">Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.corpo</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>.</p>
-<pre class="raw" tabindex="0" aria-label="Comandos para assinar e enviar">${writeScript(row.webhook_id, JSON.stringify(body))}</pre></details></section>`;
+<details class="numbers"><summary>${t('Assinar e enviar com openssl e curl')}</summary>
+<p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>.', { body: t('corpo') })}</p>
+<pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(row.webhook_id, JSON.stringify(body))}</pre></details></section>`;
 }
 
 async function renderBody(context: Context, row: CallbackRow): Promise<object | undefined> {

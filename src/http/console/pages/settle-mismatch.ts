@@ -13,9 +13,10 @@ import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { formatMoneyInput, labelled, namePlatform } from '../balances/form-fields.ts';
 import { renderPreview } from '../balances/render-preview.ts';
+import { t } from '../languages/translate.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { moment, money } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
@@ -45,7 +46,7 @@ export function mismatchForms(context: Context): Router {
         const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';
         if (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined)) {
-          const fault = isConfirmed ? 'Escreva o que você descobriu ou decidiu.' : undefined;
+          const fault = isConfirmed ? t('Escreva o que você descobriu ou decidiu.') : undefined;
           await sendSecondStep(context, request, response, { action, mismatch, by, fault });
           return;
         }
@@ -81,17 +82,21 @@ export function settleForm(response: Response, mismatch: PresentedMismatch): Htm
   const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
   const hint =
     surplus > 0
-      ? 'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
-      : 'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.';
-  const content = html`${seenField(mismatch)}<label><span>Observação</span><textarea name="note" rows="3" maxlength="${NOTE_CHARS_MAX}" placeholder="O que você descobriu ou decidiu"></textarea></label>
+      ? t(
+          'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.',
+        )
+      : t(
+          'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.',
+        );
+  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
-    html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
+    html`<button formaction="${address}/acknowledge" class="secondary">${t('Estou tratando')}</button>`
   }<button formaction="${address}/resolve">${nameAction('resolve', mismatch)}</button>${
     canAccept &&
     html`<button formaction="${address}/accept" class="secondary">${nameAction('accept', mismatch)}</button>`
   }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
-  return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
+  return html`<section class="act" aria-label="${t('Tratar a divergência')}">${postForm(response, `${address}/resolve`, content)}</section>`;
 }
 
 function seenField(mismatch: PresentedMismatch): Html {
@@ -100,8 +105,8 @@ function seenField(mismatch: PresentedMismatch): Html {
 
 function nameAction(action: Action, mismatch: PresentedMismatch): string {
   const surplus = surplusIn(mismatch);
-  if (action === 'accept') return surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
-  return isAcceptableKind(mismatch.kind) ? 'Manter a nossa versão' : 'Resolver';
+  if (action === 'accept') return surplus > 0 ? t('Aceitar {n} a mais', { n: surplus }) : t('Aceitar a do provedor');
+  return isAcceptableKind(mismatch.kind) ? t('Manter a nossa versão') : t('Resolver');
 }
 
 type Second = {
@@ -122,13 +127,14 @@ async function sendSecondStep(
   const { settle } = ACTIONS[action];
   const preview = await previewChange(context, (inner) => settle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
   const name = nameAction(action, mismatch);
-  const { title, meaning } = explainMismatch(mismatch.kind);
+  const title = t('{name}: confira', { name });
+  const { title: kind, meaning } = explainMismatch(mismatch.kind);
   const follows =
     action === 'resolve'
-      ? 'A diferença fica como está: só a pergunta se encerra.'
+      ? t('A diferença fica como está: só a pergunta se encerra.')
       : surplusIn(mismatch) > 0
-        ? 'O dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
-        : 'O lançamento em vigor é estornado na data dele, e os lojistas são avisados.';
+        ? t('O dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.')
+        : t('O lançamento em vigor é estornado na data dele, e os lojistas são avisados.');
   const draft = { values: { note: by.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
   const note = labelled(
     draft,
@@ -137,13 +143,13 @@ async function sendSecondStep(
       html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
   );
   const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
-<div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">Cancelar</a></div>`;
-  const body = html`<p class="crumb"><a href="/mismatches">Divergências</a> · <a href="${address}">${title}</a></p>
-<h1>${name}: confira</h1><p class="lead">Nada foi gravado ainda.</p>
+<div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;
+  const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a> · <a href="${address}">${kind}</a></p>
+<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>
 <p class="explain"><b>${meaning}.</b> ${follows}</p>
 ${await renderPreview(context, preview)}
 <section class="act">${postForm(response, `${address}/${action}`, content)}</section>`;
-  sendPage(request, response, { title: `${name}: confira`, body, status: fault === undefined ? 200 : 422 });
+  sendPage(request, response, { title, body, status: fault === undefined ? 200 : 422 });
 }
 
 /** Of a `balance_differs`: its platform, and the adjustment that would explain the difference. */
@@ -154,8 +160,11 @@ export function offerAdjustment(context: Context, response: Response, mismatch: 
   const cents = parseSum(difference) ?? 0n;
   const search = new URLSearchParams({ platform, day: at.slice(0, 10), amount: formatMoneyInput(cents) });
   const restate = new URLSearchParams({ platform });
-  return html`<section class="act"><h2>O ajuste que a explicaria</h2><p>Na plataforma <span class="id">${namePlatform(platform)}</span>, o painel do provedor tinha ${money(
-    cents < 0n ? -cents : cents,
-  )} ${cents < 0n ? 'a menos' : 'a mais'} que o razão em ${moment(context.calendar, at)}.</p>
-${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, html`Lançar um ajuste de ${money(cents)}`)}<a href="/balances/statements/new?${restate.toString()}">Informar outro saldo</a></p>`}</section>`;
+  const values = {
+    platform: html`<span class="id">${namePlatform(platform)}</span>`,
+    amount: money(cents < 0n ? -cents : cents),
+    at: moment(context.calendar, at),
+  };
+  return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
+${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
 }

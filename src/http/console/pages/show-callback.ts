@@ -7,6 +7,7 @@ import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { describeOutcome } from '../merchants/render-delivery.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -35,13 +36,13 @@ export function callbackPages(context: Context): Router {
     const again = postForm(
       response,
       `/callbacks/${callback.id}/redeliver`,
-      html`<div class="actions"><button>Entregar de novo</button></div>`,
+      html`<div class="actions"><button>${t('Entregar de novo')}</button></div>`,
     );
-    const body = html`<p class="crumb"><a href="/callbacks">Callbacks</a></p>
+    const body = html`<p class="crumb"><a href="/callbacks">${t('Callbacks')}</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.webhook_id)}</p>
-${withBody && html`<section class="act bare" aria-label="Entregar">${again}</section>`}
-<section><h2>Fatos</h2>${facts([
+${withBody && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
+<section><h2>${t('Fatos')}</h2>${facts([
       ['Lojista', html`<a class="id" href="/merchants/${callback.merchant_id}">${callback.merchant_id}</a>`],
       [
         'Transação',
@@ -53,11 +54,11 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
     ])}</section>
-<section><h2>Tentativas</h2>${renderAttempts(context, attempts, withBody)}</section>
+<section><h2>${t('Tentativas')}</h2>${renderAttempts(context, attempts, withBody)}</section>
 ${withBody && (await renderMessage(context, row, attempts.at(-1)?.request_headers))}`;
     const isAwaited = row.transaction_seq === null && callback.state === 'pending';
     sendPage(request, response, {
-      title: `Callback ${callback.id}`,
+      title: `${t('Callback')} ${callback.id}`,
       body,
       ...(isAwaited ? { refreshS: TEST_REFRESH_S } : {}),
     });

@@ -2,10 +2,11 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
+import { type PlainText, t } from '../languages/translate.ts';
 import { html } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
 
-type ErrorPage = { status: number; title: string; text: string };
+type ErrorPage = { status: number; title: PlainText; text: PlainText };
 
 const UNEXPECTED: ErrorPage = {
   status: 500,
@@ -52,11 +53,11 @@ export function showErrors(context: Context) {
       context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
     }
     const fields = error instanceof ConfereError ? Object.entries(error.fields ?? {}) : [];
-    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${shown.title}</h1><p>${shown.text}</p>
+    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
-<p><a href="/">Ir para a visão geral</a></p></div>`;
-    sendPage(request, response, { title: shown.title, body, status: shown.status });
+<p><a href="/">${t('Ir para a visão geral')}</a></p></div>`;
+    sendPage(request, response, { title: t(shown.title), body, status: shown.status });
   };
 }
 

@@ -6,7 +6,8 @@ import type { Context } from '../../../context.ts';
 import { getActor } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
-import { html } from '../parts/html.ts';
+import { t } from '../languages/translate.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import {
   checkOrigin,
@@ -31,7 +32,7 @@ export function loginPages(context: Context, guard: AuthGuard): Router {
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      sendLogin(request, response, next, 'Este token não existe ou foi revogado, ou expirou.');
+      sendLogin(request, response, next, t('Este token não existe ou foi revogado, ou expirou.'));
       return;
     }
     const old = readSessionCookie(context, request);
@@ -66,16 +67,16 @@ export function loginPages(context: Context, guard: AuthGuard): Router {
 
 function sendLogin(request: Request, response: Response, next: string, fault: string | undefined): void {
   const body = html`<div class="login"><p class="brand">${BRAND}</p>
-<h1>Entrar</h1>
-<p>Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.</p>
+<h1>${t('Entrar')}</h1>
+<p>${tHtml('Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.')}</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
-<label><span>Token</span><input type="password" name="token" required autofocus autocomplete="current-password" spellcheck="false"${
+<label><span>${t('Token')}</span><input type="password" name="token" required autofocus autocomplete="current-password" spellcheck="false"${
     fault && html` aria-invalid="true" aria-describedby="fault"`
   }></label>
 ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
-<button>Entrar</button></form></div>`;
-  sendPage(request, response, { title: 'Entrar', body, status: fault ? 401 : 200 });
+<button>${t('Entrar')}</button></form></div>`;
+  sendPage(request, response, { title: t('Entrar'), body, status: fault ? 401 : 200 });
 }
 
 /** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */

@@ -11,6 +11,7 @@ import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { t, words } from '../languages/translate.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
 import { merchantActions } from '../merchants/merchant-actions.ts';
@@ -32,14 +33,14 @@ export function merchantPages(context: Context): Router {
     const merchant = presentMerchantTo(response, row);
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
-    const body = html`<p class="crumb"><a href="/merchants">Lojistas</a></p>
+    const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
 ${renderDelivery(context, merchant, await readDelivery(context, row))}
-<section><h2>Fatos</h2>${renderFacts(context, merchant)}</section>
-<section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
-<p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant)}</section>
+<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
+<p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
 
@@ -71,25 +72,29 @@ function renderFacts(context: Context, merchant: PresentedMerchant): Html {
     ['Endereço', renderUrl(url)],
     [
       'Última busca',
-      url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : 'nunca') : null,
+      url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : t('nunca')) : null,
     ],
     ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
-    ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],
+    ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
     ['Filtro', renderFilter(merchant.filter)],
     [
       'Eventos anteriores',
       backfill &&
-        html`${BACKFILL_WORDS[backfill.state]}: ${formatCount(backfill.enqueued)} callbacks de ${formatCount(backfill.done)} transações`,
+        t('{state}: {callbacks} callbacks de {transactions} transações', {
+          state: BACKFILL_WORDS[backfill.state],
+          callbacks: formatCount(backfill.enqueued),
+          transactions: formatCount(backfill.done),
+        }),
     ],
   ]);
 }
 
-const BACKFILL_WORDS = { waiting: 'na fila', running: 'enfileirando', done: 'concluído' };
+const BACKFILL_WORDS = words({ waiting: 'na fila', running: 'enfileirando', done: 'concluído' });
 
 function renderUrl(url: string | null): Html | string | null {
-  if (url === null) return 'busca os eventos pela API';
+  if (url === null) return t('busca os eventos pela API');
   return URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null;
 }

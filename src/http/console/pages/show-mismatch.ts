@@ -9,6 +9,7 @@ import { stakeOf } from '../../../mismatches/stake.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { plural, t } from '../languages/translate.ts';
 import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { moment, money, shortId } from '../parts/format.ts';
@@ -32,15 +33,15 @@ export function mismatchPages(context: Context): Router {
     });
     const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
-    const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
+    const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch)}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
-<section><h2>O que se viu</h2>${renderEvidence(context.calendar, mismatch)}</section>
-<section><h2>Fatos</h2>${renderFacts(context, mismatch)}</section>
-<section><h2>O que aconteceu</h2>${await renderChanges(context, mismatch, full)}</section>`;
+<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch)}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
+<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;
@@ -72,8 +73,8 @@ function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
     ['Observação', mismatch.note],
-    ['Reaberta', mismatch.reopened > 0 && `${mismatch.reopened} vez(es)`],
-    ['Base inicial', mismatch.baseline && 'sim: é de antes de os webhooks serem devidos'],
+    ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
+    ['Base inicial', mismatch.baseline && t('sim: é de antes de os webhooks serem devidos')],
   ]);
 }
 
@@ -89,8 +90,8 @@ async function renderChanges(context: Context, mismatch: PresentedMismatch, full
       change,
       index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">por ${change.actor}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
-      changes[index + 1]?.state === change.state && ': outra evidência'
+<p class="hint">${t('por {actor}', { actor: change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
+      changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
     }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;
 }

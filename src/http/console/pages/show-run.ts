@@ -4,6 +4,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { findRun, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { t, words } from '../languages/translate.ts';
 import { formatDayRange } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
@@ -15,22 +16,22 @@ import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts'
 const REFRESH_S = 3;
 const WINDOWS_SHOWN_MAX = 500;
 
-const VERDICTS: Record<string, string> = {
+const VERDICTS: Record<string, string> = words({
   queued: 'Espera por um trabalhador livre.',
   running: 'Está lendo a lista do provedor.',
   complete: 'Provou que leu a lista inteira destes dias.',
   incomplete: 'Não conseguiu provar que leu tudo: nada conclui sobre o que falta.',
   failed: 'Parou no meio; os dias já provados continuam provados.',
-};
+});
 
-const WINDOW_WORDS: Record<string, string> = {
+const WINDOW_WORDS: Record<string, string> = words({
   planned: 'Por ler',
   complete: 'Provado',
   counted: 'Provado por contagem',
   incomplete: 'Não provado',
-};
+});
 
-const UNKNOWN = html`<span class="nothing">desconhecido</span>`;
+const unknown = (): Html => html`<span class="nothing">${t('desconhecido')}</span>`;
 
 /** The page of a run: its state, its numbers, the mismatches it raised, its windows. */
 export function runPages(context: Context): Router {
@@ -41,17 +42,17 @@ export function runPages(context: Context): Router {
     const run = presentPlatform(response, found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const windows = await readWindows(context, run.seq);
-    const body = html`<p class="crumb"><a href="/reconciliations">Conferências</a></p>
+    const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${VERDICTS[run.state]}</p>
 ${isOpen && renderProgress(windows)}
 ${run.error && html`<p class="fault">${run.error}</p>`}
-<section><h2>Números</h2>${renderNumbers(context, run)}</section>
-<section><h2>Divergências que levantou</h2>${renderKinds(run)}</section>
-<section><h2>Janelas</h2>${renderWindows(context, windows)}</section>`;
+<section><h2>${t('Números')}</h2>${renderNumbers(context, run)}</section>
+<section><h2>${t('Divergências que levantou')}</h2>${renderKinds(run)}</section>
+<section><h2>${t('Janelas')}</h2>${renderWindows(context, windows)}</section>`;
     sendPage(request, response, {
-      title: `Conferência de ${formatDayRange(run)}`,
+      title: t('Conferência de {days}', { days: formatDayRange(run) }),
       body,
       ...(isOpen ? { refreshS: REFRESH_S } : {}),
     });
@@ -65,14 +66,14 @@ function renderNumbers(context: Context, run: PresentedRun): Html {
       ? Math.max(0, Math.round((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000))
       : undefined;
   return facts([
-    ['Anunciadas pelo provedor', run.total === null ? UNKNOWN : formatCount(run.total)],
-    ['Lidas, sem repetição', run.started_at === null ? UNKNOWN : formatCount(run.seen)],
-    ['Aplicadas ao razão', run.started_at === null ? UNKNOWN : formatCount(run.applied)],
-    ['Páginas', run.started_at === null ? UNKNOWN : formatCount(run.pages)],
-    ['Pedidos ao provedor', run.started_at === null ? UNKNOWN : formatCount(run.requests)],
+    ['Anunciadas pelo provedor', run.total === null ? unknown() : formatCount(run.total)],
+    ['Lidas, sem repetição', run.started_at === null ? unknown() : formatCount(run.seen)],
+    ['Aplicadas ao razão', run.started_at === null ? unknown() : formatCount(run.applied)],
+    ['Páginas', run.started_at === null ? unknown() : formatCount(run.pages)],
+    ['Pedidos ao provedor', run.started_at === null ? unknown() : formatCount(run.requests)],
     ['Dias provados por contagem', run.finished_at && formatCount(run.days_counted)],
     ['Passadas no pior dia', run.finished_at && run.passes],
-    ['Plataforma', run.platform ?? 'todas'],
+    ['Plataforma', run.platform ?? t('todas')],
     ['Origem', describeCode(TRIGGER_WORDS, run.trigger)],
     ['Começou', run.started_at && moment(context.calendar, run.started_at)],
     ['Terminou', run.finished_at && moment(context.calendar, run.finished_at)],
@@ -119,7 +120,8 @@ async function readWindows({ db }: Context, runSeq: number) {
 function renderProgress(windows: Window[]): Html | undefined {
   if (windows.length === 0) return undefined;
   const done = windows.filter(({ state }) => state !== 'planned').length;
-  const label = `${formatCount(done)} de ${formatCount(windows.length)} janelas terminadas`;
+  const total = formatCount(windows.length);
+  const label = t('{done} de {total} janelas terminadas', { done: formatCount(done), total });
   return html`<p><label class="progress"><span>${label}</span><progress max="${windows.length}" value="${done}"></progress></label></p>`;
 }
 
@@ -128,7 +130,7 @@ function renderWindows(context: Context, rows: Window[]): Html {
   // evidence is deleted after its retention, and earlier versions stored no count beside it
   const pagesOf = ({ pages, stored }: Window): Part => {
     const count = Math.max(pages, Number(stored));
-    return count === 0 ? UNKNOWN : formatCount(count);
+    return count === 0 ? unknown() : formatCount(count);
   };
   return table({
     caption: 'Janelas de dias',
@@ -153,5 +155,5 @@ function renderWindows(context: Context, rows: Window[]): Html {
 
 function countOr(count: number | null, isOpen: boolean): Part {
   if (isOpen) return EMPTY_VALUE;
-  return count === null ? UNKNOWN : formatCount(count);
+  return count === null ? unknown() : formatCount(count);
 }

@@ -7,7 +7,8 @@ import { type LiveProcess, readProcesses } from '../../../runtime/read-processes
 import { type JobState, readJobStates } from '../../../timetable/read-job-states.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { EMPTY_VALUE, formatAge, formatDuration, moment } from '../parts/format.ts';
+import { t, words } from '../languages/translate.ts';
+import { EMPTY_VALUE, formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
@@ -17,6 +18,8 @@ const REFRESH_S = 15;
 /** A process that is silent for longer is shown as such, until a day later. */
 const ALIVE_MS = 150_000;
 const SHOWN_MS = 86_400_000;
+
+const FINDING_WORDS: Record<string, string> = words({ yes: 'Em ordem', no: 'Falhou' });
 
 /** The page of the system: its jobs, the processes that are alive, and the checks of `confere doctor`. */
 export function systemPages(context: Context): Router {
@@ -38,13 +41,17 @@ async function sendSystem(
   const reading = { ...context, db: limitStatementTime(context.db) };
   const since = new Date(context.clock.now().getTime() - SHOWN_MS);
   const [jobs, processes] = await Promise.all([readJobStates(reading), readProcesses(reading.db, since)]);
-  const check = postForm(response, '/system/check', html`<div class="actions"><button>Verificar agora</button></div>`);
-  const body = html`<h1>Sistema</h1>
-<section><h2>Tarefas</h2>${jobTable(context, jobs)}</section>
-<section><h2>Processos</h2>${processTable(context, processes)}</section>
-<section><h2>Verificação</h2>${findings ? findingTable(findings) : html`<p class="hint">Banco de dados, permissões, relógio, arquivos e provedor, vistos do processo que responde a esta página: o mesmo que confere doctor.</p>`}${hasRole(response, 'operator') && check}</section>
-${hasRole(response, 'admin') && html`<section><h2>Acesso</h2><p><a href="/tokens">Tokens</a> · <a href="/audit">Auditoria</a></p></section>`}`;
-  sendPage(request, response, { title: 'Sistema', body, ...(findings ? {} : { refreshS: REFRESH_S }) });
+  const check = postForm(
+    response,
+    '/system/check',
+    html`<div class="actions"><button>${t('Verificar agora')}</button></div>`,
+  );
+  const body = html`<h1>${t('Sistema')}</h1>
+<section><h2>${t('Tarefas')}</h2>${jobTable(context, jobs)}</section>
+<section><h2>${t('Processos')}</h2>${processTable(context, processes)}</section>
+<section><h2>${t('Verificação')}</h2>${findings ? findingTable(findings) : html`<p class="hint">${t('Banco de dados, permissões, relógio, arquivos e provedor, vistos do processo que responde a esta página: o mesmo que confere doctor.')}</p>`}${hasRole(response, 'operator') && check}</section>
+${hasRole(response, 'admin') && html`<section><h2>${t('Acesso')}</h2><p><a href="/tokens">${t('Tokens')}</a> · <a href="/audit">${t('Auditoria')}</a></p></section>`}`;
+  sendPage(request, response, { title: t('Sistema'), body, ...(findings ? {} : { refreshS: REFRESH_S }) });
 }
 
 function jobTable({ calendar }: Context, jobs: JobState[]): Html {
@@ -104,7 +111,9 @@ function processTable(context: Context, processes: LiveProcess[]): Html {
 }
 
 function describePart({ part, shortBytes }: LiveProcess['parts'][number]): Html {
-  const free = shortBytes !== null && html` <b class="fault">(${Math.floor(shortBytes / 1_048_576)} MB livres)</b>`;
+  const free =
+    shortBytes !== null &&
+    html` <b class="fault">(${t('{n} MB livres', { n: formatCount(Math.floor(shortBytes / 1_048_576)) })})</b>`;
   return html`${describeCode(PART_WORDS, part)}${free}`;
 }
 
@@ -115,7 +124,7 @@ function findingTable(findings: Finding[]): Html {
     empty: '',
     columns: [
       { title: 'O quê', cell: (row) => describeCode(CHECK_WORDS, row.check) },
-      { title: 'Resultado', cell: (row) => badge({ yes: 'Em ordem', no: 'Falhou' }, row.ok ? 'yes' : 'no') },
+      { title: 'Resultado', cell: (row) => badge(FINDING_WORDS, row.ok ? 'yes' : 'no') },
       { title: 'Detalhe', cell: (row) => html`<span class="long" lang="en">${row.says}</span>` },
     ],
   });

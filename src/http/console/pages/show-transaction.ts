@@ -7,11 +7,12 @@ import { describeTransaction, maskEntries } from '../../../ledger/read/describe-
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
 import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
 import { presentForCaller } from '../lists/list-transactions.ts';
 import { formatDuration, moment, moneyOf } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
@@ -33,15 +34,15 @@ export function transactionPages(context: Context): Router {
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
     const names = await readPlatformNames(context, response);
-    const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
-<div class="head"><h1>${describeCode(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
+    const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
+<div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
-${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
-<section><h2>Fatos</h2>${renderFacts(context, shown, names.get(shown.platform ?? ''))}
-${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
-<section><h2>História</h2>${renderTimeline(context, { ...timeline, entries })}</section>
-<section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
-    sendPage(request, response, { title: `Transação ${shown.id}`, body });
+${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches)}</section>`}
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names.get(shown.platform ?? ''))}
+${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
+<section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
+<section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
+    sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
   });
   return router;
 }
@@ -50,12 +51,12 @@ function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],
-    ['Comissão', shown.commission === null ? 'ainda desconhecida' : moneyOf(shown.commission)],
+    ['Comissão', shown.commission === null ? t('ainda desconhecida') : moneyOf(shown.commission)],
     [shown.operation === 'cashin' ? 'Líquido' : 'Total debitado', moneyOf(shown.net)],
     ['Criada em', moment(context.calendar, shown.created_at)],
     [
       'Nesta situação desde',
-      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${formatDuration(spanS)} depois)</span>`}`,
+      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${t('{duration} depois', { duration: formatDuration(spanS) })})</span>`}`,
     ],
     ['Referência', shown.reference && idText(shown.reference)],
     ['Extra', shown.extra],

@@ -7,6 +7,7 @@ import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
@@ -37,21 +38,21 @@ export function webhookPages(context: Context): Router {
     const again = postForm(
       response,
       `/inbox/${webhook.id}/reprocess`,
-      html`<div class="actions"><button>Reprocessar</button></div>`,
+      html`<div class="actions"><button>${t('Reprocessar')}</button></div>`,
     );
-    const body = html`<p class="crumb"><a href="/inbox">Webhooks</a></p>
-<div class="head"><h1>Webhook</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
+    const body = html`<p class="crumb"><a href="/inbox">${t('Webhooks')}</a></p>
+<div class="head"><h1>${t('Webhook')}</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
 <p class="sub">${idText(webhook.id)}</p>
-${full && html`<section class="act bare" aria-label="Reprocessar">${again}</section>`}
-<section><h2>Fatos</h2>${facts([
+${full && html`<section class="act bare" aria-label="${t('Reprocessar')}">${again}</section>`}
+<section><h2>${t('Fatos')}</h2>${facts([
       ['Recebido em', moment(context.calendar, webhook.received_at)],
       ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],
       ['Repetições', webhook.repeats],
       ['Endereço de origem', raw?.address],
     ])}</section>
-<section><h2>Itens</h2>${renderItems(context, webhook)}</section>
-${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
-    sendPage(request, response, { title: `Webhook ${shortenId(webhook.id)}`, body });
+<section><h2>${t('Itens')}</h2>${renderItems(context, webhook)}</section>
+${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
+    sendPage(request, response, { title: `${t('Webhook')} ${shortenId(webhook.id)}`, body });
   });
 
   router.post('/inbox/:id/reprocess', requireRole('operator'), async (request: Request<{ id: string }>, response) => {
@@ -72,7 +73,7 @@ async function readRaw(context: Context, seq: number): Promise<{ body: string; a
     .executeTakeFirst();
   if (!row) return undefined;
   const text = indentJson(row.body.toString('utf8'));
-  const body = text.length > BODY_CHARS_MAX ? `${text.slice(0, BODY_CHARS_MAX)}\n… (cortado)` : text;
+  const body = text.length > BODY_CHARS_MAX ? `${text.slice(0, BODY_CHARS_MAX)}\n… (${t('cortado')})` : text;
   return { body, address: row.source_address };
 }
 
@@ -101,7 +102,7 @@ function renderItems(context: Context, webhook: Webhook): Html {
         title: 'Motivo',
         cell: (item) =>
           item.contradicted
-            ? 'o provedor não mostra o que ele diz'
+            ? t('o provedor não mostra o que ele diz')
             : item.reason
               ? describeCode(WEBHOOK_REASON_WORDS, item.reason)
               : EMPTY_VALUE,

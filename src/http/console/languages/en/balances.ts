@@ -1,6 +1,136 @@
 /** The balances, and the forms that move money. */
 export const BALANCES_EN = {
+  // the page
+  'Saldo neste instante': 'Balance at this instant',
+  'Como se sabia em': 'As known at',
+  'O que aconteceu antes de {before}, como se sabe agora.': 'What happened before {before}, as known now.',
+  'O que aconteceu antes de {before}, como se sabia antes de {known}.':
+    'What happened before {before}, as known before {known}.',
+  'A diferença é entre o último saldo informado até ali e o que o razão diz hoje daquele instante.':
+    'The difference is between the last balance stated until then and the ledger’s balance of that instant as known today.',
+  'Por plataforma': 'By platform',
+  'Nomes das plataformas': 'Names of platforms',
+  Contas: 'Accounts',
+  'Todas as contas do razão': 'All accounts of the ledger',
+  'Saldo por plataforma': 'Balance by platform',
+  'Nada foi lançado até este instante.': 'Nothing was posted until this instant.',
+  'Último informado': 'Last stated',
+  'em {at}': 'at {at}',
+  Confere: 'Agrees',
+  'o dia ainda não foi lido até lá': 'the day is not read until then yet',
+  'ver a divergência': 'see the mismatch',
+  'Saldo de cada conta, débito positivo': 'Balance of each account, debit positive',
+  // what people state
+  'Saldos informados': 'Stated balances',
+  Ajustes: 'Adjustments',
+  'Saldos iniciais': 'Opening balances',
+  'Saldos informados, os mais novos primeiro': 'Stated balances, the newest first',
+  'Ninguém informou um saldo até agora.': 'Nobody has stated a balance.',
+  Informado: 'Stated',
+  'No razão': 'In the ledger',
+  'Ajustes, os mais novos primeiro': 'Adjustments, the newest first',
+  'Nenhum ajuste até agora.': 'No adjustments.',
+  'Saldos iniciais, os mais novos primeiro': 'Opening balances, the newest first',
+  'Nenhum saldo inicial: os livros começam na primeira transação conhecida.':
+    'No opening balance: the books begin with the first known transaction.',
+  'Primeiro dia': 'First day',
+  Estornado: 'Reversed',
+  Estornar: 'Reverse',
+  'Em vigor': 'In force',
+  'Banco (saque ou depósito)': 'Bank (withdrawal or deposit)',
+  Tarifa: 'Fee',
+  Bloqueio: 'Block',
+  Outro: 'Other',
+  // names of platforms
+  'Até {n} caracteres, sem documento, telefone ou e-mail.':
+    'Up to {n} characters, without a document, phone or e-mail.',
+  'Nenhuma transação mostra esta plataforma.': 'No transaction shows this platform.',
+  'Outra plataforma já tem este nome.': 'Another platform has this name.',
+  'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
+    'The name appears in the workbooks and the console; the id stays valid everywhere else.',
+  'Plataformas com nome': 'Platforms with a name',
+  'Nenhuma plataforma tem nome até agora.': 'No platform has a name.',
+  'Vazio retira o nome.': 'Empty removes the name.',
+  'Dar um nome': 'Give a name',
+  Guardar: 'Save',
+  'Sem plataforma': 'No platform',
   // fields
   'No máximo {max}.': 'At most {max}.',
   'Escreva um valor como {example} ou -{example}.': 'Write an amount as {example} or -{example}.',
+  'Escolha uma da lista, ou escreva outra: não as duas.': 'Choose one of the list, or write another one: not both.',
+  'Escolha uma plataforma, ou escreva outra.': 'Choose a platform, or write another one.',
+  'Nenhuma ainda': 'None yet',
+  'Ou outra plataforma': 'Or another platform',
+  'Só se ela ainda não está na lista.': 'Only if it is not in the list yet.',
+  'Escolha o tipo.': 'Choose the type.',
+  'Um ajuste de zero não muda nada.': 'An adjustment of zero changes nothing.',
+  'Escreva por quê.': 'Write why.',
+  'Este instante ainda não chegou.': 'This instant has not come yet.',
+  'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.':
+    'No transaction shows this platform: correct it, or write it into “Or another platform”.',
+  'nova na lista': 'new in the list',
+  // the forms in two steps
+  'Ver o que muda': 'See what changes',
+  'Nada é gravado antes de você confirmar na próxima página.': 'Nothing is saved before you confirm on the next page.',
+  'Voltar e corrigir': 'Go back and correct',
+  'Informar um saldo': 'State a balance',
+  'O saldo (disponível mais retido) que o painel do provedor mostra num instante. O Confere o compara com o razão e abre uma divergência se não bate.':
+    'The balance (available plus held) that the provider’s dashboard shows at an instant. Confere compares it with the ledger and opens a mismatch if they differ.',
+  'Instante, no relógio do provedor': 'Instant, on the provider’s clock',
+  'Saldo no painel, em R$': 'Balance on the dashboard, in R$',
+  'Saldo informado': 'Stated balance',
+  'No razão nesse instante': 'In the ledger at that instant',
+  'nenhuma: o saldo confere': 'none: the balances agree',
+  'O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.':
+    'The stated balance is the ledger’s. An open balance mismatch of this platform is resolved.',
+  'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.':
+    'The stated balance is not the ledger’s. The mismatch “Balance differs” opens, or stays open, once the day is read until that instant; an adjustment that explains it resolves it.',
+  'Lançar um ajuste': 'Enter an adjustment',
+  'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.':
+    'A movement that the provider’s list does not show. A positive one increases the available balance, a negative one decreases it; it is dated at the start of the day.',
+  'Valor, em R$': 'Amount, in R$',
+  'Com - na frente se o dinheiro saiu do disponível.': 'With a leading - if money left the available balance.',
+  'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.':
+    'The books of this platform open after this day: the opening balance contains it.',
+  'Informar um saldo inicial': 'State an opening balance',
+  'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.':
+    'The balance (available plus held) of the provider’s dashboard at the start of a day: the platform’s books begin there. What the ledger has from before that day is reversed.',
+  'Saldo no começo do dia, em R$': 'Balance at the start of the day, in R$',
+  'Esta plataforma já tem um saldo inicial: estorne-o antes.':
+    'This platform has an opening balance: reverse it first.',
+  'Primeiro dia dos livros': 'First day of the books',
+  'Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:':
+    'This platform has many transactions: below is only the entry of the opening balance. What the ledger has from before that day ({amount}) is reversed afterwards, in batches, and the reported days before it get a revision. In the end:',
+  // reversals
+  'Estornar um ajuste': 'Reverse an adjustment',
+  'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':
+    'The reversal is dated on the same day, with the opposite sign. The adjustment and its reversal stay in the list.',
+  'Por que estornar': 'Why it is reversed',
+  'Este ajuste já foi estornado, ou é ele mesmo um estorno: não se estorna.':
+    'This adjustment is reversed already, or is a reversal itself: it cannot be reversed.',
+  'Estornar um saldo inicial': 'Reverse an opening balance',
+  'Os livros da plataforma voltam a ter tudo o que o Confere conhece, também o de antes desse dia. Depois outro saldo inicial pode ser informado.':
+    'The platform’s books get everything that Confere knows, also from before that day. Afterwards another opening balance can be stated.',
+  'Este saldo inicial já foi estornado.': 'This opening balance is reversed already.',
+  'Lançado por': 'Entered by',
+  'Informado por': 'Stated by',
+  'Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.':
+    'This platform has many transactions: below is only the reversal of the opening balance. What happened before that day is posted afterwards, in batches; only then is the balance known.',
+  // the preview
+  'Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.':
+    'Nothing is posted: no balance changes, and no reported day.',
+  'Efeito no saldo': 'Effect on the balance',
+  'Saldo antes e depois': 'Balance before and after',
+  'Nenhum saldo muda.': 'No balance changes.',
+  'Saldo agora': 'Balance now',
+  Efeito: 'Effect',
+  'Saldo depois': 'Balance after',
+  'Nada é lançado.': 'Nothing is posted.',
+  'com data de {at}': 'dated {at}',
+  'Partidas do lançamento {n}': 'Postings of entry {n}',
+  'E mais {n} lançamentos.': 'And {n} more entries.',
+  'Nenhum dia já relatado muda.': 'No reported day changes.',
+  'e mais {n}': 'and {n} more',
+  'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
+  '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
 };

@@ -1,8 +1,22 @@
-/** The English of every text of the console, by its text in pt-BR. A text stands in the file of the room that uses it most. */
+/** The English of every text of the console, by its text in pt-BR. A text stands in the file of the room that uses it. */
 import { BALANCES_EN } from './balances.ts';
+import { LABELS_EN } from './labels.ts';
+import { LISTS_EN } from './lists.ts';
+import { MERCHANTS_EN } from './merchants.ts';
 import { NOTICES_EN } from './notices.ts';
 import { PAGES_EN } from './pages.ts';
+import { MORE_PAGES_EN } from './pages-more.ts';
 import { PARTS_EN } from './parts.ts';
 import { WORDS_EN } from './words.ts';
 
-export const EN = { ...PARTS_EN, ...WORDS_EN, ...NOTICES_EN, ...PAGES_EN, ...BALANCES_EN };
+export const EN = {
+  ...LABELS_EN,
+  ...PARTS_EN,
+  ...WORDS_EN,
+  ...NOTICES_EN,
+  ...PAGES_EN,
+  ...MORE_PAGES_EN,
+  ...BALANCES_EN,
+  ...LISTS_EN,
+  ...MERCHANTS_EN,
+};

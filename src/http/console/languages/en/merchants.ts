@@ -1,0 +1,136 @@
+/** The pages and forms about merchants. */
+export const MERCHANTS_EN = {
+  // actions
+  Editar: 'Edit',
+  'Repetir um período': 'Replay a period',
+  'Trocar o segredo': 'Rotate the secret',
+  'Trocar o token de busca': 'Replace the pull token',
+  'Dar um token de busca': 'Give a pull token',
+  'Revogar o token': 'Revoke the token',
+  'Enviar um teste': 'Send a test',
+  Pausar: 'Pause',
+  Ativar: 'Enable',
+  'Fechar o disjuntor': 'Close the circuit breaker',
+  // fields
+  'Escreva um nome de até {n} caracteres.': 'Write a name of up to {n} characters.',
+  'Escreva um e-mail, ou nada.': 'Write an e-mail address, or nothing.',
+  'Escreva um número de 1 a 1000, ou nada.': 'Write a number from 1 to 1000, or nothing.',
+  'Escolha o dia e a hora, ou nada.': 'Choose the day and the time, or nothing.',
+  'Uma linha é chave=valor.': 'A line is key=value.',
+  'No máximo 200 linhas, de até 512 caracteres cada.': 'At most 200 lines, of up to 512 characters each.',
+  'O endereço começa com https://.': 'The address begins with https://.',
+  'O endereço não leva usuário nem senha.': 'The address has no user and no password.',
+  'O endereço leva a uma rede para a qual o Confere não envia.':
+    'The address leads to a network to which Confere does not send.',
+  'Escreva um endereço inteiro, como https://loja.example/pix.':
+    'Write a whole address, such as https://shop.example/pix.',
+  'Endereço (URL)': 'Address (URL)',
+  'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.':
+    'Receives a signed POST for each event. Empty: the merchant fetches its events by the API.',
+  'Avisado quando o endereço não responde. Opcional.': 'Notified when the address does not answer. Optional.',
+  'Callbacks por segundo, no máximo': 'Callbacks per second, at most',
+  'Vazio: sem limite.': 'Empty: no limit.',
+  'Vazio: a partir de agora.': 'Empty: from now on.',
+  'O que ele recebe': 'What it receives',
+  'Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.':
+    'An empty field accepts everything. Within a field one line is enough; between fields, all apply.',
+  Operações: 'Operations',
+  Situações: 'Statuses',
+  'Um id por linha; none é o que não tem plataforma.': 'One id a line; none is what has no platform.',
+  'Referência começa com': 'Reference begins with',
+  'Um começo por linha.': 'One beginning a line.',
+  'Extra começa com': 'Extra begins with',
+  'Extra (JSON) contém': 'Extra (JSON) contains',
+  'Um chave=valor por linha.': 'One key=value a line.',
+  // adding and changing
+  'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.':
+    'A receiver of callbacks: a signed POST for each change of a transaction. The secret that signs them is shown only once, after you confirm.',
+  'O lojista recebe callbacks a partir de agora.': 'The merchant receives callbacks from now on.',
+  'O Confere não envia para este endereço.': 'Confere does not send to this address.',
+  'Editar lojista': 'Edit merchant',
+  'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.':
+    'What is queued already stays as it is. A wider filter also sends the past events that now pass, since the merchant’s date.',
+  'busca os eventos pela API': 'fetches its events by the API',
+  'sem limite': 'no limit',
+  'O que muda': 'What changes',
+  'Nada muda: os campos são os de hoje.': 'Nothing changes: the fields are as they are today.',
+  Campo: 'Field',
+  Depois: 'After',
+  '{name}: guarde este segredo agora. Ele não aparece de novo.': '{name}: keep this secret now. It is not shown again.',
+  'Já guardei: abrir o lojista': 'I have kept it: open the merchant',
+  // filters
+  plataformas: 'platforms',
+  operações: 'operations',
+  situações: 'statuses',
+  'referência começa com': 'reference begins with',
+  'extra começa com': 'extra begins with',
+  'extra contém': 'extra contains',
+  tudo: 'everything',
+  'O que o filtro teria aceitado': 'What the filter would have accepted',
+  'Dos {events} eventos dos últimos {days} dias, o filtro aceita {matched}.':
+    'Of the {events} events of the last {days} days, the filter accepts {matched}.',
+  'Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.':
+    'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
+  'O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.':
+    'Today’s accepts {n}: <b>{gained}</b> are added, <b>{lost}</b> are removed.',
+  'Pelo que o razão sabe hoje de cada transação.': 'By what the ledger knows today of each transaction.',
+  'Exemplos, os mais novos primeiro': 'Examples, the newest first',
+  'Nenhum evento muda de destino.': 'No event changes its destination.',
+  'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
+  entra: 'added',
+  aceita: 'accepted',
+  sai: 'removed',
+  // replaying
+  'Entregues e falhos': 'Delivered and failed',
+  'Só os que falharam': 'Only those that failed',
+  'Só os entregues': 'Only those that were delivered',
+  'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
+    'Sends the callbacks that were created in a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
+  'No relógio do provedor.': 'On the provider’s clock.',
+  'Callbacks que voltariam para a fila': 'Callbacks that would be queued again',
+  'O lojista não está ativo: reative-o antes.': 'The merchant is not active: enable it first.',
+  'O fim vem depois do começo.': 'The end comes after the beginning.',
+  'Escolha quais.': 'Choose which.',
+  // secrets and tokens
+  'O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.':
+    'Today’s secret signs too for 24 more hours; one that was still valid from an earlier rotation ends now.',
+  'O lojista ganha um segredo novo para conferir a assinatura dos callbacks.':
+    'The merchant gets a new secret to verify the signature of callbacks.',
+  'O novo aparece uma só vez.': 'The new one is shown only once.',
+  'O segredo anterior assina junto até {at}.': 'The previous secret signs too until {at}.',
+  'Hoje ele não tem token.': 'Today it has no token.',
+  'Hoje ele já tem um token: o novo o substitui, e o de hoje deixa de valer na hora.':
+    'Today it has a token: the new one replaces it, and today’s is invalid at once.',
+  'Com ele o lojista busca os seus eventos em GET /api/v1/events. Ele abre só os eventos deste lojista.':
+    'With it the merchant fetches its events at GET /api/v1/events. It opens the events of this merchant alone.',
+  'O texto do token aparece uma só vez.': 'The token’s text is shown only once.',
+  'Como usar:': 'How to use it:',
+  'endereço do Confere': 'address of Confere',
+  'Revogar o token de busca': 'Revoke the pull token',
+  'O lojista deixa de poder buscar os seus eventos, na hora. Os callbacks seguem como estão.':
+    'The merchant can no longer fetch its events, at once. Callbacks stay as they are.',
+  '{name} deixa de buscar eventos na hora.': '{name} can no longer fetch events, at once.',
+  // delivery
+  Entrega: 'Delivery',
+  'Último erro em 24 h': 'Last error in 24 h',
+  'Última entrega em 24 h': 'Last delivery in 24 h',
+  'As últimas 24 horas': 'The last 24 hours',
+  '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
+    '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait. Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
+  'nenhuma até que seja reativado': 'none until it is enabled again',
+  'nada espera': 'nothing waits',
+  'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
+  'mais de {n}': 'more than {n}',
+  'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
+  // the page
+  'Últimos callbacks': 'Last callbacks',
+  'Todos os callbacks deste lojista': 'All callbacks of this merchant',
+  nunca: 'never',
+  'Última busca': 'Last fetch',
+  'Desativado porque': 'Disabled because',
+  'Eventos anteriores': 'Past events',
+  '{state}: {callbacks} callbacks de {transactions} transações':
+    '{state}: {callbacks} callbacks of {transactions} transactions',
+  enfileirando: 'being queued',
+  concluído: 'done',
+};
