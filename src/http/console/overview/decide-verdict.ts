@@ -3,8 +3,8 @@
  * Red: something known is wrong, the worst first. Grey: something is not known yet, with what settles it. Pure.
  */
 import type { Day } from '../../../domain/calendar.ts';
-import { formatMoney } from '../../../domain/money.ts';
-import { formatAge, formatCount, formatDay } from '../parts/format.ts';
+import { plural, t } from '../languages/translate.ts';
+import { formatAge, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
 
 /** How old the newest complete reading of today may be. */
 export const READING_MS_MAX = 10 * 60_000;
@@ -58,9 +58,8 @@ export function decideVerdict(facts: VerdictFacts): Verdict {
 
 const link = (text: string, path: string): Action => ({ kind: 'link', text, path });
 const compare = (a: bigint | number, b: bigint | number): number => (a < b ? -1 : a > b ? 1 : 0);
-const inMoney = (cents: bigint): string => (cents === 0n ? '' : `, ${formatMoney(cents)} em jogo`);
-const plural = (count: number, one: string, many: string): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
+const inMoney = (cents: bigint): string =>
+  cents === 0n ? '' : `, ${t('{stake} em jogo', { stake: formatMoney(cents) })}`;
 
 /** The most severe first; among equals the one with more money, then the older one. */
 function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
@@ -72,12 +71,12 @@ function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
   );
   const named = ordered.slice(0, NAMED_MAX).map(({ title, text, since, path }) => ({
     text: `${title}: ${text} (${formatAge(since, now)})`,
-    action: link('Abrir', path),
+    action: link(t('Abrir'), path),
   }));
   const others = alertCount - named.length;
   if (others <= 0) return named;
-  const text = `e mais ${plural(others, 'alerta', 'alertas')}`;
-  return [...named, { text, action: link('Ver os alertas', '/alerts?state=firing') }];
+  const text = plural(others, 'e mais {n} alerta', 'e mais {n} alertas');
+  return [...named, { text, action: link(t('Ver os alertas'), '/alerts?state=firing') }];
 }
 
 function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[] {
@@ -86,15 +85,18 @@ function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[]
   const { count, cents } = openMismatches;
   return [
     ...differing.map(({ platform, differenceCents }) => ({
-      text: `O saldo informado da plataforma ${platform} difere do razão em ${formatMoney(size(differenceCents))}`,
-      action: link('Ver os saldos', '/balances'),
+      text: t('O saldo informado da plataforma {platform} difere do razão em {amount}', {
+        platform,
+        amount: formatMoney(size(differenceCents)),
+      }),
+      action: link(t('Ver os saldos'), '/balances'),
     })),
     ...(count === 0
       ? []
       : [
           {
-            text: `${plural(count, 'divergência em aberto', 'divergências em aberto')}${inMoney(cents)}`,
-            action: link('Ver as divergências', '/mismatches?state=open'),
+            text: `${plural(count, '{n} divergência em aberto', '{n} divergências em aberto')}${inMoney(cents)}`,
+            action: link(t('Ver as divergências'), '/mismatches?state=open'),
           },
         ]),
   ];
@@ -103,24 +105,44 @@ function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[]
 function listFailingMerchants({ merchants, failedCallbacks, now }: VerdictFacts): Reason[] {
   const ordered = merchants.toSorted((a, b) => Number(b.isDisabled) - Number(a.isDisabled));
   const named = ordered.slice(0, NAMED_MAX).map(({ id, name, isDisabled, since }) => ({
-    text: `O lojista ${name} ${isDisabled ? 'está desativado' : 'não aceita callbacks'}${since ? ` ${formatAge(since, now)}` : ''}`,
-    action: link('Ver o lojista', `/merchants/${encodeURIComponent(id)}`),
+    text: describeMerchant(
+      name,
+      isDisabled,
+      since && formatDuration(Math.round((now.getTime() - since.getTime()) / 1000)),
+    ),
+    action: link(t('Ver o lojista'), `/merchants/${encodeURIComponent(id)}`),
   }));
   const others = merchants.length - named.length;
   return [
     ...named,
     ...(others > 0
-      ? [{ text: `e mais ${plural(others, 'lojista', 'lojistas')}`, action: link('Ver os lojistas', '/merchants') }]
+      ? [
+          {
+            text: plural(others, 'e mais {n} lojista', 'e mais {n} lojistas'),
+            action: link(t('Ver os lojistas'), '/merchants'),
+          },
+        ]
       : []),
     ...(failedCallbacks > 0
       ? [
           {
-            text: plural(failedCallbacks, 'callback falhou de vez', 'callbacks falharam de vez'),
-            action: link('Ver os callbacks', '/callbacks?state=failed'),
+            text: plural(failedCallbacks, '{n} callback falhou de vez', '{n} callbacks falharam de vez'),
+            action: link(t('Ver os callbacks'), '/callbacks?state=failed'),
           },
         ]
       : []),
   ];
+}
+
+function describeMerchant(name: string, isDisabled: boolean, duration: string | undefined): string {
+  if (duration === undefined)
+    return t(isDisabled ? 'O lojista {name} está desativado' : 'O lojista {name} não aceita callbacks', { name });
+  return t(
+    isDisabled
+      ? 'O lojista {name} está desativado há {duration}'
+      : 'O lojista {name} não aceita callbacks há {duration}',
+    { name, duration },
+  );
 }
 
 function listUnknown(facts: VerdictFacts): Reason[] {
@@ -128,30 +150,37 @@ function listUnknown(facts: VerdictFacts): Reason[] {
   const start = (text: string, from: Day): Action =>
     activeRun === undefined
       ? { kind: 'run', text, from, to: today }
-      : link('Acompanhar a conferência em curso', `/reconciliations/${encodeURIComponent(activeRun)}`);
+      : link(t('Acompanhar a conferência em curso'), `/reconciliations/${encodeURIComponent(activeRun)}`);
   const reasons: Reason[] = [];
   if (!readAt || now.getTime() - readAt.getTime() > READING_MS_MAX) {
     const text = readAt
-      ? `A última conferência completa de hoje começou ${formatAge(readAt, now)}`
-      : 'Nenhuma conferência leu hoje por inteiro';
-    reasons.push({ text, action: start('Conferir hoje', today) });
+      ? t('A última conferência completa de hoje começou {age}', { age: formatAge(readAt, now) })
+      : t('Nenhuma conferência leu hoje por inteiro');
+    reasons.push({ text, action: start(t('Conferir hoje'), today) });
   }
   if (unproven.oldest !== undefined) {
-    const days = plural(unproven.count, 'dia encerrado sem prova', 'dias encerrados sem prova');
-    const text = `${days} desde ${formatDay(booksFrom)}, o mais antigo ${formatDay(unproven.oldest)}`;
-    reasons.push({ text, action: start('Conferir esses dias', unproven.oldest) });
+    const text = plural(
+      unproven.count,
+      '{n} dia encerrado sem prova desde {from}, o mais antigo {oldest}',
+      '{n} dias encerrados sem prova desde {from}, o mais antigo {oldest}',
+      { from: formatDay(booksFrom), oldest: formatDay(unproven.oldest) },
+    );
+    reasons.push({ text, action: start(t('Conferir esses dias'), unproven.oldest) });
   }
   if (unopened === undefined || unopened.length > 0) {
     const text = unopened
-      ? `Sem saldo de abertura: ${unopened.slice(0, NAMED_MAX).join(', ')}${unopened.length > NAMED_MAX ? ', …' : ''}`
-      : 'Nada foi lançado ainda, e não há saldo de abertura';
-    reasons.push({ text, action: link('Informar a abertura', '/balances/openings') });
+      ? t('Sem saldo de abertura: {platforms}', {
+          platforms: `${unopened.slice(0, NAMED_MAX).join(', ')}${unopened.length > NAMED_MAX ? ', …' : ''}`,
+        })
+      : t('Nada foi lançado ainda, e não há saldo de abertura');
+    reasons.push({ text, action: link(t('Informar a abertura'), '/balances/openings') });
   }
   return reasons;
 }
 
 function describeDecided({ decided: { count, cents } }: VerdictFacts): Reason | undefined {
   if (count === 0) return undefined;
-  const text = `${plural(count, 'resolvida por decisão', 'resolvidas por decisão')}${inMoney(cents)}: a evidência continua a mesma`;
-  return { text, action: link('Ver as decisões', '/mismatches?state=resolved&decided=yes') };
+  const resolved = plural(count, '{n} resolvida por decisão', '{n} resolvidas por decisão');
+  const text = `${resolved}${inMoney(cents)}: ${t('a evidência continua a mesma')}`;
+  return { text, action: link(t('Ver as decisões'), '/mismatches?state=resolved&decided=yes') };
 }

@@ -7,6 +7,7 @@ import { maskPlatform, maskText } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { language } from '../languages/language.ts';
 import type { CallbackCounts } from '../parts/read-callback-counts.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
 
@@ -40,7 +41,7 @@ export async function readVerdict(
   const facts: VerdictFacts = {
     ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, activeRun, unproven },
     alerts: alerts.map((alert) => {
-      const { title, text, path } = describeAlert(calendar, 'pt-BR', alert);
+      const { title, text, path } = describeAlert(calendar, language(), alert);
       return {
         title,
         text,

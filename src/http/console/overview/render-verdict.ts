@@ -1,12 +1,13 @@
 import type { Response } from 'express';
 import type { ListedAlert } from '../../../alerts/read/read-alerts.ts';
+import { plural, t, words } from '../languages/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
-import { SEVERITY_WORDS } from '../parts/words.ts';
+import { describeCode, SEVERITY_WORDS } from '../parts/words.ts';
 import type { Action, Reason, Verdict } from './decide-verdict.ts';
 
-const TITLES = { wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' };
+const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });
 
 /** Renders the heading of the overview: the verdict, and each reason with what settles it. */
 export function renderVerdict(response: Response, { state, wrong, unknown, decided }: Verdict): Html {
@@ -17,15 +18,16 @@ export function renderVerdict(response: Response, { state, wrong, unknown, decid
     )}</ul>`;
   return html`<div class="verdict is-${state}"><h1>${TITLES[state]}</h1>${
     state === 'good' &&
-    html`<p>Hoje foi lido por inteiro há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.</p>`
-  }${list('O que está errado', wrong)}${list('O que ainda não sabemos', unknown)}${
+    html`<p>${t('Hoje foi lido por inteiro há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.')}</p>`
+  }${list(t('O que está errado'), wrong)}${list(t('O que ainda não sabemos'), unknown)}${
     decided && html`<p class="decided">${decided.text}. ${renderAction(response, decided.action)}</p>`
   }</div>`;
 }
 
 function renderAction(response: Response, action: Action): Part {
   if (action.kind === 'link') return html`<a class="todo" href="${action.path}">${action.text}</a>`;
-  if (!hasRole(response, 'operator')) return html`<a class="todo" href="/reconciliations">Ver as conferências</a>`;
+  if (!hasRole(response, 'operator'))
+    return html`<a class="todo" href="/reconciliations">${t('Ver as conferências')}</a>`;
   const days = html`<input type="hidden" name="from" value="${action.from}"><input type="hidden" name="to" value="${action.to}">`;
   return postForm(response, '/reconciliations', html`${days}<button class="secondary">${action.text}</button>`);
 }
@@ -35,14 +37,22 @@ export function renderAlertStrip(alerts: ListedAlert[], count: number): Part {
   if (count === 0) return undefined;
   const severities = ['critical', 'high', 'medium'].flatMap((severity) => {
     const found = alerts.filter((alert) => alert.severity === severity).length;
-    return found === 0 ? [] : [`${formatCount(found)} de gravidade ${SEVERITY_WORDS[severity]?.toLowerCase()}`];
+    return found === 0
+      ? []
+      : [
+          t('{n} de gravidade {severity}', {
+            n: formatCount(found),
+            severity: describeCode(SEVERITY_WORDS, severity).toLowerCase(),
+          }),
+        ];
   });
   const failing = [
     ...new Set(
       alerts.flatMap(({ sends }) => sends.filter(({ error }) => error !== null).map(({ channel }) => channel)),
     ),
   ];
-  return html`<p class="strip"><a href="/alerts"><b>${formatCount(count)} ${count === 1 ? 'alerta ativo' : 'alertas ativos'}</b></a>: ${severities.join(', ')}.${
-    failing.length > 0 && html` <span class="fault">Sem conseguir avisar: ${failing.join(', ')}.</span>`
+  return html`<p class="strip"><a href="/alerts"><b>${plural(count, '{n} alerta ativo', '{n} alertas ativos')}</b></a>: ${severities.join(', ')}.${
+    failing.length > 0 &&
+    html` <span class="fault">${t('Sem conseguir avisar: {channels}.', { channels: failing.join(', ') })}</span>`
   }</p>`;
 }

@@ -4,6 +4,7 @@ import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
 import { MERCHANTS_EN } from './merchants.ts';
 import { NOTICES_EN } from './notices.ts';
+import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
 import { MORE_PAGES_EN } from './pages-more.ts';
 import { PARTS_EN } from './parts.ts';
@@ -19,4 +20,5 @@ export const EN = {
   ...BALANCES_EN,
   ...LISTS_EN,
   ...MERCHANTS_EN,
+  ...OVERVIEW_EN,
 };
