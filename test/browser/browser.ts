@@ -35,14 +35,14 @@ export async function closeBrowser(): Promise<void> {
 /** Opens a new profile in a real browser. @param size the window; a phone's is 390 wide. */
 export async function openBrowser(
   url: string,
-  options: { size?: { width: number; height: number }; dark?: boolean; script?: boolean } = {},
+  options: { size?: { width: number; height: number }; dark?: boolean; script?: boolean; locale?: string } = {},
 ): Promise<Browser> {
   const running = await launch();
   const browser = await running.newContext({
     viewport: options.size ?? { width: 1280, height: 900 },
     colorScheme: options.dark ? 'dark' : 'light',
     javaScriptEnabled: options.script ?? true,
-    locale: 'pt-BR',
+    locale: options.locale ?? 'pt-BR',
     acceptDownloads: true,
   });
   const complaints: string[] = [];

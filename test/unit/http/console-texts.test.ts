@@ -54,3 +54,98 @@ test('a value in a text with markup is escaped, unless it is markup', () => {
   expect(tHtml('No máximo {max}.', values).text).toBe('No máximo &lt;i&gt;.');
   expect(tHtml('No máximo {max}.', { max: html`<b>${'&'}</b>` }).text).toBe('No máximo <b>&amp;</b>.');
 });
+
+/** What templates may say themselves: names and units that both languages write alike, and our own name. */
+const COMMON = /^(?:[\s·,:;()/%–…\d]|HTTP|Confere|webhook|https:|ms|s)*$/;
+/** Diacritics, and frequent words, of Portuguese. */
+const PORTUGUESE = /[ãõçáéíóúâêôà]|(?<![\w./-])(?:de|da|dos|das|nenhum|nenhuma|uma|hoje|agora|pelo|pela)(?![\w./-])/i;
+/** Files that are not translated yet. */
+const PENDING =
+  /^(?:overview\/(?:show-overview|render-days-chart)|lists\/list-(?:reports|transactions)|merchants\/render-delivery)\.ts$/;
+/** Words that have a table of both languages, or are in their own language on purpose. */
+const OWN_TABLES = ['Operação', 'Administração', 'Português'];
+
+test('a template has no text of its own', () => {
+  const own = code().flatMap(({ name, text }) =>
+    listTemplates(text)
+      .filter(({ tag }) => tag === 'html')
+      .flatMap(({ text: shown }) => listTexts(shown))
+      .filter((shown) => !COMMON.test(shown))
+      .map((shown) => `${name}: ${shown}`),
+  );
+  expect(own).toEqual([]);
+});
+
+test('no text of the source language stands in the code without its English', () => {
+  const found = code().flatMap(({ name, text }) => {
+    const plain = listTemplates(text)
+      .filter(({ tag }) => tag !== 'html')
+      .map((one) => one.text);
+    const quoted = [...text.matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, one = '']) => one);
+    return [...plain, ...quoted]
+      .filter((one) => PORTUGUESE.test(one) && !Object.hasOwn(EN, one) && !OWN_TABLES.includes(one))
+      .map((one) => `${name}: ${one}`);
+  });
+  expect(found).toEqual([]);
+});
+
+/** The console's code without comments. */
+function code() {
+  return read('.')
+    .filter(({ name }) => !isCatalogue(name) && !PENDING.test(name))
+    .map(({ name, text }) => ({ name, text: text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '') }));
+}
+
+type Template = { tag: string; text: string };
+
+/** The template literals of a program, those within others too, with `\0` in the place of each value. */
+function listTemplates(program: string): Template[] {
+  const found: Template[] = [];
+  let at = 0;
+  readCode('');
+  return found;
+
+  /** Reads up to the end of a template's value, or of the program. */
+  function readCode(end: '}' | ''): void {
+    for (let depth = 0; at < program.length; at++) {
+      const char = program[at];
+      if (char === "'" || char === '"') skipQuoted(char);
+      else if (char === '`') readTemplate(/\w*$/.exec(program.slice(0, at))?.[0] ?? '');
+      else if (char === '{') depth++;
+      else if (char === '}' && depth-- === 0 && end === '}') return;
+    }
+  }
+
+  function skipQuoted(quote: string): void {
+    for (at++; program[at] !== quote && program[at] !== '\n'; at++) if (program[at] === '\\') at++;
+  }
+
+  function readTemplate(tag: string): void {
+    let text = '';
+    for (at++; program[at] !== '`'; at++) {
+      if (program[at] === '\\') at++;
+      else if (program.startsWith('${', at)) {
+        at += 2;
+        readCode('}');
+        text += '\0';
+        continue;
+      }
+      text += program[at];
+    }
+    found.push({ tag, text });
+  }
+}
+
+/** What people read or hear of a markup. Commands and data in `code` and `pre` are in no language. */
+function listTexts(markup: string): string[] {
+  const attributes = [...markup.matchAll(/(?:aria-label|title|placeholder|alt)="([^"]*)"/g)].map(
+    ([, text = '']) => text,
+  );
+  const isAttribute = /^\s*[\w-]+(?:="[^"]*")?/.test(markup) && !markup.includes('<') && /^ /.test(markup);
+  const content = isAttribute
+    ? ''
+    : markup.replace(/<(code|pre|style)\b[^>]*>[\s\S]*?<\/\1>/g, '\0').replace(/<[^>]*>/g, '\0');
+  return [...attributes, ...content.split('\0')]
+    .map((text) => text.replaceAll('\0', '').trim())
+    .filter((text) => /\p{L}/u.test(text));
+}

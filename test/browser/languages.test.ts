@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { EN } from '../../src/http/console/languages/en/catalogue.ts';
+import { createApp } from '../../src/http/create-app.ts';
+import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateOpening } from '../../src/ledger/stated/open-books.ts';
+import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { listRoutes } from '../support/list-routes.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { closeBrowser, openBrowser } from './browser.ts';
+
+const PATIENCE_MS = 180_000;
+/** Data of the test that is Portuguese itself. */
+const DATA = [
+  'Café & Cia <b>',
+  'Livraria do Largo',
+  'Três livros usados',
+  'José Carlos Pereira',
+  'Maria Aparecida da Silva',
+  'Beatriz Nogueira de Albuquerque Cavalcanti',
+];
+/** What programs read, and files. */
+const NO_PAGES = /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/reports\/(?:period|:file)/;
+const PAGES_MIN = 35;
+/** Pages that are not translated yet. */
+const PENDING = ['/', '/transactions', '/reports'];
+/** Words that English does not have, and how Portuguese writes amounts and days. */
+const PORTUGUESE =
+  /[ãõçáéíóúâêôà]|\b(?:de|da|dos|das|uma?|nenhuma?|ainda|agora|hoje|pelo|pela|para|por|sem|seu)\b|\d\d\/\d\d\/\d{4}|R\$ [\d.]*\d,\d\d\b/i;
+/** Texts whose English differs, and the parts between their values. A single word may be data: it must be a whole text. */
+const SOURCES = Object.entries(EN)
+  .flatMap(([source, english]) => splitText(source).filter((part) => !english.includes(part)))
+  .filter((part) => /\p{L}{3}/u.test(part));
+const WHOLE = new Set(SOURCES);
+const PHRASES = SOURCES.filter((part) => part.includes(' ') && part.length > 8);
+
+function splitText(text: string): string[] {
+  return text.split(/\{\w+\}|<[^>]+>/).map((part) => part.trim());
+}
+
+let env: ConsoleEnvironment;
+let page: Page;
+/** The addresses of items, by their routes. */
+let examples: Record<string, string>;
+
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  const { db } = env.context;
+  const platform = env.paid.platform ?? '';
+  const book = { platform, day: env.today, actor: 'test' };
+  const opening = await stateOpening(env.context, { ...book, balanceCents: 500_000n });
+  const fee = { ...book, kind: 'fee', amountCents: -123_456n, note: 'fee of November' } as const;
+  const adjustment = await adjustBooks(env.context, fee);
+  await makeReport(env.context, env.today);
+  const mismatch = await db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'amount_differs')
+    .executeTakeFirst();
+  const webhook = await db.selectFrom('webhooks').select('hash').orderBy('seq').executeTakeFirst();
+  const run = await db.selectFrom('runs').select('id').orderBy('seq').executeTakeFirst();
+  const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
+  const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
+  examples = {
+    '/transactions/:id': `/transactions/${env.paid.id}`,
+    '/mismatches/:id': `/mismatches/${mismatch?.id}`,
+    '/inbox/:id': `/inbox/${webhookIdOf(webhook?.hash ?? Buffer.alloc(32))}`,
+    '/reconciliations/:id': `/reconciliations/${run?.id}`,
+    '/callbacks/:id': `/callbacks/cb_${callback?.seq}`,
+    '/runbooks/:kind': '/runbooks/status_differs',
+    '/merchants/:id': `/merchants/${merchant?.id}`,
+    '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
+    '/balances/openings/:id': `/balances/openings/${opening}`,
+  };
+});
+afterAll(async () => {
+  await closeBrowser();
+  await env[Symbol.asyncDispose]();
+});
+
+/** Each text of the page, and of its attributes that people read or hear. */
+const READ_TEXTS = `(() => {
+  const nodes = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (nodes.nextNode())
+    if (!nodes.currentNode.parentElement.closest('script, .brand, [lang="pt-BR"]')) texts.push(nodes.currentNode.data);
+  for (const name of ['aria-label', 'title', 'placeholder', 'data-label', 'data-text-copy', 'data-text-copied', 'data-text-failed'])
+    for (const element of document.querySelectorAll('[' + name + ']')) texts.push(element.getAttribute(name));
+  return [document.title, ...texts].map((text) => text.replace(/\\s+/g, ' ').trim()).filter((text) => text !== '');
+})()`;
+
+/** The texts of the shown page that are Portuguese. */
+async function findPortuguese(shown: Page): Promise<string[]> {
+  const texts: string[] = await shown.evaluate(READ_TEXTS);
+  expect(texts.length).toBeGreaterThan(5);
+  expect(await shown.locator('html').getAttribute('lang')).toBe('en');
+  const found = texts.filter((text) => {
+    const rest = DATA.reduce((left, value) => left.replaceAll(value, ''), text);
+    return WHOLE.has(text) || PORTUGUESE.test(rest) || PHRASES.some((phrase) => rest.includes(phrase));
+  });
+  return [...new Set(found)];
+}
+
+async function logInInEnglish(): Promise<void> {
+  await page.goto(`${env.url}/login`);
+  await page.getByLabel('Token').fill(env.tokens.admin);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+}
+
+test(
+  'a browser that prefers English gets every page in English, and no text of the source language',
+  async () => {
+    await using opened = await openBrowser(env.url, { locale: 'en-US' });
+    page = opened.page;
+    await page.goto(`${env.url}/login`);
+    const found: Record<string, string[]> = { '/login': await findPortuguese(page) };
+    await logInInEnglish();
+    const routes = listRoutes(createApp(env.context)).filter((route) => route.startsWith('get '));
+    for (const route of routes.map((one) => one.slice('get '.length)).filter((one) => !NO_PAGES.test(one))) {
+      const [, item = ''] = /^(.*\/:\w+)/.exec(route) ?? [];
+      expect(item === '' || examples[item] !== undefined, `no example for ${route}`).toBe(true);
+      const answer = await page.goto(`${env.url}${route.replace(item, examples[item] ?? '')}`);
+      expect(answer?.status(), route).toBe(200);
+      found[route] = await findPortuguese(page);
+    }
+    for (const address of [
+      '/transactions/nothing',
+      '/alerts?kind=nonsense',
+      '/nothing-of-ours',
+      '/inbox?state=quarantined',
+    ]) {
+      await page.goto(`${env.url}${address}`);
+      found[address] = await findPortuguese(page);
+    }
+    expect(Object.keys(found).length).toBeGreaterThan(PAGES_MIN);
+    const wrong = Object.entries(found).filter(([, texts]) => texts.length > 0);
+    expect(wrong.filter(([route]) => !PENDING.includes(route))).toEqual([]);
+    expect(wrong.map(([route]) => route)).toEqual(expect.arrayContaining(PENDING));
+  },
+  PATIENCE_MS,
+);
+
+test('a form takes, refuses and previews an amount in the language of its page', async () => {
+  await using opened = await openBrowser(env.url, { locale: 'en-GB' });
+  page = opened.page;
+  await logInInEnglish();
+  await page.goto(`${env.url}/balances/adjustments/new`);
+  await page.locator('[name=platform]').selectOption(env.paid.platform ?? '');
+  await page.getByLabel('Day').fill(env.today);
+  await page.locator('[name=kind]').selectOption('fee');
+  await page.getByLabel('Why').fill('fee of November');
+  for (const wrong of ['1.234,56', '12,34', '1,234']) {
+    await page.getByLabel('Amount, in R$').fill(wrong);
+    await page.getByRole('button', { name: 'See what changes' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Write an amount as 1,234.56 or -1,234.56.' }).waitFor();
+    expect(await findPortuguese(page)).toEqual([]);
+  }
+  await page.getByLabel('Amount, in R$').fill('-1,234.56');
+  await page.getByRole('button', { name: 'See what changes' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Enter an adjustment: check it' }).waitFor();
+  expect(await page.getByRole('main').textContent()).toContain('-R$ 1,234.56');
+  expect(await findPortuguese(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('status').filter({ hasText: 'The adjustment is posted.' }).waitFor();
+  expect(await findPortuguese(page)).toEqual([]);
+});
+
+test.each([true, false])('a language that a person chose stays, with scripts: %s', async (script) => {
+  await using opened = await openBrowser(env.url, { script });
+  page = opened.page;
+  await page.goto(`${env.url}/runbooks/stuck`);
+  await page.getByRole('heading', { level: 1, name: 'Parada' }).waitFor();
+  await page.getByRole('button', { name: 'English' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Stuck' }).waitFor();
+  await logInInEnglish();
+  await page.getByRole('link', { name: 'Callbacks', exact: true }).click();
+  await page.getByLabel('State').selectOption('failed');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('button', { name: 'Português' }).click();
+  await page.getByLabel('Estado').waitFor();
+  expect(new URL(page.url()).searchParams.get('state')).toBe('failed');
+  expect(await page.getByLabel('Estado').inputValue()).toBe('failed');
+  await page.getByRole('link', { name: 'Divergências', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Divergências' }).waitFor();
+  expect(opened.complaints).toEqual([]);
+});
