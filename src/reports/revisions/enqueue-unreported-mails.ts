@@ -7,7 +7,7 @@ import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { type Cut, toWallTimeBounds } from '../plan/report-plan.ts';
 import { listChangedStatements, readNewestStatements } from '../read/read-statements.ts';
-import { compareStatusCounts } from '../render/compare-status-counts.ts';
+import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { enqueueReportMail, isReportMailEnabled } from './mail-reports.ts';
 import { findRevision, type ReportRow, selectReports, toCut } from './present-report.ts';
 

@@ -27,7 +27,7 @@ import {
   STATE_RANK,
 } from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
-import { compareStatusCounts } from '../render/compare-status-counts.ts';
+import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
 import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay, type DayClassification } from './classify-day.ts';

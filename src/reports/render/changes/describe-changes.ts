@@ -2,21 +2,28 @@
  * The rows of Alterações: what changed in a day since the revision before. Two cuts are compared; decision 33 says why.
  * After a revision of the running day there is one row with the day's movement so far: the other sheets list what is new.
  */
-import { addDays } from '../../domain/calendar.ts';
-import { maskPlatform } from '../../domain/person/mask-person.ts';
-import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../plan/report-plan.ts';
-import { maskChanges } from '../read/mask-rows.ts';
-import { type AccountBalance, filterPlatform, readBalances } from '../read/read-balances.ts';
-import { type DayChange, readChanges } from '../read/read-changes.ts';
-import { type CutEntries, readCutEntries } from '../read/read-cut-entries.ts';
-import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
-import { listChangedStatements, readNewestStatements, type StatedBalance } from '../read/read-statements.ts';
-import { describeCode, fill, formatLocalAmount, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
-import type { ChangeRow } from './columns.ts';
+import { addDays } from '../../../domain/calendar.ts';
+import { maskPlatform } from '../../../domain/person/mask-person.ts';
+import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../../plan/report-plan.ts';
+import { maskChanges } from '../../read/mask-rows.ts';
+import { type AccountBalance, filterPlatform, readBalances } from '../../read/read-balances.ts';
+import { type DayChange, readChanges } from '../../read/read-changes.ts';
+import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
+import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
+import { listChangedStatements, readNewestStatements, type StatedBalance } from '../../read/read-statements.ts';
+import {
+  describeCode,
+  fill,
+  formatLocalAmount,
+  formatLocalCount,
+  formatMoment,
+  type Texts,
+} from '../../texts/texts.ts';
+import type { ChangeRow } from '../columns.ts';
+import type { ReportWork } from '../report-work.ts';
+import { isReadWhole } from '../write-summary.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
-import type { ReportWork } from './report-work.ts';
-import { isReadWhole } from './write-summary.ts';
 
 type Work = Pick<ReportWork, 'db' | 'plan' | 'scope' | 'balances' | 'factsAtCut' | 'rendering'>;
 type Previous = { revision: PreviousRevision; entries: CutEntries };

@@ -1,9 +1,9 @@
-import type { Reader } from '../../database/reader.ts';
-import { addDays } from '../../domain/calendar.ts';
-import { type Cut, type ReportPlan, toWallTimeBounds } from '../plan/report-plan.ts';
-import { readStatusCounts, type StatusCount } from '../read/read-counts.ts';
-import { readCutEntries } from '../read/read-cut-entries.ts';
-import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
+import type { Reader } from '../../../database/reader.ts';
+import { addDays } from '../../../domain/calendar.ts';
+import { type Cut, type ReportPlan, toWallTimeBounds } from '../../plan/report-plan.ts';
+import { readStatusCounts, type StatusCount } from '../../read/read-counts.ts';
+import { readCutEntries } from '../../read/read-cut-entries.ts';
+import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 
 export type Counted = Pick<StatusCount, 'count' | 'amountCents'>;
 type Compared = Pick<ReportPlan, 'day' | 'platform'>;

@@ -1,8 +1,8 @@
-import { maskAccount } from '../../domain/person/mask-person.ts';
-import type { ReportPlan } from '../plan/report-plan.ts';
-import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../read/read-balances.ts';
-import { formatLocalAmount, type Texts } from '../texts/texts.ts';
-import type { ChangeRow } from './columns.ts';
+import { maskAccount } from '../../../domain/person/mask-person.ts';
+import type { ReportPlan } from '../../plan/report-plan.ts';
+import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../../read/read-balances.ts';
+import { formatLocalAmount, type Texts } from '../../texts/texts.ts';
+import type { ChangeRow } from '../columns.ts';
 
 /** The empty cells of a row of Alterações. */
 export const EMPTY_CHANGE = {
