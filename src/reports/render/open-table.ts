@@ -6,8 +6,8 @@ import {
   type SheetTarget,
   type SheetWriter,
 } from '../xlsx/open-sheet.ts';
+import { quoteTitle } from '../xlsx/refer-to-cells.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
-import { quoteTitle } from '../xlsx/write-workbook.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 
 const HEADER_ROW = 3;

@@ -145,7 +145,7 @@ function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary<AnyPlan>
   const all = names.map((name) => stated.get(name));
   sheet.addRow([
     { text: words.openingStated, style: 'label' },
-    ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, style: 'note' })),
+    ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, style: 'warnRight' })),
     { text: null, style: 'label' },
   ]);
   if (all.every((one) => one === undefined)) return;

@@ -1,4 +1,5 @@
 import { type Cell, columnName, escapeText, renderCell } from './render-cell.ts';
+import type { PlacedChart } from './render-chart.ts';
 import { openZipEntry, type ZipEntry, type ZipEntryWriter } from './write-zip.ts';
 
 export type SheetSetup = {
@@ -23,22 +24,28 @@ export type FinishedSheet = {
   printTitleRows: number;
   printTitleColumns: number;
   filter: string | undefined;
+  charts: PlacedChart[];
 };
 
 export type SheetWriter = {
   /** The number that the next row gets, from 1. */
   nextRow(): number;
-  addRow(cells: readonly Cell[], options?: { heightPoints?: number }): void;
+  addRow(cells: readonly Cell[], options?: RowOptions): void;
+  /** Adds a row whose values are known last: `end` asks for its cells. Not after `drain`. */
+  addLateRow(cells: () => readonly Cell[], options?: RowOptions): void;
   /** The next row starts a new page. */
   breakPage(): void;
   merge(range: string): void;
   /** Shows a bar in each cell of a range, in proportion to its value. */
   addDataBars(range: string, color: string): void;
   setFilter(range: string): void;
+  addChart(chart: PlacedChart): void;
   /** Writes the added rows out. Call it every few hundred rows to bound memory. */
   drain(): Promise<void>;
   end(): Promise<FinishedSheet>;
 };
+
+export type RowOptions = { heightPoints?: number };
 
 /** A sheet's name in the workbook, the file to write, and the signal that ends the writing early. */
 export type SheetTarget = { name: string; file: string; signal: AbortSignal };
@@ -49,29 +56,39 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
   const merges: string[] = [];
   const pages: PrintedPage[] = [{ lastRow: 0, heightPoints: 0 }];
   const bars: { range: string; color: string }[] = [];
+  const charts: PlacedChart[] = [];
   const columns = setup.widths.map((_, index) => columnName(index));
+  // the text up to the last late row: it is written last and stands first
+  const head: (() => string)[] = [];
   let text = renderHead(setup);
+  let isDrained = false;
   let row = 0;
   let filter: string | undefined;
+
+  function startRow({ heightPoints = ROW_HEIGHT_POINTS }: RowOptions): number {
+    const page = pages.at(-1);
+    if (page) page.heightPoints += heightPoints;
+    return ++row;
+  }
 
   async function drain(): Promise<void> {
     const chunk = text;
     text = '';
+    isDrained = true;
     if (chunk !== '') await entry.write(chunk);
   }
 
   return {
     nextRow: () => row + 1,
     addRow(cells, options = {}) {
-      row++;
-      const height = options.heightPoints ? ` ht="${options.heightPoints}" customHeight="1"` : '';
-      let line = `<row r="${row}"${height}>`;
-      for (let index = 0; index < cells.length; index++) {
-        line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
-      }
-      text += `${line}</row>`;
-      const page = pages.at(-1);
-      if (page) page.heightPoints += options.heightPoints ?? ROW_HEIGHT_POINTS;
+      text += renderRow(startRow(options), cells, columns, options);
+    },
+    addLateRow(cells, options = {}) {
+      if (isDrained) throw new Error('a late row cannot follow rows that were written out');
+      const before = text;
+      const number = startRow(options);
+      head.push(() => before + renderRow(number, cells(), columns, options));
+      text = '';
     },
     breakPage() {
       const page = pages.at(-1);
@@ -83,15 +100,26 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     setFilter(range) {
       filter = range;
     },
+    addChart: (chart) => void charts.push(chart),
     drain,
     async end() {
-      text += renderTail(setup, { merges, bars, filter, pages });
+      text += renderTail(setup, { merges, bars, filter, pages, hasCharts: charts.length > 0 });
       await drain();
       const printTitleColumns = countPagesWide(setup) > 1 ? (setup.frozenColumns ?? 0) : 0;
-      const packed = await entry.end();
-      return { title: setup.title, entry: packed, printTitleRows: setup.frozenRows ?? 0, printTitleColumns, filter };
+      const packed = await entry.end(head.map((render) => render()).join(''));
+      const printTitleRows = setup.frozenRows ?? 0;
+      return { title: setup.title, entry: packed, printTitleRows, printTitleColumns, filter, charts };
     },
   };
+}
+
+function renderRow(row: number, cells: readonly Cell[], columns: readonly string[], options: RowOptions): string {
+  const height = options.heightPoints ? ` ht="${options.heightPoints}" customHeight="1"` : '';
+  let line = `<row r="${row}"${height}>`;
+  for (let index = 0; index < cells.length; index++) {
+    line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
+  }
+  return `${line}</row>`;
 }
 
 function renderHead(setup: SheetSetup): string {
@@ -101,7 +129,8 @@ function renderHead(setup: SheetSetup): string {
   const tab = setup.tabColor ? `<tabColor rgb="${setup.tabColor}"/>` : '';
   return [
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>',
-    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
+      'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">',
     `<sheetPr>${tab}<pageSetUpPr fitToPage="${setup.breaksPages ? 0 : 1}"/></sheetPr>`,
     `<sheetViews><sheetView workbookViewId="0"${setup.showsGrid === false ? ' showGridLines="0"' : ''}>`,
     renderPane(setup.frozenRows ?? 0, setup.frozenColumns ?? 0),
@@ -126,6 +155,7 @@ function renderTail(
     bars: { range: string; color: string }[];
     filter: string | undefined;
     pages: PrintedPage[];
+    hasCharts: boolean;
   },
 ): string {
   const merges = parts.merges.map((range) => `<mergeCell ref="${range}"/>`);
@@ -152,6 +182,7 @@ function renderTail(
     ends.length > 0
       ? `<rowBreaks count="${ends.length}" manualBreakCount="${ends.length}">${ends.join('')}</rowBreaks>`
       : '',
+    parts.hasCharts ? '<drawing r:id="rId1"/>' : '',
     '</worksheet>',
   ].join('');
 }

@@ -58,14 +58,14 @@ function renderNumber(address: string, value: string | null, style: StyleName, f
 function toSerial(wall: WallTime | null): string | null {
   if (wall === null) return null;
   const seconds = Number(wall.slice(11, 13)) * 3600 + Number(wall.slice(14, 16)) * 60 + Number(wall.slice(17, 19));
-  return String(dayNumber(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);
+  return String(numberDay(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);
 }
 
 let lastDay = '';
 let lastNumber = 0;
 
-/** Most moments of a sheet are of one day: parsing each day took 4 % of the time of a whole report. */
-function dayNumber(day: string): number {
+/** A day as a spreadsheet counts it. Most moments of a sheet are of one day: parsing each took 4 % of the time of a whole report. */
+export function numberDay(day: string): number {
   if (day !== lastDay) {
     lastNumber = Date.parse(`${day}T00:00:00Z`) / DAY_MS + EPOCH_DAYS;
     lastDay = day;

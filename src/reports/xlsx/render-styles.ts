@@ -11,6 +11,7 @@ const FONTS = {
   muted: '<font><sz val="9"/><color rgb="FF66788A"/><name val="Calibri"/><family val="2"/></font>',
   good: '<font><b/><sz val="10"/><color rgb="FF1E6B3A"/><name val="Calibri"/><family val="2"/></font>',
   bad: '<font><b/><sz val="10"/><color rgb="FFB3261E"/><name val="Calibri"/><family val="2"/></font>',
+  warn: '<font><b/><sz val="10"/><color rgb="FF8A5A00"/><name val="Calibri"/><family val="2"/></font>',
 } as const;
 
 const solid = (rgb: string): string =>
@@ -24,6 +25,8 @@ const FILLS = {
   total: solid('FFE8EEF6'),
   good: solid('FFE3F3E8'),
   bad: solid('FFFBE4E2'),
+  warn: solid('FFFFF2CC'),
+  shown: solid('FFF3F6FA'),
 } as const;
 
 const side = (name: string, style: string, rgb: string): string =>
@@ -53,6 +56,8 @@ type Style = {
   align?: 'left' | 'center' | 'right';
   wraps?: boolean;
   indented?: boolean;
+  /** A text that is too wide becomes smaller. */
+  shrinks?: boolean;
   /** Excel then keeps the cell a text when a person edits it, also one that starts like a formula. */
   quoted?: boolean;
 };
@@ -75,10 +80,10 @@ const STYLES = {
   header: { font: 'header', fill: 'header', align: 'left', wraps: true, indented: true },
   headerRight: { font: 'header', fill: 'header', align: 'right', wraps: true, indented: true },
   title: { font: 'title', align: 'left', indented: true },
+  tableTitle: { font: 'title', align: 'left', indented: true, shrinks: true },
   section: { font: 'section', border: 'section', align: 'left', indented: true },
   muted: { font: 'muted', align: 'left', indented: true },
   mutedWrapped: { font: 'muted', align: 'left', wraps: true, indented: true },
-  note: { font: 'muted', border: 'hair', align: 'right', wraps: true, indented: true },
   hint: { font: 'muted', border: 'hair', align: 'left', indented: true },
   label: { font: 'plain', border: 'hair', align: 'left', indented: true },
   labelBold: { font: 'bold', fill: 'total', border: 'total', align: 'left', indented: true },
@@ -87,6 +92,10 @@ const STYLES = {
   textTotal: { font: 'bold', fill: 'total', border: 'total', format: 'text', align: 'left', indented: true },
   good: { font: 'good', fill: 'good', border: 'hair', align: 'left', indented: true },
   bad: { font: 'bad', fill: 'bad', border: 'hair', align: 'left', indented: true },
+  warnRight: { font: 'warn', fill: 'warn', border: 'hair', align: 'right', wraps: true, indented: true },
+  textShown: { font: 'bold', fill: 'shown', align: 'left', indented: true },
+  countShown: { font: 'bold', fill: 'shown', format: 'count', align: 'left', indented: true },
+  moneyShown: { font: 'bold', fill: 'shown', format: 'money', align: 'right', indented: true },
   moneyGood: { font: 'good', fill: 'good', border: 'hair', format: 'money', align: 'right', indented: true },
   moneyBad: { font: 'bad', fill: 'bad', border: 'hair', format: 'money', align: 'right', indented: true },
 } as const satisfies Record<string, Style>;
@@ -129,6 +138,7 @@ function renderStyle(style: Style): string {
     'vertical="center"',
     style.wraps ? 'wrapText="1"' : '',
     style.indented ? 'indent="1"' : '',
+    style.shrinks ? 'shrinkToFit="1"' : '',
   ].filter(Boolean);
   const ids = `numFmtId="${numFmtId}" fontId="${at(FONTS, style.font)}" fillId="${at(FILLS, style.fill ?? 'none')}"`;
   const flags = `applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1"`;

@@ -1,7 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { FinishedSheet } from './open-sheet.ts';
+import { quoteTitle, referToCells } from './refer-to-cells.ts';
 import { columnName, escapeText } from './render-cell.ts';
+import { type Part, renderDrawings } from './render-drawings.ts';
 import { renderStyles } from './render-styles.ts';
 import { openZipEntry, writeZip, type ZipEntry } from './write-zip.ts';
 
@@ -30,17 +32,26 @@ export async function writeWorkbook(
   properties: WorkbookProperties,
   scratch: () => { file: string; signal: AbortSignal },
 ): Promise<void> {
-  const parts: [string, string][] = [
-    ['[Content_Types].xml', renderContentTypes(sheets)],
-    ['_rels/.rels', renderRelations()],
-    ['docProps/core.xml', renderCore(properties)],
-    ['docProps/app.xml', renderApp(properties)],
-    ['xl/workbook.xml', renderWorkbook(sheets)],
-    ['xl/_rels/workbook.xml.rels', renderWorkbookRelations(sheets)],
-    ['xl/styles.xml', renderStyles()],
+  const parts: Part[] = [
+    { name: '_rels/.rels', text: renderRelations() },
+    {
+      name: 'docProps/core.xml',
+      text: renderCore(properties),
+      type: 'application/vnd.openxmlformats-package.core-properties+xml',
+    },
+    {
+      name: 'docProps/app.xml',
+      text: renderApp(properties),
+      type: 'application/vnd.openxmlformats-officedocument.extended-properties+xml',
+    },
+    { name: 'xl/workbook.xml', text: renderWorkbook(sheets), type: `${TYPES}.sheet.main+xml` },
+    { name: 'xl/_rels/workbook.xml.rels', text: renderWorkbookRelations(sheets) },
+    { name: 'xl/styles.xml', text: renderStyles(), type: `${TYPES}.styles+xml` },
+    ...renderDrawings(sheets),
   ];
+  const contentTypes: Part = { name: '[Content_Types].xml', text: renderContentTypes(parts, sheets) };
   const entries: ZipEntry[] = [];
-  for (const [name, text] of parts) {
+  for (const { name, text } of [contentTypes, ...parts]) {
     const { file: part, signal } = scratch();
     const entry = openZipEntry(name, part, signal);
     await entry.write(text);
@@ -55,14 +66,12 @@ export async function writeWorkbook(
   await finished(out);
 }
 
-function renderContentTypes(sheets: FinishedSheet[]): string {
-  const overrides = [
-    ['/xl/workbook.xml', `${TYPES}.sheet.main+xml`],
-    ['/xl/styles.xml', `${TYPES}.styles+xml`],
-    ['/docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml'],
-    ['/docProps/app.xml', 'application/vnd.openxmlformats-officedocument.extended-properties+xml'],
-    ...sheets.map((sheet) => [`/${sheet.entry.name}`, `${TYPES}.worksheet+xml`]),
-  ].map(([name, type]) => `<Override PartName="${name}" ContentType="${type}"/>`);
+function renderContentTypes(parts: Part[], sheets: FinishedSheet[]): string {
+  const typed = [
+    ...parts.filter((part) => part.type !== undefined).map(({ name, type }) => [name, type]),
+    ...sheets.map((sheet) => [sheet.entry.name, `${TYPES}.worksheet+xml`]),
+  ];
+  const overrides = typed.map(([name, type]) => `<Override PartName="/${name}" ContentType="${type}"/>`);
   return `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
 }
 
@@ -85,7 +94,7 @@ function renderWorkbook(sheets: FinishedSheet[]): string {
   const names = sheets.flatMap((sheet, index) => [
     ...(sheet.filter
       ? [
-          `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">${quoteTitle(sheet.title)}!${absolute(sheet.filter)}</definedName>`,
+          `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">${referToCells(sheet.title, sheet.filter)}</definedName>`,
         ]
       : []),
     ...(sheet.printTitleRows > 0
@@ -108,13 +117,4 @@ function renderWorkbookRelations(sheets: FinishedSheet[]): string {
       `<Relationship Id="rId${index + 1}" Type="${DOCUMENT}/relationships/worksheet" Target="${sheet.entry.name.replace('xl/', '')}"/>`,
   );
   return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId${sheets.length + 1}" Type="${DOCUMENT}/relationships/styles" Target="styles.xml"/></Relationships>`;
-}
-
-/** A sheet's title, quoted for a formula. */
-export function quoteTitle(title: string): string {
-  return `'${title.replaceAll("'", "''")}'`;
-}
-
-function absolute(range: string): string {
-  return range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
 }

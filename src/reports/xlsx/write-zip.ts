@@ -1,6 +1,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
+import { constants, crc32, createDeflateRaw, type DeflateRaw, deflateRawSync } from 'node:zlib';
+import { combineCrc } from './combine-crc.ts';
 import { createEncoder } from './create-encoder.ts';
 import { readFileChunks } from './read-file-chunks.ts';
 
@@ -12,10 +13,24 @@ const VERSION = 20;
 const METHOD_DEFLATE = 8;
 const FLAG_UTF8 = 0x800;
 
-/** One entry of a zip, compressed into a file of its own, so several can be written at a time. */
-export type ZipEntry = { name: string; file: string; crc: number; packedBytes: number; plainBytes: number };
+/**
+ * One entry of a zip, compressed into a file of its own, so several can be written at a time. `head` is the compressed
+ * start, which is known last.
+ */
+export type ZipEntry = {
+  name: string;
+  head: Buffer;
+  file: string;
+  crc: number;
+  packedBytes: number;
+  plainBytes: number;
+};
 
-export type ZipEntryWriter = { write(text: string): Promise<void>; end(): Promise<ZipEntry> };
+export type ZipEntryWriter = {
+  write(text: string): Promise<void>;
+  /** @param head a short text to place before all that was written. */
+  end(head?: string): Promise<ZipEntry>;
+};
 
 /**
  * Opens an entry. `write` waits while the disk or the compressor is behind, so memory stays bounded. The signal closes the
@@ -50,15 +65,25 @@ export function openZipEntry(name: string, file: string, signal: AbortSignal): Z
       pending = send(deflate, bytes);
       pending.catch(fail);
     },
-    async end() {
+    async end(text = '') {
       await pending;
       if (failure) throw failure;
       deflate.end();
       await finished(out);
-      if (plainBytes > BYTES_MAX) throw new Error(`${name} is larger than 4 GiB: split it into more parts`);
-      return { name, file, crc, packedBytes: out.bytesWritten, plainBytes };
+      const start = Buffer.from(text);
+      const head = packHead(start);
+      const bytes = start.length + plainBytes;
+      if (bytes > BYTES_MAX) throw new Error(`${name} is larger than 4 GiB: split it into more parts`);
+      const packedBytes = head.length + out.bytesWritten;
+      return { name, head, file, crc: combineCrc(crc32(start), crc, plainBytes), packedBytes, plainBytes: bytes };
     },
   };
+}
+
+/** Compresses the start of an entry so that the file's blocks can follow: a sync flush ends on a whole byte, without a last block. */
+function packHead(bytes: Buffer): Buffer {
+  if (bytes.length === 0) return bytes;
+  return deflateRawSync(bytes, { level: DEFLATE_LEVEL, finishFlush: constants.Z_SYNC_FLUSH });
 }
 
 async function send(deflate: DeflateRaw, bytes: Buffer): Promise<void> {
@@ -75,7 +100,7 @@ export async function writeZip(out: WriteStream, entries: ZipEntry[], at: Date):
   for (const entry of entries) {
     const name = Buffer.from(entry.name);
     const fields = describeEntry(entry, name, stamp);
-    await put(out, Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), fields, name]));
+    await put(out, Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), fields, name, entry.head]));
     for await (const chunk of readFileChunks(entry.file)) await put(out, chunk);
     directory.push(renderDirectoryEntry(fields, name, offset));
     offset += 30 + name.length + entry.packedBytes;

@@ -1,0 +1,9 @@
+/** A sheet's title, quoted for a formula. */
+export function quoteTitle(title: string): string {
+  return `'${title.replaceAll("'", "''")}'`;
+}
+
+/** Cells of a sheet as other parts of the workbook name them: `'Resumo'!$A$1:$B$2`. */
+export function referToCells(title: string, range: string): string {
+  return `${quoteTitle(title)}!${range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2')}`;
+}
