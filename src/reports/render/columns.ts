@@ -8,7 +8,7 @@ import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 2;
+export const COLUMNS_VERSION = 3;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -60,65 +60,77 @@ function money<Row>(
   return totals ? { ...column, totals: true } : column;
 }
 
-/** The columns that identify a movement, the same on every sheet. */
-function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
+/**
+ * The columns of a movement's origin, the same on every sheet. Each sheet has the time, the name and the amounts first, so
+ * they share the first of two printed pages, and the ids last.
+ */
+function locate<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   return [
-    text('id', 38, (row) => of(row).transactionId),
-    text('reference', 24, (row) => of(row).reference),
-    text('e2e', 38, (row) => of(row).e2eId),
-    text('platform', 38, (row, rendering) => showPlatform(of(row).platform, rendering)),
-    text('name', 36, (row, rendering) => showName(of(row), rendering)),
     text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
+    text('platform', 38, (row, rendering) => showPlatform(of(row).platform, rendering)),
+    text('reference', 24, (row) => of(row).reference),
   ];
 }
+
+function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
+  return [text('id', 38, (row) => of(row).transactionId), text('e2e', 38, (row) => of(row).e2eId)];
+}
+
+const movementOf = (row: { movement: Movement }): Movement => row.movement;
 
 export const STATEMENT_COLUMNS: ReportColumn<StatementRow>[] = [
   moment('at', (row) => row.movement.atWall),
   text('kind', 20, (row, { texts }) => nameMovement(row.movement, texts)),
   text('status', 15, (row, { texts }) => row.movement.status && describeCode(texts.statuses, row.movement.status)),
-  ...identify<StatementRow>((row) => row.movement),
+  text('name', 36, (row, rendering) => showName(row.movement, rendering)),
   money('amount', (row) => row.movement.amountCents, 'totals'),
   money('commission', (row) => row.movement.commissionCents, 'totals'),
   money('net', (row) => row.movement.netCents, 'totals'),
   money('heldChange', (row) => row.movement.heldCents, 'totals'),
   money('platformBalance', (row) => row.platformBalanceCents),
   money('balance', (row) => row.balanceCents),
+  ...locate<StatementRow>(movementOf),
   text('source', 10, (row, { texts }) => describeCode(texts.sources, sourceOf(row.movement))),
   moment('recordedAt', (row, { toWall }) => toWall(row.movement.recordedAt)),
+  ...identify<StatementRow>(movementOf),
 ];
-
-const paymentOf = (row: PaymentRow): Movement => row.movement;
 
 export const RECEIPT_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('paidAt', (row) => row.movement.atWall),
-  ...identify(paymentOf),
-  moment('createdAt', (row) => row.movement.createdWall),
+  text('name', 36, (row, rendering) => showName(row.movement, rendering)),
   money('amount', (row) => row.movement.amountCents, 'totals'),
   money('commission', (row) => row.commissionCents, 'totals'),
   money('net', (row) => row.movement.amountCents - row.commissionCents, 'totals'),
+  ...locate<PaymentRow>(movementOf),
+  moment('createdAt', (row) => row.movement.createdWall),
   text('extra', 36, (row) => row.movement.extra),
+  ...identify<PaymentRow>(movementOf),
 ];
 
 export const PAYMENT_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('paidAt', (row) => row.movement.atWall),
-  ...identify(paymentOf),
-  moment('createdAt', (row) => row.movement.createdWall),
+  text('name', 36, (row, rendering) => showName(row.movement, rendering)),
   money('amount', (row) => -row.movement.amountCents, 'totals'),
   money('commission', (row) => row.commissionCents, 'totals'),
   money('cost', (row) => row.commissionCents - row.movement.amountCents, 'totals'),
+  ...locate<PaymentRow>(movementOf),
+  moment('createdAt', (row) => row.movement.createdWall),
   text('extra', 36, (row) => row.movement.extra),
+  ...identify<PaymentRow>(movementOf),
 ];
 
 export const REFUND_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('refundedAt', (row) => row.movement.atWall),
   text('direction', 20, (row, { texts }) => describeCode(texts.kinds, row.movement.kind)),
   text('status', 15, (row, { texts }) => row.movement.status && describeCode(texts.statuses, row.movement.status)),
-  ...identify(paymentOf),
-  moment('createdAt', (row) => row.movement.createdWall),
+  text('name', 36, (row, rendering) => showName(row.movement, rendering)),
   money('amount', (row) => absolute(row.movement.amountCents), 'totals'),
   money('commissionReturned', (row) => -row.commissionCents, 'totals'),
   money('effect', (row) => row.movement.netCents, 'totals'),
+  ...locate<PaymentRow>(movementOf),
+  moment('createdAt', (row) => row.movement.createdWall),
   text('extra', 36, (row) => row.movement.extra),
+  ...identify<PaymentRow>(movementOf),
 ];
 
 export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
@@ -126,13 +138,13 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
   text('operation', 11, (row, { texts }) => describeCode(texts.operations, row.operation)),
   text('status', 17, (row, { texts }) => describeCode(texts.statuses, row.status)),
   moment('since', (row) => row.sinceWall),
-  text('id', 38, (row) => row.id),
-  text('reference', 24, (row) => row.reference),
-  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('name', 36, showName),
-  text('document', 18, showDocument),
   money('amount', (row) => row.amountCents, 'totals'),
   money('held', (row) => row.heldCents, 'totals'),
+  text('document', 18, showDocument),
+  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
+  text('reference', 24, (row) => row.reference),
+  text('id', 38, (row) => row.id),
 ];
 
 export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
@@ -141,14 +153,14 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   lines('meaning', 46, (row, { texts }) => describeCode(texts.mismatchKinds, row.kind)),
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
-  text('id', 38, (row) => row.transactionId),
-  text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
   lines('expected', 34, (row, { texts }) => describeEvidence(parse(row.expected), texts)),
   lines('actual', 34, (row, { texts }) => describeEvidence(parse(row.actual), texts)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
   lines('note', 30, (row) => row.note),
+  text('reference', 24, (row) => row.reference),
+  text('id', 38, (row) => row.transactionId),
   text('run', 38, (row) => row.runId),
 ];
 
@@ -179,9 +191,6 @@ function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
 
 export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   moment('recordedAt', (row, { toWall }) => toWall(row.recordedAt)),
-  text('id', 38, (row) => row.id),
-  text('reference', 24, (row) => row.reference),
-  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('what', 18, (row) => row.what),
   lines('before', 28, (row) => row.before),
   lines('after', 28, (row) => row.after),
@@ -189,7 +198,10 @@ export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   money('effectAfter', (row) => row.effectAfter, 'totals'),
   money('difference', differenceOf, 'totals'),
   lines('why', 40, (row) => row.why),
+  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   lines('source', 44, (row) => row.source),
+  text('reference', 24, (row) => row.reference),
+  text('id', 38, (row) => row.id),
 ];
 
 /** Only people enter movements without a transaction. */

@@ -11,6 +11,9 @@ import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 
 const HEADER_ROW = 3;
+/** What SUBTOTAL does with the rows that neither a filter nor a person hides. */
+const COUNT_SHOWN = 103;
+const SUM_SHOWN = 109;
 const TABS = ['FF17375E', 'FF2E6DA4', 'FF2E8B57', 'FFB3261E', 'FF8E5BA6', 'FFD08A1D', 'FF9C3D2E', 'FF66788A'];
 const HEADER_HEIGHT_POINTS = 30;
 
@@ -32,7 +35,7 @@ export type SheetFactory = {
 };
 
 /**
- * Opens a sheet of rows with one header and a total row. Rows beyond the limit start another part, with a header and a
+ * Opens a sheet of rows with one header below a row of subtotals, and a total row. Rows beyond the limit start another part, with a header and a
  * total of its own.
  */
 export function openTable<Row>(
@@ -128,8 +131,9 @@ function openPart<Row>(
     },
     target,
   );
-  sheet.addRow([{ text: title, style: 'title' }], { heightPoints: 24 });
-  addNote(sheet, `${table.note}  ${factory.subtitle}`, table.columns);
+  const part: Part = { number, title, sheet, rows: 0, sums: [] };
+  addTitle(sheet, { title, note: `${table.note}  ${factory.subtitle}` }, table.columns);
+  sheet.addLateRow(() => listShown(table.columns, part, rendering.texts));
   sheet.addRow(
     table.columns.map((column) => ({
       text: rendering.texts.columns[column.name],
@@ -137,36 +141,52 @@ function openPart<Row>(
     })),
     { heightPoints: HEADER_HEIGHT_POINTS },
   );
-  return { number, title, sheet, rows: 0, sums: [] };
+  return part;
 }
 
 /** The first of two printed pages side by side holds at least this share of the columns' width. */
 const FIRST_PAGE_SHARE = 0.45;
+const TITLE_HEIGHT_POINTS = 24;
 
 /**
- * Adds the line below the title. Where a row takes two pages side by side, it wraps within the first page, beside the column
- * that each page repeats: the text that flowed out of that column was printed over the second page.
+ * Adds the title, and the note right of the column that stays in view. Where a row takes two pages side by side, the note
+ * wraps within the first one: a text that flowed on was printed over the second page.
  */
-function addNote(sheet: SheetWriter, text: string, columns: readonly { width: number; wraps?: boolean }[]): void {
+function addTitle(
+  sheet: SheetWriter,
+  { title, note }: { title: string; note: string },
+  columns: readonly { width: number; wraps?: boolean }[],
+): void {
   const widths = columns.map(({ width }) => width);
+  const cell: Cell = { text: title, style: 'tableTitle' };
   if (countPagesWide({ widths }) === 1) {
-    sheet.addRow([{ text, style: 'muted' }]);
+    sheet.addRow([cell, { text: note, style: 'muted' }], { heightPoints: TITLE_HEIGHT_POINTS });
     return;
   }
   const limit = FIRST_PAGE_SHARE * widths.reduce((sum, width) => sum + width, 0) - (widths[0] ?? 0);
   let last = 1;
   let width = widths[1] ?? 0;
   while (width + (widths[last + 1] ?? limit) <= limit) width += widths[++last] ?? 0;
-  const range = `B${sheet.nextRow()}:${columnName(last)}${sheet.nextRow()}`;
-  if (last > 1) sheet.merge(range);
-  const lines = Math.ceil(text.length / (width * 0.9));
-  sheet.addRow(
-    [
-      { text: null, style: 'muted' },
-      { text, style: 'mutedWrapped' },
-    ],
-    { heightPoints: 2 + LINE_HEIGHT_POINTS * lines },
-  );
+  if (last > 1) sheet.merge(`B${sheet.nextRow()}:${columnName(last)}${sheet.nextRow()}`);
+  const lines = Math.ceil(note.length / (width * 0.9));
+  const heightPoints = Math.max(TITLE_HEIGHT_POINTS, 2 + LINE_HEIGHT_POINTS * lines);
+  sheet.addRow([cell, { text: note, style: 'mutedWrapped' }], { heightPoints });
+}
+
+/** The row above the header: the number of the rows that a filter shows, and the sums over them. */
+function listShown<Row>(columns: ReportColumn<Row>[], part: Part, texts: Texts): Cell[] {
+  const rangeOf = (index: number): string => {
+    const letter = columnName(index);
+    return `${letter}${HEADER_ROW + 1}:${letter}${HEADER_ROW + Math.max(1, part.rows)}`;
+  };
+  return columns.map((column, index): Cell => {
+    if (index === 0) return { text: texts.notes.shown, style: 'textShown' };
+    if (index === 1)
+      return { count: part.rows, style: 'countShown', formula: `SUBTOTAL(${COUNT_SHOWN},${rangeOf(0)})` };
+    if (!column.totals) return { text: null, style: 'textShown' };
+    const formula = `SUBTOTAL(${SUM_SHOWN},${rangeOf(index)})`;
+    return { cents: part.sums[index] ?? 0n, style: 'moneyShown', formula };
+  });
 }
 
 /** Adds the total row. A table without rows gets an empty row first: a sum over its own cell would be circular. */

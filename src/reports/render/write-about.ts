@@ -7,7 +7,7 @@ import { type Summary, startSection } from './start-section.ts';
 
 export type Fact = [label: string, cell: Cell];
 
-/** Writes the facts at the start of Resumo: the days, those of this kind of file, and those that every file has. */
+/** Writes the facts at the start of Resumo: the days, those of this kind of file, and those that every reader needs. */
 export function writeAbout(
   sheet: SheetWriter,
   summary: Summary<AnyPlan>,
@@ -20,7 +20,26 @@ export function writeAbout(
   const name = platform === undefined ? undefined : summary.platformNames.get(platform);
   const shown = [name, platform].filter((one) => one !== undefined).join(' · ');
   const filter: Fact[] = platform === undefined ? [] : [[texts.summary.platform, { text: shown }]];
-  for (const [label, cell] of [own.span, ...filter, ...own.facts, ...listCommon(summary)]) {
+  writeFacts(sheet, [own.span, ...filter, ...own.facts, ...listCommon(summary)], columns);
+}
+
+/** Writes the facts at the end of Resumo: what identifies the file and its content. */
+export function writeIdentity(sheet: SheetWriter, { plan, texts, digest }: Summary<AnyPlan>, columns: number): void {
+  const words = texts.summary;
+  const { entrySeq, eventSeq, mismatchChangeSeq, position, sealHash } = plan.cut;
+  startSection(sheet, words.identity, columns);
+  const facts: Fact[] = [
+    [words.zone, { text: plan.calendar.zone }],
+    [words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` }],
+    [words.digest, { text: digest.toString('hex') }],
+    [words.chain, { text: formatSeal(position, sealHash?.toString('hex')) ?? words.chainNone }],
+    [words.version, { text: `Confere ${plan.version}` }],
+  ];
+  writeFacts(sheet, facts, columns);
+}
+
+function writeFacts(sheet: SheetWriter, facts: Fact[], columns: number): void {
+  for (const [label, cell] of facts) {
     const row = sheet.nextRow();
     const blank = Array.from({ length: columns - 2 }, () => ({ text: null, style: styleOf(cell) }));
     sheet.addRow([{ text: label, style: 'label' }, cell, ...blank]);
@@ -28,19 +47,13 @@ export function writeAbout(
   }
 }
 
-function listCommon({ plan, texts, digest, tables }: Summary<AnyPlan>): Fact[] {
+function listCommon({ plan, texts, tables }: Summary<AnyPlan>): Fact[] {
   const words = texts.summary;
-  const { entrySeq, eventSeq, mismatchChangeSeq, position, sealHash } = plan.cut;
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   return [
     [words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) }],
-    [words.zone, { text: plan.calendar.zone }],
     [words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText }],
     ...(plan.isRedacted ? [['', { text: words.forgottenText, style: 'hint' }] satisfies Fact] : []),
-    [words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` }],
-    [words.digest, { text: digest.toString('hex') }],
-    [words.chain, { text: formatSeal(position, sealHash?.toString('hex')) ?? words.chainNone }],
-    [words.version, { text: `Confere ${plan.version}` }],
     ...split.map(([name, table]): Fact => {
       const values = { sheet: name, count: table.sheets.length, max: formatLocalCount(plan.rowsPerSheetMax, texts) };
       return [words.parts, { text: fill(words.partsText, values) }];

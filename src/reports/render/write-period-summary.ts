@@ -5,19 +5,22 @@ import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { formatPeriod } from './report-work.ts';
 import { type Summary, startSection } from './start-section.ts';
-import { type Fact, writeAbout } from './write-about.ts';
+import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
+import { drawCounts, drawDays, reserveCharts, type WrittenTable } from './write-charts.ts';
 import { stateStyle, writeCounts, writeMismatches } from './write-summary.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
 const AMOUNTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
 /** A day, its amounts between opening and closing balance, held, difference, proof and state. */
 const COLUMNS = AMOUNTS.length + 7;
-/** A month, below the facts. */
+/** The columns of the charts by day and by status. */
+const CHARTS = { widths: [7, COLUMNS - 7], rows: 30 };
+/** A month. */
 const DAYS_A_PAGE = 31;
 const LAST_AMOUNT = columnName(AMOUNTS.length + 1);
 export const PERIOD_WIDTHS = { label: 46, number: 16, numbers: COLUMNS - 1 };
 
-/** Writes Resumo do período: facts, one row a day with the checks of their sum, then what Resumo of a day has. */
+/** Writes Resumo do período: facts, charts, one row a day with the checks of their sum, then what Resumo of a day has. */
 export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePlan>, days: DayRow[]): void {
   const { plan, texts } = summary;
   const words = texts.period;
@@ -28,11 +31,15 @@ export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePla
     span: [words.days, { text: fill(words.daysText, { period, count: days.length }) }],
     facts: listFacts(summary),
   });
-  writeDays(sheet, summary, days);
+  const placeCharts = reserveCharts(sheet, summary, CHARTS);
+  sheet.breakPage();
+  const byDay = writeDays(sheet, summary, days);
   sheet.breakPage();
   writeBalance(sheet, summary);
-  writeCounts(sheet, summary);
+  const counts = writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
+  placeCharts([drawDays(summary, days, byDay), drawCounts(summary, counts)]);
+  writeIdentity(sheet, summary, columns);
 }
 
 function listFacts({ plan, texts }: Summary<RangePlan>): Fact[] {
@@ -47,11 +54,12 @@ function listFacts({ plan, texts }: Summary<RangePlan>): Fact[] {
   ];
 }
 
-function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayRow[]): void {
+function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayRow[]): WrittenTable {
   const words = texts.period;
   startSection(sheet, words.byDay, COLUMNS);
   const { opening, closing, day } = texts.summary;
   const heads = [day, opening, ...AMOUNTS.map((name) => words[name]), closing, words.held, words.difference];
+  const headRow = sheet.nextRow();
   sheet.addRow(
     [...heads, words.isProven, words.state].map((text, index) => ({
       text,
@@ -75,6 +83,7 @@ function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayR
     ]);
   }
   writeTotals(sheet, texts, days, { first, last: sheet.nextRow() - 1 });
+  return { headRow, heads, names: days.map((one) => one.day) };
 }
 
 /** Adds the total row, and below it the sum of the days beside the ledger's own difference. */

@@ -6,15 +6,18 @@ import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
 import { describeCode, fill, formatDay, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Summary, startSection } from './start-section.ts';
-import { type Fact, writeAbout } from './write-about.ts';
+import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
+import { drawCounts, drawHours, reserveCharts, type WrittenTable } from './write-charts.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
 export const SUMMARY_WIDTHS = { label: 44, number: 23 };
 const BAR_IN = 'FF8FC3A3';
 const BAR_OUT = 'FFE3A6A0';
 const BAR_COUNT = 'FF9DB7D5';
+/** The columns of the charts by hour and by status. */
+const CHARTS = { widths: [3, 2], rows: 18 };
 
-/** Writes Resumo: facts of the revision, the day's balance with its checks, counts, open mismatches, hours. */
+/** Writes Resumo: facts of the revision, the day's balance with its checks, charts, counts, open mismatches, hours, hashes. */
 export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   const columns = Math.max(5, summary.platforms.size + 2);
   sheet.addRow([{ text: fill(summary.texts.summary.title, { day: formatDay(summary.plan.day) }), style: 'title' }], {
@@ -26,9 +29,13 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   });
   writeBalance(sheet, summary);
   sheet.breakPage();
-  writeCounts(sheet, summary);
+  const placeCharts = reserveCharts(sheet, summary, CHARTS);
+  const counts = writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
-  writeHours(sheet, summary);
+  sheet.breakPage();
+  const hours = writeHours(sheet, summary);
+  placeCharts([drawHours(summary, hours), drawCounts(summary, counts)]);
+  writeIdentity(sheet, summary, columns);
 }
 
 function listFacts({ plan, texts }: Summary): Fact[] {
@@ -66,22 +73,25 @@ function describeProof(plan: ReportPlan, { summary }: Texts): string {
 }
 
 /** Writes how many transactions reached each status. */
-export function writeCounts(sheet: SheetWriter, { texts, counts, plan }: Summary<AnyPlan>): void {
+export function writeCounts(sheet: SheetWriter, { texts, counts, plan }: Summary<AnyPlan>): WrittenTable {
   const words = texts.summary;
+  const heads = [`${texts.columns.operation} · ${texts.columns.status}`, words.count, words.amount];
+  const names: string[] = [];
   startSection(sheet, 'days' in plan ? texts.period.counts : words.counts, 3);
-  sheet.addRow([
-    { text: `${texts.columns.operation} · ${texts.columns.status}`, style: 'header' },
-    { text: words.count, style: 'headerRight' },
-    { text: words.amount, style: 'headerRight' },
-  ]);
-  const first = sheet.nextRow();
+  const headRow = sheet.nextRow();
+  addHeader(sheet, heads);
   for (const row of counts) {
     const name = `${describeCode(texts.operations, row.operation)} · ${describeCode(texts.statuses, row.status)}`;
+    names.push(name);
     sheet.addRow([{ text: name, style: 'label' }, { count: row.count }, { cents: row.amountCents }]);
   }
   if (counts.length === 0) sheet.addRow([{ text: '–', style: 'label' }, { count: 0 }, { cents: 0n }]);
-  const last = sheet.nextRow() - 1;
-  sheet.addDataBars(`B${first}:B${last}`, BAR_COUNT);
+  sheet.addDataBars(`B${headRow + 1}:B${sheet.nextRow() - 1}`, BAR_COUNT);
+  return { headRow, heads, names };
+}
+
+function addHeader(sheet: SheetWriter, heads: string[]): void {
+  sheet.addRow(heads.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })));
 }
 
 /** Writes the open mismatches by kind. */
@@ -121,16 +131,17 @@ export function writeMismatches(
   ]);
 }
 
-function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
+function writeHours(sheet: SheetWriter, { texts, hours }: Summary): WrittenTable {
   const words = texts.summary;
   startSection(sheet, words.hours, 5);
   const heads = [words.hour, words.receiptsCount, words.receiptsAmount, words.paymentsCount, words.paymentsAmount];
-  sheet.addRow(heads.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })));
+  const headRow = sheet.nextRow();
+  addHeader(sheet, heads);
   const first = sheet.nextRow();
+  const names = hours.map((_, hour) => `${String(hour).padStart(2, '0')}h`);
   for (const [hour, one] of hours.entries()) {
-    const two = String(hour).padStart(2, '0');
     sheet.addRow([
-      { text: `${two}:00–${two}:59`, style: 'label' },
+      { text: names[hour] ?? '', style: 'label' },
       { count: one.receiptsCount },
       { cents: one.receiptsCents },
       { count: one.paymentsCount },
@@ -150,4 +161,5 @@ function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
   ]);
   for (const letter of ['B', 'C']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_IN);
   for (const letter of ['D', 'E']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_OUT);
+  return { headRow, heads, names };
 }

@@ -1,3 +1,5 @@
+import { CHANGES_EN } from './texts-changes.ts';
+import { CHARTS_EN } from './texts-charts.ts';
 import { EVIDENCE_EN } from './texts-evidence.ts';
 import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
@@ -26,6 +28,7 @@ export const EN: Texts = {
     changes: 'What changed in this day since the revision before, and why.',
     revision: "Revision {revision} · {state} · amounts in reais · the provider's clock ({zone})",
     part: ' ({part})',
+    shown: 'Visible rows',
     none: 'First revision of this day: there is none before it to compare with.',
     afterPartial:
       'Revision {revision} was made while the day was running, at {at}: all that came later is new and is not listed.',
@@ -138,6 +141,7 @@ export const EN: Texts = {
     surplusText: 'The provider announces {count} more than it lists; accepted by {actor} at {at}',
     revision: 'Revision',
     madeAt: 'Made at',
+    identity: 'Identification of the file',
     zone: 'Time zone',
     cut: 'Position of the ledger (cut)',
     digest: 'Digest (SHA-256 of the rows)',
@@ -191,33 +195,12 @@ export const EN: Texts = {
     rows: 'rows',
     row: 'row',
   },
+  charts: CHARTS_EN,
   period: PERIOD_EN,
   evidence: EVIDENCE_EN,
   decimal: '.',
   grouping: ',',
-  changes: {
-    opening: 'Opening balance',
-    movement: 'Movement',
-    transaction: 'Transaction',
-    absent: 'was not there',
-    label: 'State of the day',
-    proof: 'Proof of the day',
-    unproven: 'not proven',
-    proven: 'proven',
-    provenWhy: 'read in full at {at}',
-    rows: 'Rows of the day',
-    rowsWhy: 'compare with revision {revision}',
-    countsWhy: 'counted again: {section}',
-    available: 'available',
-    held: 'held',
-    earlierDay: 'change in an earlier day',
-    learntLate: 'learnt later: {statuses}',
-    corrected: 'amount corrected, with a reversal',
-    commissionLearnt: 'commission learnt later',
-    factsCorrected: 'a fact of the transaction learnt or corrected later',
-    statement: 'Stated balance',
-    person: 'entered by a person',
-  },
+  changes: CHANGES_EN,
   mismatchKinds: {
     webhook_lost: 'The webhook of a change never came; reconciliation found the change and applied it',
     webhook_contradiction: 'A webhook claimed what the provider does not show',

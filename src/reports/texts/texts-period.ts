@@ -17,12 +17,12 @@ export const PERIOD_PT_BR = {
   byDay: 'Dia a dia (R$)',
   counts: 'Mudanças de situação no período',
   statement:
-    'Cada movimento do razão no período, na ordem em que aconteceu. Valor − comissão = líquido; o saldo é disponível + retido.',
+    'Cada movimento do razão no período, na ordem em que aconteceu. Valor − tarifa = líquido; o saldo é disponível + retido.',
   pending:
     'O que estava em aberto no fim do período: todos os pagamentos, cuja soma é o saldo retido, e os recebimentos criados no período.',
   mismatches: 'Diferenças em aberto quando este arquivo foi feito, e as que surgiram no período.',
   receipts: 'Recebimentos',
-  commissions: 'Comissões',
+  commissions: 'Tarifas',
   payments: 'Pagamentos',
   refunds: 'Devoluções',
   adjustments: 'Ajustes',

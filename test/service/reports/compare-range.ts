@@ -6,7 +6,7 @@ import { centsOf, lineOf, type ReadCell, type ReadSheet, rowsOf, sheetOf, sumCen
 const COLUMNS: [string, string[]][] = [
   ['Saldo inicial', ['Saldo inicial']],
   ['Recebimentos', ['+ Recebimentos']],
-  ['Comissões', ['− Comissões sobre recebimentos', '− Comissões sobre pagamentos']],
+  ['Tarifas', ['− Tarifas sobre recebimentos', '− Tarifas sobre pagamentos']],
   ['Pagamentos', ['− Pagamentos']],
   ['Devoluções', ['− Devoluções feitas', '+ Devoluções recebidas']],
   ['Ajustes', ['± Ajustes']],
@@ -14,7 +14,7 @@ const COLUMNS: [string, string[]][] = [
   ['Retido', ['do qual retido']],
 ];
 const SHEETS = ['Extrato', 'Recebimentos', 'Pagamentos', 'Devoluções'];
-const SUMS = ['Valor', 'Comissão', 'Líquido', 'Total debitado', 'Efeito no saldo'];
+const SUMS = ['Valor', 'Tarifa', 'Líquido', 'Total debitado', 'Efeito no saldo'];
 
 /** The total column of a day's Resumo. */
 function totalOf(sheets: ReadSheet[], label: string): bigint {

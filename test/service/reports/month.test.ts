@@ -37,9 +37,9 @@ const cents = (text: string | undefined): bigint => parseSignedAmount(text ?? '0
 /** Resumo's lines, each with its name in the sandbox's books and its sign. */
 const LINES = [
   ['+ Recebimentos', 'receipts', 1n],
-  ['− Comissões sobre recebimentos', 'receipt_commissions', -1n],
+  ['− Tarifas sobre recebimentos', 'receipt_commissions', -1n],
   ['− Pagamentos', 'payments', -1n],
-  ['− Comissões sobre pagamentos', 'payment_commissions', -1n],
+  ['− Tarifas sobre pagamentos', 'payment_commissions', -1n],
   ['− Devoluções feitas', 'refunds_made', -1n],
   ['+ Devoluções recebidas', 'refunds_received', 1n],
 ] as const;

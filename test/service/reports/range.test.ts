@@ -16,7 +16,16 @@ import {
 import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { compareRange, readDays } from './compare-range.ts';
-import { centsOf, lineOf, type ReadSheet, readWorkbook, recalculate, rowsOf, sheetOf } from './read-workbook.ts';
+import {
+  centsOf,
+  checkChart,
+  lineOf,
+  type ReadSheet,
+  readWorkbook,
+  recalculate,
+  rowsOf,
+  sheetOf,
+} from './read-workbook.ts';
 
 const RANGE = { from: '2026-03-08', to: '2026-03-12' };
 const MIDDLE = '2026-03-10';
@@ -75,6 +84,16 @@ test("a range's figures are those of its days to the cent, also where an opening
   expect(
     rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => row.Movimento?.value === 'Saldo inicial').length,
   ).toBeGreaterThan(0);
+});
+
+test("a range's charts draw its receipts and payments by day, and the statuses reached", async () => {
+  const { sheets } = await read();
+  const summary = sheetOf(sheets, 'Resumo do período');
+  expect(summary.charts.map((chart) => [chart.title, checkChart(sheets, summary, chart)])).toEqual([
+    ['Recebimentos e pagamentos por dia', ['Recebimentos', 'Pagamentos']],
+    ['Transações por situação alcançada', ['Quantidade']],
+  ]);
+  expect(summary.charts[0]?.series[0]?.values.values).toHaveLength(5);
 });
 
 test('LibreOffice computes every formula of a range to its cached value', async () => {

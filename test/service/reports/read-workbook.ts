@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { expect } from 'vitest';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const run = promisify(execFile);
@@ -17,12 +18,20 @@ export type ReadCell = {
   formula: string | null;
   format: string;
 } | null;
+type ReadCells = { cells: string; values: (string | number)[] };
+/** `rows` are the first and the last row below it; `name` is a cell. */
+export type ReadChart = {
+  title: string;
+  rows: [number, number];
+  series: { name: string; categories: ReadCells; values: ReadCells }[];
+};
 export type ReadSheet = {
   title: string;
   freeze: string | null;
   filter: string | null;
   printTitles: string | null;
   landscape: boolean;
+  charts: ReadChart[];
   rows: ReadCell[][];
 };
 
@@ -39,12 +48,13 @@ export async function readValues(file: string, title: string): Promise<ReadSheet
   return sheetOf(await ask(`${file}\tvalues of\t${title}`), title);
 }
 
-/** Removes the cached values, lets LibreOffice compute every formula, and reads the workbook. */
-export async function recalculate(file: string): Promise<ReadSheet[]> {
+/** Removes the cached values, lets LibreOffice compute every formula, and reads the workbook. @param hide rows of a sheet. */
+export async function recalculate(file: string, hide?: { title: string; rows: number[] }): Promise<ReadSheet[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'confere-lo-'));
   try {
     const bare = path.join(directory, 'bare.xlsx');
-    await ask(`${file}\tsave as\t${bare}`);
+    const hidden = hide ? `\t${hide.title}\t${hide.rows.join(' ')}` : '';
+    await ask(`${file}\tsave as\t${bare}${hidden}`);
     const out = path.join(directory, 'out');
     const profile = `-env:UserInstallation=file://${directory}/profile`;
     await run('soffice', [profile, '--headless', '--norestore', '--convert-to', 'xlsx', '--outdir', out, bare]);
@@ -107,6 +117,39 @@ export function rowsOf(sheet: ReadSheet): Record<string, ReadCell>[] {
 /** The cells right of a label on Resumo; undefined without such a label. */
 export function lineOf(sheet: ReadSheet, label: string, nth = 0): ReadCell[] | undefined {
   return sheet.rows.filter((row) => row[0]?.value === label)[nth]?.slice(1);
+}
+
+/** The cells that a chart names, such as `'Resumo'!$C$5:$C$28`. */
+export function cellsAt(sheets: ReadSheet[], reference: string): ReadCell[] {
+  const [, title = '', letter = '', first, last] =
+    /^'(.+)'!\$([A-Z])\$(\d+)(?::\$[A-Z]\$(\d+))?$/.exec(reference) ?? [];
+  const rows = sheetOf(sheets, title).rows.slice(Number(first) - 1, Number(last ?? first));
+  return rows.map((row) => row[letter.charCodeAt(0) - 65] ?? null);
+}
+
+/** Checks that a chart has the values of its cells, and stands where no cell has any. @returns the names of what it draws. */
+export function checkChart(sheets: ReadSheet[], sheet: ReadSheet, chart: ReadChart): string[] {
+  const [first, last] = chart.rows;
+  expect(
+    sheet.rows
+      .slice(first - 1, last)
+      .flat()
+      .filter(Boolean),
+  ).toEqual([]);
+  return chart.series.map(({ name, categories, values }) => {
+    for (const { cells, values: cached } of [categories, values]) {
+      const shown = cellsAt(sheets, cells).map((cell) => (cell?.kind === 'date' ? toSerial(cell.value) : cell?.value));
+      const drawn = cached.map((value, index) => (typeof shown[index] === 'number' ? Number(value) : value));
+      expect([cells, drawn]).toEqual([cells, shown]);
+      expect(cached.length).toBeGreaterThan(0);
+    }
+    return String(cellsAt(sheets, name)[0]?.value);
+  });
+}
+
+/** A day as a spreadsheet counts it. */
+function toSerial(day: string | number | null): number {
+  return (Date.parse(`${String(day).slice(0, 10)}T00:00:00Z`) - Date.UTC(1899, 11, 30)) / 86_400_000;
 }
 
 export function centsOf(cell: ReadCell | undefined): bigint {

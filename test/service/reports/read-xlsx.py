@@ -1,6 +1,7 @@
 """Reads workbooks as openpyxl does: each line in is a path, each line out its sheets as JSON, every cell with its cached
 value, type, formula and format. Path, tab, `values of`, tab, title: one sheet, its values alone, however large the others
-are. Path, tab, `save as`, tab, path: saved there without its cached values, and no sheets."""
+are. Path, tab, `save as`, tab, path: saved there without its cached values, and no sheets; with further fields, a sheet's
+title and the numbers of its rows that a filter hides."""
 import datetime
 import json
 import sys
@@ -21,6 +22,23 @@ def cell(shown, cached):
     return {'value': value, 'kind': kind, 'formula': formula, 'format': shown.number_format}
 
 
+def chart(one):
+    anchor = one.anchor
+
+    def cells(source):
+        reference = source.numRef or source.strRef
+        cache = reference.numCache if source.numRef else reference.strCache
+        return {'cells': reference.f, 'values': [point.v for point in cache.pt]}
+
+    return {
+        'title': ''.join(run.t for paragraph in one.title.tx.rich.p for run in paragraph.r),
+        'rows': [anchor._from.row + 1, anchor.to.row],
+        'series': [
+            {'name': line.tx.strRef.f, 'categories': cells(line.cat), 'values': cells(line.val)} for line in one.series
+        ],
+    }
+
+
 def read(path):
     formulas = openpyxl.load_workbook(path)
     values = openpyxl.load_workbook(path, data_only=True)
@@ -30,6 +48,7 @@ def read(path):
             'freeze': sheet.freeze_panes,
             'filter': sheet.auto_filter.ref,
             'printTitles': sheet.print_title_rows,
+            'charts': [chart(one) for one in sheet._charts],
             'landscape': sheet.page_setup.orientation == 'landscape' and sheet.page_setup.paperSize == 9,
             'rows': [
                 [cell(one, other) for one, other in zip(row, cached)]
@@ -43,7 +62,15 @@ def read(path):
 def read_values(path, title):
     sheet = openpyxl.load_workbook(path, read_only=True, data_only=True)[title]
     rows = [[cell(one, one) for one in row] for row in sheet.iter_rows()]
-    return [{'title': title, 'freeze': None, 'filter': None, 'printTitles': None, 'landscape': False, 'rows': rows}]
+    settings = {'freeze': None, 'filter': None, 'printTitles': None, 'landscape': False, 'charts': []}
+    return [{'title': title, 'rows': rows, **settings}]
+
+
+def save(path, target, title=None, hidden=''):
+    workbook = openpyxl.load_workbook(path)
+    for row in hidden.split():
+        workbook[title].row_dimensions[int(row)].hidden = True
+    workbook.save(target)
 
 
 def answer(line):
@@ -52,7 +79,7 @@ def answer(line):
         if more[:1] == ['values of']:
             return {'sheets': read_values(path, more[1])}
         if more[:1] == ['save as']:
-            openpyxl.load_workbook(path).save(more[1])
+            save(path, *more[1:])
             return {'sheets': []}
         return {'sheets': read(path)}
     except Exception as error:

@@ -11,6 +11,7 @@ import {
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
   centsOf,
+  checkChart,
   lineOf,
   printWorkbook,
   type ReadSheet,
@@ -50,8 +51,16 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => books[Symbol.asyncDispose]());
 
+let printed: Promise<string[]> | undefined;
+
+/** Printing takes seconds: the tests share the pages. */
+async function print(): Promise<string[]> {
+  printed ??= printWorkbook(file);
+  return await printed;
+}
+
 test('on paper, the line below a title is whole on the first page of its rows, and not on the second', async () => {
-  const pages = await printWorkbook(file);
+  const pages = await print();
   expect(pages.some((page) => page.includes('O que estava em aberto no fim do dia'))).toBe(true);
   const cut = pages.filter(
     (page) =>
@@ -59,6 +68,21 @@ test('on paper, the line below a title is whole on the first page of its rows, a
       !/Revisão 1 · [^·]+ · valores em reais · relógio do provedor \([^)]+\)/.test(page),
   );
   expect(cut).toEqual([]);
+}, 60_000);
+
+test('the first page of a movement shows its values and balance, and the charts are drawn', async () => {
+  const pages = await print();
+  const first = pages.find((page) => page.includes('Extrato') && page.includes('Movimento')) ?? '';
+  for (const head of ['Data e hora', 'Nome', 'Valor', 'Tarifa', 'Líquido', 'Saldo da plataforma']) {
+    expect(first).toContain(head);
+  }
+  expect(first).not.toContain('Id E2E');
+  const charts = pages.filter((page) => page.includes('Recebimentos e pagamentos por hora'));
+  expect(charts).toHaveLength(1);
+  expect(charts[0]).toContain('Transações por situação alcançada');
+  // the legend names the bars, and the axis has amounts in R$
+  expect(charts[0]).toContain('Pagamentos (R$)');
+  expect(charts[0]).toMatch(/R\$ [\d.,]+/);
 }, 60_000);
 
 /** The events of the day by the provider's own histories. */
@@ -106,9 +130,9 @@ describe('the workbook of a day', () => {
     const summary = sheetOf(sheets, 'Resumo');
     const total = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
     expect(total('+ Recebimentos')).toBe(sum(happened('cashin', 'paid')));
-    expect(total('− Comissões sobre recebimentos')).toBe(-commission(happened('cashin', 'paid')));
+    expect(total('− Tarifas sobre recebimentos')).toBe(-commission(happened('cashin', 'paid')));
     expect(total('− Pagamentos')).toBe(-sum(happened('cashout', 'paid')));
-    expect(total('− Comissões sobre pagamentos')).toBe(-commission(happened('cashout', 'paid')));
+    expect(total('− Tarifas sobre pagamentos')).toBe(-commission(happened('cashout', 'paid')));
     expect(total('− Devoluções feitas')).toBe(-sum(happened('cashin', 'refund')));
     expect(total('+ Devoluções recebidas')).toBe(sum(happened('cashout', 'refund')));
     const differences = summary.rows.filter((row) => String(row[0]?.value).startsWith('Diferença'));
@@ -121,6 +145,51 @@ describe('the workbook of a day', () => {
     const header = lineOf(summary, 'Linha')?.map((cell) => cell?.value);
     expect(header?.filter(Boolean)).toEqual([PLATFORM_A, PLATFORM_B, 'Total']);
   });
+
+  test('Resumo has the balance first, then charts of its own cells, and the hashes last', () => {
+    const summary = sheetOf(sheets, 'Resumo');
+    const at = (label: string): number => summary.rows.findIndex((row) => row[0]?.value === label);
+    const order = [
+      'Situação do dia',
+      'Saldo final',
+      'Gráficos',
+      'Movimento por hora',
+      'Resumo criptográfico (SHA-256 das linhas)',
+    ];
+    expect(order.map(at)).toEqual(order.map(at).toSorted((a, b) => a - b));
+    expect(at('Situação do dia')).toBeGreaterThan(0);
+    const drawn = summary.charts.map((chart) => [chart.title, checkChart(sheets, summary, chart)]);
+    expect(drawn).toEqual([
+      ['Recebimentos e pagamentos por hora', ['Recebimentos (R$)', 'Pagamentos (R$)']],
+      ['Transações por situação alcançada', ['Quantidade']],
+    ]);
+    const [receipts, payments] = summary.charts[0]?.series ?? [];
+    const total = (cells: (string | number)[] = []): bigint =>
+      cells.reduce<bigint>((all, one) => all + centsOf({ value: one, kind: 'number', formula: null, format: '' }), 0n);
+    expect(total(receipts?.values.values)).toBe(sum(happened('cashin', 'paid')));
+    expect(total(payments?.values.values)).toBe(sum(happened('cashout', 'paid')));
+  });
+
+  test('the row above a header adds up the rows that a filter shows', async () => {
+    const extrato = sheetOf(sheets, 'Extrato');
+    const column = extrato.rows[2]?.findIndex((cell) => cell?.value === 'Valor') ?? -1;
+    const rows = rowsOf(extrato);
+    expect(extrato.rows[1]?.[0]?.value).toBe('Linhas visíveis');
+    expect(extrato.rows[1]?.[1]?.value).toBe(rows.length);
+    expect(centsOf(extrato.rows[1]?.[column])).toBe(sumCents(rows.map((row) => row.Valor)));
+    const hidden = rows.flatMap((row, index) => (row.Movimento?.value === 'Recebimento' ? [index] : []));
+    const shown = rows.filter((row) => row.Movimento?.value !== 'Recebimento');
+    expect(hidden.length).toBeGreaterThan(0);
+    expect(shown.length).toBeGreaterThan(0);
+    const filtered = await recalculate(file, { title: 'Extrato', rows: hidden.map((index) => index + 4) });
+    const [, subtotals] = sheetOf(filtered, 'Extrato').rows;
+    expect(subtotals?.[1]?.value).toBe(shown.length);
+    expect(centsOf(subtotals?.[column])).toBe(sumCents(shown.map((row) => row.Valor)));
+    // the total of the day stays
+    expect(sheetOf(filtered, 'Extrato').rows.at(-1)?.[column]?.value).toBe(extrato.rows.at(-1)?.[column]?.value);
+    const titles = (all: ReadSheet[]) => sheetOf(all, 'Resumo').charts.map((chart) => chart.title);
+    expect(titles(filtered)).toEqual(titles(sheets));
+  }, 60_000);
 
   test('Pendentes lists the transactions open at the end of the day; its cashouts add up to the held balance', () => {
     const rows = rowsOf(sheetOf(sheets, 'Pendentes'));
@@ -157,7 +226,7 @@ describe('the workbook of a day', () => {
     expect(sumCents(rows.map((row) => row.Líquido))).toBe(total('Saldo final') - total('Saldo inicial'));
     expect(centsOf(rows.at(-1)?.Saldo)).toBe(total('Saldo final'));
     for (const row of rows) {
-      expect(centsOf(row.Valor) - centsOf(row.Comissão)).toBe(centsOf(row.Líquido));
+      expect(centsOf(row.Valor) - centsOf(row.Tarifa)).toBe(centsOf(row.Líquido));
       expect(row.Valor?.format).toBe('#,##0.00;[Red]-#,##0.00');
     }
   });

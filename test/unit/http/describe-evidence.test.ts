@@ -28,7 +28,7 @@ test.each([
     'an unknown commission',
     { commission: null },
     { commission: '0.99' },
-    [['Comissão', 'não informado', 'R$ 0,99', '+R$ 0,99']],
+    [['Tarifa', 'não informado', 'R$ 0,99', '+R$ 0,99']],
   ],
   [
     'a stated balance beside that of the ledger',

@@ -7,7 +7,7 @@ const pt = textsOf('pt-BR');
 test.each([
   [{ status: 'paid' }, 'situação: pago'],
   [{ amount: '1234567.89', operation: 'cashin' }, 'valor: 1.234.567,89; operação: entrada'],
-  [{ commission: null }, 'comissão: nada'],
+  [{ commission: null }, 'tarifa: nada'],
   [{ listed: false, shown: true }, 'na lista do provedor: não; na consulta pelo id: sim'],
   [{ balance: '-10.00', at: '2026-03-11T08:00:00-03:00' }, 'saldo: -10,00; quando: 11/03/2026 08:00:00'],
   [{ e2e_minute: '2026-03-11T11:00:00.000Z' }, 'hora no id E2E: 11/03/2026 11:00:00 UTC'],
