@@ -1,6 +1,6 @@
 /**
- * Takes the README's pictures from a demo: the console's first page, and the sheet Resumo as LibreOffice prints it. They
- * change with the day; take them again when a page changes. Run it by `npm run screenshots`.
+ * Takes the pictures of README and docs from a demo: the console's first page, and the sheet Resumo and its charts as
+ * LibreOffice prints them. They change with the day; take them again when a page changes. Run it by `npm run screenshots`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,9 @@ const BYTES_MAX = 200_000;
 const WINDOW = { width: 1280, height: 860 };
 /** The printed sheet without its margins, at this resolution. */
 const DPI = 80;
-const SHEET = ['-x', '100', '-y', '25', '-W', '735', '-H', '500'];
+const SHEET = ['-x', '40', '-y', '30', '-W', '855', '-H', '515'];
+/** The pictures of Resumo, by printed page. */
+const PAGES = { 1: 'resumo', 2: 'resumo-charts' };
 /** LibreOffice writes numbers as its own locale does. */
 const OFFICE_SETTINGS = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry"><item oor:path="/org.openoffice.Setup/L10N">
@@ -66,7 +68,7 @@ async function shootConsole({ url, token }: Programs['app']): Promise<void> {
   }
 }
 
-/** The first page of the workbook that the demo wrote. */
+/** The first pages of the workbook that the demo wrote. */
 function shootSummary(): void {
   const workbook = readdirSync(home).find((name) => name.endsWith('.xlsx'));
   if (workbook === undefined) throw new Error('the demo wrote no workbook');
@@ -74,16 +76,9 @@ function shootSummary(): void {
   mkdirSync(path.join(home, 'office/user'), { recursive: true });
   writeFileSync(path.join(home, 'office/user/registrymodifications.xcu'), OFFICE_SETTINGS);
   run('soffice', [`-env:UserInstallation=file://${home}/office`, '--headless', '--convert-to', 'pdf', workbook]);
-  const picture = path.join(IMAGES, 'resumo');
-  run('pdftoppm', [
-    '-r',
-    String(DPI),
-    '-l',
-    '1',
-    '-singlefile',
-    ...SHEET,
-    '-png',
-    workbook.replace(/xlsx$/, 'pdf'),
-    picture,
-  ]);
+  const pdf = workbook.replace(/xlsx$/, 'pdf');
+  for (const [page, name] of Object.entries(PAGES)) {
+    const shown = ['-f', page, '-l', page, '-singlefile', '-r', String(DPI), ...SHEET];
+    run('pdftoppm', [...shown, '-png', pdf, path.join(IMAGES, name)]);
+  }
 }

@@ -143,17 +143,19 @@ test('a masked range shows no names, and nothing of a range stays on the disk', 
   expect(name).toContain('-masked');
   const names = rowsOf(sheetOf(sheets, 'Recebimentos')).map((row) => String(row.Nome?.value));
   expect(names.length).toBeGreaterThan(0);
+  expect(sheetOf(sheets, 'Resumo do período').charts).toHaveLength(2);
   for (const one of names) expect(one).toMatch(/^(\p{L}?\*\*\*\s?)+$/u);
   const kept = readdirSync(path.join(books.dataDir, 'reports'));
   expect(kept.filter((one) => one.startsWith('.draft') || one.includes('2026-03-08-2026'))).toEqual([]);
 });
 
-test('a range with a running day is partial, and says so', async () => {
+test('a range with a running day is partial, and says so; without any event it has no charts', async () => {
   const today = books.context.calendar.dayOf(books.context.clock.now());
   const { sheets, state } = await read({ from: today, to: today });
   expect(state).toBe('partial');
   const summary = sheetOf(sheets, 'Resumo do período');
   expect(lineOf(summary, 'Situação')?.[0]?.value).toBe('PARCIAL');
+  expect(summary.charts).toEqual([]);
 });
 
 test.each([

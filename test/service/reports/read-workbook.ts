@@ -17,6 +17,7 @@ export type ReadCell = {
   kind: 'text' | 'number' | 'date';
   formula: string | null;
   format: string;
+  fill: string | null;
 } | null;
 type ReadCells = { cells: string; values: (string | number)[] };
 /** `rows` are the first and the last row below it; `name` is a cell. */

@@ -19,7 +19,8 @@ def cell(shown, cached):
     elif isinstance(value, (int, float)):
         kind = 'number'
     formula = shown.value if shown.data_type == 'f' else None
-    return {'value': value, 'kind': kind, 'formula': formula, 'format': shown.number_format}
+    fill = shown.fill.fgColor.rgb if shown.fill.fill_type else None
+    return {'value': value, 'kind': kind, 'formula': formula, 'format': shown.number_format, 'fill': fill}
 
 
 def chart(one):

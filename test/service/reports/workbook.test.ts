@@ -165,9 +165,17 @@ describe('the workbook of a day', () => {
     ]);
     const [receipts, payments] = summary.charts[0]?.series ?? [];
     const total = (cells: (string | number)[] = []): bigint =>
-      cells.reduce<bigint>((all, one) => all + centsOf({ value: one, kind: 'number', formula: null, format: '' }), 0n);
+      cells.reduce<bigint>((all, one) => all + BigInt(Math.round(Number(one) * 100)), 0n);
     expect(total(receipts?.values.values)).toBe(sum(happened('cashin', 'paid')));
     expect(total(payments?.values.values)).toBe(sum(happened('cashout', 'paid')));
+  });
+
+  test('Resumo shows an opening that nobody stated in amber', () => {
+    const cells = lineOf(sheetOf(sheets, 'Resumo'), 'Saldo de abertura informado') ?? [];
+    expect(cells.slice(0, 2)).toMatchObject([
+      { value: 'não informado', fill: 'FFFFF2CC' },
+      { value: 'não informado', fill: 'FFFFF2CC' },
+    ]);
   });
 
   test('the row above a header adds up the rows that a filter shows', async () => {
