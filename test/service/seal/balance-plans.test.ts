@@ -1,8 +1,10 @@
-import { type KyselyPlugin, sql } from 'kysely';
+import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../../src/database/tables.ts';
 import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { readNewestSeal } from '../../../src/seal/read-seals.ts';
+import { readSpanSums } from '../../../src/seal/read-span-sums.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
 
@@ -42,6 +44,26 @@ test('a balance reads the sums before its hour and the postings of its hour, eac
   expect(read('seals')).toBeLessThan(30);
 });
 
+test('a series by day or hour reads one row for each account of a span, and no posting but the unsealed ones', async () => {
+  const groups = { one: [1, 2, 3], other: [4, 5] };
+  for (const { range, spans } of [
+    { range: { grain: 'day', from: '2026-01-10 00:00:00', to: '2026-02-09 00:00:00' }, spans: 30 },
+    { range: { grain: 'hour', from: '2026-02-10 00:00:00', to: '2026-02-11 00:00:00' }, spans: 24 },
+  ] as const) {
+    const steps = await analyzeAll((db) => readSpanSums(db, groups, range));
+    expect(new Set(steps.map((step) => `${step.table} ${step.key}`))).toEqual(
+      new Set(['seals PRIMARY', 'seals seals_sealed_at', 'balance_spans PRIMARY', 'postings PRIMARY']),
+    );
+    const read = (table: string) =>
+      steps.filter((step) => step.table === table).reduce((sum, step) => sum + Number(step.r_rows), 0);
+    expect(read('postings')).toBeLessThanOrEqual(2);
+    // its own spans, and those before it: a month and 9 days
+    expect(read('balance_spans')).toBeLessThanOrEqual((spans + 1 + 9) * ACCOUNTS);
+    const sums = await readSpanSums(environment.context.db, groups, range);
+    expect(sums.spans.size).toBe(spans);
+  }
+});
+
 test('a late entry is searched among its neighbours, not among all entries sealed with them', async () => {
   const { db } = environment.context;
   await dropTriggers(db);
@@ -69,7 +91,11 @@ type Step = { table: string; key: string | null; r_rows: string };
 
 /** The plan that the server used for each statement of a reading. */
 async function analyze(known: AsOf): Promise<Step[]> {
-  const { db, clock } = environment.context;
+  return await analyzeAll((db) => readBalances(db, AT, known, environment.context.clock.now()));
+}
+
+async function analyzeAll(read: (db: Kysely<Database>) => Promise<unknown>): Promise<Step[]> {
+  const { db } = environment.context;
   const statements: { sql: string; parameters: readonly unknown[] }[] = [];
   const executor = db.getExecutor();
   const plugin: KyselyPlugin = {
@@ -79,7 +105,7 @@ async function analyze(known: AsOf): Promise<Step[]> {
     },
     transformResult: ({ result }) => Promise.resolve(result),
   };
-  await readBalances(db.withPlugin(plugin), AT, known, clock.now());
+  await read(db.withPlugin(plugin));
   const steps: Step[] = [];
   for (const one of statements.filter(({ sql: text }) => /^select/i.test(text))) {
     const compiled = { ...sql`SELECT 1`.compile(db), ...one, sql: `ANALYZE ${one.sql}` };

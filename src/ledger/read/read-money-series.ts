@@ -1,0 +1,127 @@
+/**
+ * What moved and what was there, day by day or hour by hour: the same figures as the balances, read from the sums of the
+ * journal. So a correction counts once, and a refund is subtracted from what it returns.
+ */
+import type { Context } from '../../context.ts';
+import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { readSpanSums, type SpanGrain } from '../../seal/read-span-sums.ts';
+import { splitAccount } from '../journal/plan-entries.ts';
+
+/** Days that one series has at most. */
+export const SERIES_DAYS_MAX = 92;
+const HOURS_A_DAY = 24;
+
+/** Signed cents. */
+export type MoneySums = {
+  /** Received, less what was refunded of it. */
+  receipts: bigint;
+  /** Paid, less what came back of it. */
+  payments: bigint;
+  /** Commissions on both, less those that were returned. */
+  commissions: bigint;
+  /** Available + held at the end; of the current hour or day, now. */
+  balance: bigint;
+};
+/** `span` is `2026-11-21`, or `2026-11-21 08` of an hour. `sums` is undefined before the first entry and in the future. */
+export type MoneyPoint = { span: string; isNow: boolean; sums: MoneySums | undefined };
+
+/** A day, hour by hour, or days, both included. @param platform `none`: without one; undefined: all. */
+export type MoneyQuery = ({ day: Day } | { from: Day; to: Day }) & { platform?: string | undefined };
+
+const ACCOUNTS = {
+  receipts: /^Liabilities:Receipts$/,
+  payments: /^Liabilities:Payables$/,
+  commissions: /^Expenses:Commission(:|$)/,
+  balance: /^Assets:Provider:(Available|Held)$/,
+} as const;
+type Group = keyof typeof ACCOUNTS;
+type Account = { seq: number; account: string; platform: string };
+
+/**
+ * Reads the series of a platform, or of all.
+ * @throws ConfereError `invalid_request` for more than SERIES_DAYS_MAX days, or a last day before the first.
+ */
+export async function readMoneySeries(context: Context, query: MoneyQuery): Promise<MoneyPoint[]> {
+  const { calendar, clock, db } = context;
+  const grain: SpanGrain = 'day' in query ? 'hour' : 'day';
+  const { from, to } = 'day' in query ? { from: query.day, to: query.day } : query;
+  checkDays(from, to);
+  const accounts = (await listAccounts(context)).filter(
+    ({ platform }) => query.platform === undefined || platform === query.platform,
+  );
+  const groups = groupAccounts(accounts);
+  const now = calendar.toWallTime(clock.now());
+  const range = { grain, from: `${from} 00:00:00`, to: `${addDays(to, 1)} 00:00:00` };
+  const { before, spans } = await readSpanSums(db, groups, range);
+  const first = await findFirstEntry(context, Object.values(groups).flat());
+  let { balance } = before;
+  return listSpans(from, to, grain).map((span) => {
+    const moved = spans.get(span);
+    balance += moved?.balance ?? 0n;
+    const isKnown = first !== undefined && span >= first.slice(0, span.length) && span <= now.slice(0, span.length);
+    const sums = isKnown
+      ? {
+          receipts: -(moved?.receipts ?? 0n),
+          payments: moved?.payments ?? 0n,
+          commissions: moved?.commissions ?? 0n,
+          balance,
+        }
+      : undefined;
+    return { span, isNow: span === now.slice(0, span.length), sums };
+  });
+}
+
+/** The platforms that have entries, by their ids; `none` stands for what has none. */
+export async function listBookedPlatforms(context: Context): Promise<string[]> {
+  return [...new Set((await listAccounts(context)).map(({ platform }) => platform))].sort();
+}
+
+/** @throws ConfereError `invalid_request`, by the field `from`. */
+export function checkDays(from: Day, to: Day): void {
+  const fault =
+    from > to
+      ? 'is after to'
+      : addDays(from, SERIES_DAYS_MAX) <= to
+        ? `to to is more than ${SERIES_DAYS_MAX} days`
+        : undefined;
+  if (fault !== undefined) throw new ConfereError('invalid_request', `from ${fault}`, { fields: { from: [fault] } });
+}
+
+async function listAccounts({ db }: Context): Promise<Account[]> {
+  const rows = await db.selectFrom('accounts').select(['seq', 'name']).execute();
+  return rows
+    .map(({ seq, name }) => ({ seq, ...splitAccount(name) }))
+    .filter(({ account }) => Object.values(ACCOUNTS).some((group) => group.test(account)));
+}
+
+function groupAccounts(accounts: Account[]): Record<Group, number[]> {
+  const seqsOf = (group: Group): number[] =>
+    accounts.filter(({ account }) => ACCOUNTS[group].test(account)).map(({ seq }) => seq);
+  return {
+    receipts: seqsOf('receipts'),
+    payments: seqsOf('payments'),
+    commissions: seqsOf('commissions'),
+    balance: seqsOf('balance'),
+  };
+}
+
+/** One entry of the index for each account. */
+async function findFirstEntry({ db }: Context, accounts: number[]): Promise<WallTime | undefined> {
+  if (accounts.length === 0) return undefined;
+  const rows = await db
+    .selectFrom('postings')
+    .select((eb) => eb.fn.min('at_wall').as('at'))
+    .where('account_seq', 'in', accounts)
+    .groupBy('account_seq')
+    .execute();
+  return rows
+    .map(({ at }) => at)
+    .sort()
+    .at(0);
+}
+
+function listSpans(from: Day, to: Day, grain: SpanGrain): string[] {
+  if (grain === 'day') return listDays(from, to);
+  return Array.from({ length: HOURS_A_DAY }, (_, hour) => `${from} ${String(hour).padStart(2, '0')}`);
+}
