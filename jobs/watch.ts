@@ -8,6 +8,7 @@ import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.
 import { describeError } from '../src/log.ts';
 import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
 import { refreshMismatchAlerts } from '../src/mismatches/alert-mismatches.ts';
+import { countWebhookDays } from '../src/reconciliation/numbers/count-webhook-days.ts';
 import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected-webhooks.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
@@ -28,11 +29,13 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   alertJobs,
   refreshMismatchAlerts,
   ...CONDITION_STEPS,
+  countWebhookDays,
 };
 
 /**
  * Runs the checks that must notice within a minute: missing webhooks, quarantined ones whose transaction is known now, stuck
- * transactions, a wrong time zone, silence, jobs that fail or do not run, and work of Confere's own that is late.
+ * transactions, a wrong time zone, silence, jobs that fail or do not run, and work of Confere's own that is late. Last,
+ * it counts how webhooks came.
  * @throws ConfereError `unavailable` if any step failed, after all steps have run. Each failure is logged with the step's name.
  */
 export async function watch(context: Context): Promise<void> {

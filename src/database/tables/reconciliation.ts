@@ -83,6 +83,16 @@ export type ReconciliationTables = {
     run_seq: number;
     holder: string;
   };
+  webhook_days: {
+    day: string;
+    announced: number;
+    lost: number;
+    waiting: number;
+    late_p50_s: number | null;
+    late_p95_s: number | null;
+    late_max_s: number | null;
+    counted_at: Date;
+  };
   provider_budget: {
     name: string;
     tokens: number;

@@ -50,7 +50,8 @@ export function lossRate({ announced, lost }: WebhookDayStats): string | null {
   return over === 0 ? null : (lost / over).toFixed(4);
 }
 
-async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
+/** Counts a day by reading all its changes. */
+export async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
   const [start, end] = [context.calendar.startOfDay(day), context.calendar.startOfDay(addDays(day, 1))];
   const within = () =>
     context.db.selectFrom('owed_webhooks').where('event_at', '>=', start).where('event_at', '<', end);

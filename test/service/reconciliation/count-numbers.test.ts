@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { countWebhookDays, readCountedDays } from '../../../src/reconciliation/numbers/count-webhook-days.ts';
 import { readCoverage } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import {
   readAnnouncementMetrics,
@@ -52,6 +53,31 @@ test('webhooks are counted by the day of the change: announced ones, how late, a
   expect(d2).toMatchObject({ announced: 1, lost: 0, lateS: { p50: 7, p95: 7, max: 7 } });
   expect(d4).toEqual({ day: D4, announced: 0, lost: 0, waiting: 0, lateS: null });
   expect([d4, d3, d2].map((day) => day && lossRate(day))).toEqual([null, '0.2000', '0.0000']);
+});
+
+test('the watch counts each day once for the charts, the current one every five minutes', async () => {
+  await using environment = await openReconciliationEnvironment(SINCE);
+  const { context, timers } = environment;
+  await announce(environment, D3, 1, 2, 3, 100);
+  environment.provider.add(makeRow({ created: `${D3} 10:00:00`, history: ['paid'] }));
+  await environment.reconcile(D3, D3);
+  const read = () => readCountedDays(context.db, { from: D4, to: dayAgo(0) });
+  expect(await read()).toEqual([]);
+  // the days since webhooks are expected
+  expect(await countWebhookDays(context)).toBe(31);
+  const days = await read();
+  expect(days).toMatchObject(await readWebhookDays(context, { from: D4, to: dayAgo(0) }));
+  expect(days.find(({ day }) => day === D3)).toMatchObject({ announced: 4, lost: 1, lateS: { p95: 100 } });
+  expect(await countWebhookDays(context)).toBe(0);
+  await announce(environment, D1, 5);
+  await timers.advance(5 * 60_000);
+  // yesterday too, if it has hardly ended
+  expect(await countWebhookDays(context)).toBeLessThanOrEqual(2);
+  const [counted] = (await read()).filter(({ day }) => day === dayAgo(0));
+  expect(counted?.countedAt.getTime()).toBeGreaterThan(days.at(-1)?.countedAt.getTime() ?? 0);
+  await timers.advance(2 * 86_400_000);
+  await countWebhookDays(context);
+  expect((await read()).find(({ day }) => day === D1)).toMatchObject({ announced: 1, lateS: { p50: 5 } });
 });
 
 test('coverage counts days read whole after their end, empty days too, and finds the oldest unproven day', async () => {
