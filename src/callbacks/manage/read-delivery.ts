@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
+import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
 const HOUR_MS = 3_600_000;
 export const HOURS_SHOWN = 24;
@@ -11,20 +12,12 @@ export const COUNT_MAX = 10_000;
 
 export const UNDELIVERED = ['pending', 'held', 'failed'] as const;
 
-export type DeliveryHour = {
-  start: Date;
-  attempts: number;
-  delivered: number;
-  /** Of the attempts' durations, in milliseconds; undefined without attempts. */
-  p50?: number;
-  p95?: number;
-};
 export type FailedAttempt = { at: Date; status: number | null; errorClass: string; callback: string };
 export type Delivery = {
   /** By state; COUNT_MAX + 1 stands for more. */
   counts: Record<(typeof UNDELIVERED)[number], number>;
   /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour. */
-  hours: DeliveryHour[];
+  hours: AttemptSlot[];
   lastFailure: FailedAttempt | undefined;
   lastSuccessAt: Date | undefined;
   nextAttemptAt: Date | undefined;
@@ -84,14 +77,9 @@ async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]
   return rows;
 }
 
-function summarize(start: Date, all: Attempt[]): DeliveryHour {
+function summarize(start: Date, all: Attempt[]): AttemptSlot {
   const end = new Date(start.getTime() + HOUR_MS);
-  const attempts = all.filter(({ started_at: at }) => at >= start && at < end);
-  const delivered = attempts.filter((one) => one.error_class === null).length;
-  const durations = attempts.map((one) => one.duration_ms).sort((a, b) => a - b);
-  const at = (share: number): number => durations[Math.ceil(durations.length * share) - 1] ?? 0;
-  const hour = { start, attempts: attempts.length, delivered };
-  return attempts.length === 0 ? hour : { ...hour, p50: at(0.5), p95: at(0.95) };
+  return { start, ...summarizeAttempts(all.filter(({ started_at: at }) => at >= start && at < end)) };
 }
 
 async function readCounts({ db }: Context, merchantSeq: number): Promise<Delivery['counts']> {
