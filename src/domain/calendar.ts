@@ -101,6 +101,15 @@ export function listDays(from: Day, to: Day): Day[] {
   return days;
 }
 
+/** The instants at which the hours of a day begin: 23 or 25 where the clock is changed. */
+export function listHours(calendar: Calendar, day: Day): Date[] {
+  const [startMs, endMs] = [day, addDays(day, 1)].map((one) => calendar.startOfDay(one).getTime());
+  const count = Math.round(((endMs ?? 0) - (startMs ?? 0)) / HOUR_MS);
+  return Array.from({ length: count }, (_, index) => new Date((startMs ?? 0) + index * HOUR_MS));
+}
+
+const HOUR_MS = 3_600_000;
+
 function formatOffset(ms: number): string {
   const minutes = Math.round(Math.abs(ms) / 60_000);
   const two = (value: number): string => String(value).padStart(2, '0');

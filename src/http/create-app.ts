@@ -19,6 +19,7 @@ import { openingRoutes } from './api/openings.ts';
 import { platformRoutes } from './api/platforms.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
+import { seriesRoutes } from './api/series.ts';
 import { tokenRoutes } from './api/tokens.ts';
 import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
@@ -63,6 +64,7 @@ export function createApp(
     alertRoutes(context),
     mismatchRoutes(context),
     numberRoutes(context),
+    seriesRoutes(context),
     jobRoutes(context),
     inboxRoutes(context),
     merchantRoutes(context),

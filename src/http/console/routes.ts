@@ -6,7 +6,7 @@
  * data masked, and no buttons.
  *
  * `languages/` has the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them;
- * `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `lists/` has the lists, each sent by `parts/send-list.ts`; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
+ * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
  * `parts/` what they share. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
@@ -51,11 +51,13 @@ import { chooseLanguage } from './parts/choose-language.ts';
 import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
+import { deliveryCharts } from './series/show-deliveries.ts';
+import { moneyCharts } from './series/show-money.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
+  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -75,6 +77,8 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     mismatchForms(context),
     balancePage(context),
     platformNamePages(context),
+    moneyCharts(context),
+    deliveryCharts(context),
     statedLists(context),
     statedForms(context),
     reversalForms(context),

@@ -16,6 +16,7 @@ import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { platformNameSchema } from '../api/platforms.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { newReportSchema, reportFileQuerySchema } from '../api/reports.ts';
+import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
@@ -28,6 +29,7 @@ import { backfillCount, feedEvent, merchant, newMerchant, pullToken, rotatedMerc
 import { problem } from './components/problem.ts';
 import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
 import { report } from './components/reports.ts';
+import { callbackSeries, moneySeries } from './components/series.ts';
 import { webhook, webhookWithItems } from './components/webhooks.ts';
 import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
 
@@ -77,12 +79,8 @@ export const API_OPERATIONS: readonly Operation[] = [
   },
   Ledger.list('/transactions', ledger.transaction, transactionQuerySchema),
   Ledger.get('/transactions/{id}', 'One transaction and its story', ledger.transactionTimeline),
-  Ledger.get(
-    '/balances',
-    'Every account: what happened before `at`, as known before `known`',
-    ledger.balances,
-    balanceQuerySchema,
-  ),
+  Ledger.get('/balances', 'Every account before `at`, as known before `known`', ledger.balances, balanceQuerySchema),
+  Ledger.get('/series/money', 'What moved, and the balance, by day or hour', moneySeries, moneySeriesQuerySchema),
   Ledger.get('/platforms', 'The names of platforms', ledger.platformNames),
   Ledger.put(
     '/platforms',
@@ -209,6 +207,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     access: 'merchant',
   },
   Callbacks.list('/callbacks', callback, callbackQuerySchema),
+  Callbacks.get('/series/callbacks', 'How merchants answer, of a sample', callbackSeries, callbackSeriesQuerySchema),
   Callbacks.get('/callbacks/{id}', 'One callback, try by try', callbackWithAttempts),
   Callbacks.post(
     '/callbacks/{id}/redeliver',

@@ -49,6 +49,10 @@ async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.changed.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
   await ask('get', '/api/v1/balances');
+  await ask('get', `/api/v1/series/money?day=${env.today}`);
+  await ask('get', `/api/v1/series/money?platform=${env.paid.platform}`);
+  await ask('get', '/api/v1/series/money?platform=unknown', { status: 422 });
+  await ask('get', '/api/v1/series/money?from=2026-02-01&to=2026-01-01', { status: 422 });
   const body = { platform: 'p', day: env.today, balance: '-12.30', new_platform: true };
   await ask('post', '/api/v1/openings', { body, status: 201 });
   await ask('post', '/api/v1/openings', { body: { ...body, balance: '1e3' }, status: 422 });
@@ -119,6 +123,8 @@ async function askMerchants(): Promise<void> {
   await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 204 });
   await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 404 });
   await ask('get', '/api/v1/callbacks');
+  await ask('get', '/api/v1/series/callbacks');
+  await ask('get', `/api/v1/series/callbacks?day=${env.today}&from=${env.today}`, { status: 422 });
   await ask('get', '/api/v1/callbacks/{id}', { path: { id: callback.id } });
   await ask('post', '/api/v1/callbacks/{id}/redeliver', { path: { id: callback.id }, status: 202 });
   const range = { merchant: merchant.id, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDayTotals } from '../../../src/http/console/overview/read-overview.ts';
+import { readDayProofs } from '../../../src/http/console/overview/read-overview.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import {
   openReconciliationEnvironment,
@@ -180,5 +180,5 @@ test('a day proven by counts is no longer list_unstable, and the overview shows 
   expect(await environment.mismatches('list_unstable')).toMatchObject([
     { state: 'resolved', resolution: 'fresh_evidence' },
   ]);
-  expect((await readDayTotals(environment.context)).filter((day) => day.day === D4)).toMatchObject([{ proven: true }]);
+  expect(await readDayProofs(environment.context, { from: D4, to: D4 })).toMatchObject([{ proven: true }]);
 });

@@ -1,18 +1,14 @@
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
-import {
-  COUNT_MAX,
-  type Delivery,
-  type DeliveryHour,
-  SAMPLE_MAX,
-  UNDELIVERED,
-} from '../../../callbacks/manage/read-delivery.ts';
+import { COUNT_MAX, type Delivery, SAMPLE_MAX, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
+import { placeHourOf } from '../charts/place-slots.ts';
+import { renderAttempts } from '../charts/render-attempts.ts';
 import { t, words } from '../languages/translate.ts';
 import { formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { renderChart } from '../parts/render-chart.ts';
 import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
 
 /** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
@@ -68,35 +64,9 @@ function formatBounded(count: number): string {
   return count > COUNT_MAX ? t('mais de {n}', { n: formatCount(COUNT_MAX) }) : formatCount(count);
 }
 
-function renderHours({ calendar }: Context, hours: DeliveryHour[]): Html {
-  if (hours.every((hour) => hour.attempts === 0))
-    return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
-  const label = ({ start }: DeliveryHour): { label: string; title: string } => {
-    const wall = calendar.toWallTime(start);
-    return {
-      label: `${wall.slice(11, 13)}h`,
-      title: `${wall.slice(8, 10)}/${wall.slice(5, 7)} às ${wall.slice(11, 16)}`,
-    };
-  };
-  const rate = renderChart({
-    label: 'Tentativas aceitas por hora, em %',
-    series: [{ name: 'in', title: 'aceitas' }],
-    groups: hours.map((hour) => {
-      const share = hour.attempts === 0 ? undefined : Math.floor((hour.delivered * 100) / hour.attempts);
-      return { ...label(hour), values: [share] };
-    }),
-    highest: 100,
-    format: (value) => `${formatCount(value)} %`,
-  });
-  const latency = renderChart({
-    label: 'Tempo até a resposta por hora, em ms',
-    series: [
-      { name: 'in', title: 'metade até' },
-      { name: 'out', title: '95 % até' },
-    ],
-    groups: hours.map((hour) => ({ ...label(hour), values: [hour.p50, hour.p95] })),
-    format: (value) => `${formatCount(Math.round(value))} ms`,
-  });
-  return html`<h3>Taxa de sucesso</h3>${rate}<h3>Tempo até a resposta</h3>${latency}
+function renderHours({ calendar }: Context, hours: AttemptSlot[]): Html {
+  if (hours.every((hour) => hour.attempts === 0)) return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
+  const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
+  return html`${renderAttempts(points, 'Hora')}
 <p class="hint">De uma amostra de até ${SAMPLE_MAX} callbacks por hora.</p>`;
 }

@@ -1,14 +1,17 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { addDays } from '../../../domain/calendar.ts';
+import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskPlatform, maskText, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { type MoneyPoint, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
-import { lossRate, readWebhookDays, type WebhookDayStats } from '../../../reconciliation/numbers/read-webhook-days.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
+import { placeMoney, renderMoved } from '../charts/render-money.ts';
+import { renderWebhookDays } from '../charts/render-webhook-days.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
@@ -16,7 +19,6 @@ import {
   formatAge,
   formatCount,
   formatDay,
-  formatDuration,
   formatMoney,
   moment,
   money,
@@ -29,14 +31,20 @@ import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { decideVerdict } from './decide-verdict.ts';
-import { type DayTotals, readDayTotals, readInboxCounts } from './read-overview.ts';
+import {
+  type DayProof,
+  type DayTotals,
+  describeProof,
+  readDayProofs,
+  readInboxCounts,
+  readTodayTotals,
+} from './read-overview.ts';
 import { readVerdict } from './read-verdict.ts';
-import { renderDaysChart } from './render-days-chart.ts';
 import { renderAlertStrip, renderVerdict } from './render-verdict.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
-const WEBHOOK_DAYS_SHOWN = 7;
+const DAYS_SHOWN = 14;
 
 type Mismatches = OpenMismatchCount[];
 
@@ -46,15 +54,18 @@ export function overviewPage(context: Context): Router {
   router.get('/', async (request, response) => {
     const { db } = context;
     const today = context.calendar.dayOf(context.clock.now());
-    const [days, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
-      readDayTotals(context),
+    const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
+    const [moved, days, proofs, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
+      readTodayTotals(context),
+      readMoneySeries(context, shown),
+      readDayProofs(context, shown),
       readPlatformBalances(context, END_OF_TIME),
       readOpenMismatches(db),
       readInboxCounts(db),
       listRuns(db, RUNS_SHOWN, undefined),
       readCallbackCounts(db),
       readCoverage(context),
-      readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
+      readCountedDays(db, shown),
     ]);
     const names = await readPlatformNames(context, response);
     const platforms = balances.map(({ platform }) => platform);
@@ -65,13 +76,14 @@ export function overviewPage(context: Context): Router {
       full: hasRole(response, 'operator', 'accountant'),
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
-<div class="figures">${balanceCard(balances, names, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
-<section><h2>Últimos dias</h2>${renderDaysChart(days)}${renderCoverage(coverage)}</section>
+<div class="figures">${balanceCard(balances, names, canSeePersonalData(response))}<div class="today">${todayCards(moved)}</div></div>
+<section><h2>Últimos dias</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
 <section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
-<section><h2>Como os webhooks chegam</h2>${webhookDays(lately)}</section>
+<section><h2>Como os webhooks chegam</h2>${renderWebhookDays(context, lately, shown)}
+<p><a href="/charts">Todos os gráficos</a></p></section>
 <section><h2>Últimas conferências</h2>${runTable(context, runs)}
 <p><a href="/reconciliations">Todas as conferências</a></p></section>`;
     sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
@@ -101,8 +113,7 @@ ${table({
 })}</section>`;
 }
 
-function todayCards(today: DayTotals | undefined): Html | undefined {
-  if (!today) return undefined;
+function todayCards(today: DayTotals): Html {
   const plural = (count: number, one: string, many: string): string =>
     `${formatCount(count)} ${count === 1 ? one : many}`;
   return html`<section class="figure"><h2>Recebido hoje</h2><p class="big">${money(today.receipts.cents)}</p>
@@ -147,27 +158,18 @@ function renderCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }:
 }
 
 /** For each day's expected webhooks: how many arrived, how late, and how many are lost. */
-function webhookDays(days: WebhookDayStats[]): Html {
-  const seconds = (value: number | undefined) => (value === undefined ? EMPTY_VALUE : formatDuration(value));
-  const rate = (day: WebhookDayStats) => {
-    const lost = lossRate(day);
-    // a ratio of counts, not money
-    return lost === null ? EMPTY_VALUE : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
-  };
-  return table({
-    caption: 'Webhooks devidos pelas mudanças de cada dia',
-    rows: days.filter((day) => day.announced + day.lost + day.waiting > 0).toReversed(),
-    empty: 'Nenhuma mudança destes dias devia um webhook.',
-    columns: [
-      { title: 'Dia', cell: (day) => formatDay(day.day) },
-      { title: 'Chegaram', cell: (day) => formatCount(day.announced), align: 'end' },
-      { title: 'Perdidos', cell: (day) => formatCount(day.lost), align: 'end' },
-      { title: 'No prazo ainda', cell: (day) => formatCount(day.waiting), align: 'end' },
-      { title: 'Perda', cell: rate, align: 'end' },
-      { title: 'Atraso (metade)', cell: (day) => seconds(day.lateS?.p50), align: 'end' },
-      { title: 'Atraso (95 %)', cell: (day) => seconds(day.lateS?.p95), align: 'end' },
-      { title: 'O maior', cell: (day) => seconds(day.lateS?.max), align: 'end' },
-    ],
+/** What was received and paid, and under each day whether a run has proven it. */
+function renderDays(days: MoneyPoint[], proofs: DayProof[], today: Day): Html {
+  const known = new Map(proofs.map((proof) => [proof.day, proof]));
+  const points = placeMoney(days, today).map((point) => {
+    const proof = known.get(point.span);
+    const text = proof ? describeProof(proof) : '';
+    return { ...point, mark: { name: proof?.proven ? ('proven' as const) : ('open' as const), text } };
+  });
+  return renderMoved(points, {
+    slotTitle: 'Dia',
+    marks: { proven: 'provado', open: 'ainda não provado' },
+    columns: [{ title: 'Prova', cell: ({ mark }) => mark.text }],
   });
 }
 

@@ -12,6 +12,7 @@ const NAVIGATION = [
   ['/', 'Visão geral'],
   ['/transactions', 'Transações'],
   ['/balances', 'Saldos'],
+  ['/charts', 'Gráficos'],
   ['/alerts', 'Alertas'],
   ['/mismatches', 'Divergências'],
   ['/inbox', 'Webhooks'],

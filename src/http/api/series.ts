@@ -1,0 +1,90 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import { type AttemptSlot, sampleAttempts, sampleSizeOf } from '../../callbacks/manage/sample-attempts.ts';
+import type { Context } from '../../context.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
+import { addDays, type Day, listDays, listHours } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { checkDays, type MoneyPoint, readMoneySeries } from '../../ledger/read/read-money-series.ts';
+import { requireRole } from '../access/authorize.ts';
+import { listVisiblePlatforms } from '../access/list-visible-platforms.ts';
+import { createRouter } from '../create-router.ts';
+import { parseQuery } from '../parse-request.ts';
+import { day, platform } from './fields.ts';
+
+const DAYS = 30;
+const range = {
+  day: day.optional().describe('this day, hour by hour; not together with from or to'),
+  from: day.optional(),
+  to: day.optional(),
+};
+export const moneySeriesQuerySchema = z.object({ ...range, platform: platform.optional() });
+export const callbackSeriesQuerySchema = z.object(range);
+
+/** What the console's charts show: by day, or by hour of one day. How webhooks came is in `/numbers`. */
+export function seriesRoutes(context: Context): Router {
+  const router = createRouter();
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  router.get('/series/money', requireRole('viewer'), async (request, response) => {
+    const query = parseQuery(request, moneySeriesQuerySchema);
+    if (query.platform !== undefined && !(await listVisiblePlatforms(reading, response)).includes(query.platform))
+      throw refuse('platform', 'has no entry');
+    const asked = { ...readRange(context, query), platform: query.platform };
+    const points = await readMoneySeries(reading, asked);
+    response.json({ by: 'day' in asked ? 'hour' : 'day', points: points.map(presentMoney) });
+  });
+
+  router.get('/series/callbacks', requireRole('viewer'), async (request, response) => {
+    const asked = readRange(context, parseQuery(request, callbackSeriesQuerySchema));
+    const { starts, end } = listStarts(context, asked);
+    const slots = await sampleAttempts(reading.db, starts, end);
+    response.json({
+      by: 'day' in asked ? 'hour' : 'day',
+      sample_max: sampleSizeOf(starts.length),
+      points: slots.map(presentAttempts),
+    });
+  });
+  return router;
+}
+
+type Range = { day: Day } | { from: Day; to: Day };
+type RangeQuery = { day?: string | undefined; from?: string | undefined; to?: string | undefined };
+
+function readRange(context: Context, query: RangeQuery): Range {
+  if (query.day !== undefined) {
+    if (query.from !== undefined || query.to !== undefined) throw refuse('day', 'does not go with from or to');
+    return { day: query.day };
+  }
+  const to = query.to ?? context.calendar.dayOf(context.clock.now());
+  const from = query.from ?? addDays(to, 1 - DAYS);
+  checkDays(from, to);
+  return { from, to };
+}
+
+/** The instants at which the days begin, or the hours of a day. */
+function listStarts({ calendar }: Context, asked: Range): { starts: Date[]; end: Date } {
+  const starts =
+    'day' in asked
+      ? listHours(calendar, asked.day)
+      : listDays(asked.from, asked.to).map((one) => calendar.startOfDay(one));
+  return { starts, end: calendar.startOfDay(addDays('day' in asked ? asked.day : asked.to, 1)) };
+}
+
+function presentMoney({ span, sums }: MoneyPoint) {
+  return {
+    at: span,
+    receipts: sums ? formatAmount(sums.receipts) : null,
+    payments: sums ? formatAmount(sums.payments) : null,
+    commissions: sums ? formatAmount(sums.commissions) : null,
+    balance: sums ? formatAmount(sums.balance) : null,
+  };
+}
+
+function presentAttempts({ start, attempts, delivered, p50, p95 }: AttemptSlot) {
+  return { start: start.toISOString(), attempts, delivered, p50_ms: p50 ?? null, p95_ms: p95 ?? null };
+}
+
+function refuse(field: string, fault: string): ConfereError {
+  return new ConfereError('invalid_request', `${field} ${fault}`, { fields: { [field]: [fault] } });
+}

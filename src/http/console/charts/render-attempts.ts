@@ -1,0 +1,51 @@
+import type { AttemptFigures } from '../../../callbacks/manage/sample-attempts.ts';
+import { formatCount } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { Slot } from './chart.ts';
+import type { Place } from './place-slots.ts';
+import { renderChart } from './render-chart.ts';
+
+/** An hour or a day, and its attempts. */
+export type AttemptPoint = Place & { figures: AttemptFigures };
+
+const WHOLE = 10_000n;
+
+/** Renders how merchants answered: the share of accepted attempts, and the time until the answer. */
+export function renderAttempts(points: readonly AttemptPoint[], slotTitle: 'Dia' | 'Hora'): Html {
+  const by = slotTitle === 'Dia' ? 'por dia' : 'por hora';
+  const places = points.map((point) => ({ ...point, unknown: 'sem tentativas' }));
+  const share = renderChart<AttemptPoint & Slot>({
+    id: 'accepted',
+    title: `Tentativas aceitas ${by}`,
+    form: 'bars',
+    unit: 'share',
+    series: ['Aceitas'],
+    slotTitle,
+    slots: places.map((point) => ({ ...point, values: [shareOf(point.figures)] })),
+    includes: [WHOLE],
+    columns: [{ title: 'Tentativas na amostra', cell: ({ figures }) => formatCount(figures.attempts), align: 'end' }],
+  });
+  const latency = renderChart<AttemptPoint & Slot>({
+    id: 'latency',
+    title: `Tempo até a resposta ${by}`,
+    form: 'lines',
+    unit: 'ms',
+    series: ['Metade até', '95 % até'],
+    slotTitle,
+    slots: places.map((point) => {
+      const { p50, p95 } = point.figures;
+      return { ...point, values: [toInteger(p50), toInteger(p95)] };
+    }),
+    includes: [0n],
+  });
+  return html`<h3>Taxa de sucesso</h3>${share}<h3>Tempo até a resposta</h3>${latency}`;
+}
+
+/** Hundredths of a percent. Rounded down: 100 % means all. */
+function shareOf({ attempts, delivered }: AttemptFigures): bigint | undefined {
+  return attempts === 0 ? undefined : (BigInt(delivered) * WHOLE) / BigInt(attempts);
+}
+
+function toInteger(ms: number | undefined): bigint | undefined {
+  return ms === undefined ? undefined : BigInt(Math.round(ms));
+}

@@ -1,0 +1,86 @@
+import type { Context } from '../../../context.ts';
+import { type Day, listDays } from '../../../domain/calendar.ts';
+import type { CountedWebhookDay } from '../../../reconciliation/numbers/count-webhook-days.ts';
+import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import type { TableColumn } from '../parts/page-components.ts';
+import type { Slot } from './chart.ts';
+import { formatValue } from './format-value.ts';
+import { type Place, placeDay } from './place-slots.ts';
+import { renderChart } from './render-chart.ts';
+
+type Point = Place & { counted: CountedWebhookDay | undefined };
+
+const WHOLE = 10_000n;
+
+/** Renders how webhooks came, by the day of the change: the share that was lost, and how late the others were. */
+export function renderWebhookDays(
+  { calendar, clock }: Context,
+  counted: readonly CountedWebhookDay[],
+  { from, to }: { from: Day; to: Day },
+): Html {
+  const today = calendar.dayOf(clock.now());
+  const known = new Map(counted.map((day) => [day.day, day]));
+  const points = listDays(from, to).map((day): Point => {
+    const own = known.get(day);
+    return { ...placeDay(day, today), counted: own, unknown: own ? 'nenhum devido' : 'ainda não contado' };
+  });
+  const last = counted.at(-1)?.countedAt;
+  return html`<h3>Perdidos</h3>${renderLost(points)}<h3>Atraso</h3>${renderLate(points)}
+<p class="hint">Dos webhooks que as mudanças de cada dia deviam. Um webhook está perdido se não chega no prazo; a mudança é aplicada assim mesmo.${
+    last && html` O vigia contou o último dia em ${moment(calendar, last)}.`
+  }</p>`;
+}
+
+function renderLost(points: Point[]): Html {
+  const number = (title: string, of: (day: CountedWebhookDay) => number): TableColumn<Point & Slot> => ({
+    title,
+    cell: ({ counted }): Part => (counted ? formatCount(of(counted)) : EMPTY_VALUE),
+    align: 'end',
+  });
+  return renderChart<Point & Slot>({
+    id: 'lost',
+    title: 'Webhooks perdidos por dia',
+    form: 'bars',
+    unit: 'share',
+    series: ['Perdidos'],
+    slotTitle: 'Dia',
+    slots: points.map((point) => ({ ...point, values: [shareLost(point.counted)] })),
+    columns: [
+      number('Chegaram', (day) => day.announced),
+      number('Não chegaram', (day) => day.lost),
+      number('No prazo ainda', (day) => day.waiting),
+    ],
+  });
+}
+
+function renderLate(points: Point[]): Html {
+  const seconds = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
+  return renderChart<Point & Slot>({
+    id: 'late',
+    title: 'Atraso dos webhooks por dia',
+    form: 'lines',
+    unit: 'seconds',
+    series: ['Metade até', '95 % até'],
+    slotTitle: 'Dia',
+    slots: points.map((point) => {
+      const late = point.counted?.lateS;
+      return { ...point, values: [seconds(late?.p50), seconds(late?.p95)] };
+    }),
+    includes: [0n],
+    columns: [
+      {
+        title: 'O maior',
+        cell: ({ counted }) => (counted?.lateS ? formatValue(BigInt(counted.lateS.max), 'seconds') : EMPTY_VALUE),
+        align: 'end',
+      },
+    ],
+  });
+}
+
+/** Hundredths of a percent of those whose grace is over; rounded up, so that one lost webhook is never 0 %. */
+function shareLost(day: CountedWebhookDay | undefined): bigint | undefined {
+  if (day === undefined || day.announced + day.lost === 0) return undefined;
+  const over = BigInt(day.announced + day.lost);
+  return (BigInt(day.lost) * WHOLE + over - 1n) / over;
+}

@@ -1,0 +1,81 @@
+/** The fields of the charts' forms: days, and a platform. A wrong field keeps the form and says what is wrong. */
+import type { Request, Response } from 'express';
+import type { Context } from '../../../context.ts';
+import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { SERIES_DAYS_MAX } from '../../../ledger/read/read-money-series.ts';
+import { listVisiblePlatforms } from '../../access/list-visible-platforms.ts';
+import { choiceField, type Draft, inputField, namePlatform } from '../balances/form-fields.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { filterForm } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
+
+const DAYS_SHOWN = 30;
+
+export type Period = { from: Day; to: Day };
+
+/** Starts a form with what the address gives, and else these values. */
+export function readDraft(request: Request, otherwise: Record<string, string>): Draft {
+  const given = ([name, value]: [string, string]): [string, string] => {
+    const typed = request.query[name];
+    return [name, typeof typed === 'string' && typed !== '' ? typed : value];
+  };
+  return { values: Object.fromEntries(Object.entries(otherwise).map(given)), faults: {} };
+}
+
+/** The last days up to today. */
+export function recentPeriod(today: Day): Period {
+  return { from: addDays(today, 1 - DAYS_SHOWN), to: today };
+}
+
+/** Reads the days of a form, at most SERIES_DAYS_MAX that have begun, and notes what is wrong with them. */
+export function readPeriod(draft: Draft, today: Day): Period | undefined {
+  const { from = '', to = '' } = draft.values;
+  for (const name of ['from', 'to']) if (!isDay(draft.values[name] ?? '')) draft.faults[name] = 'Escolha um dia.';
+  if (hasFaults(draft)) return undefined;
+  if (to > today) draft.faults.to = 'Este dia ainda não começou.';
+  else if (from > to) draft.faults.from = 'O primeiro dia vem depois do último.';
+  else if (addDays(from, SERIES_DAYS_MAX) <= to) draft.faults.from = `Escolha no máximo ${SERIES_DAYS_MAX} dias.`;
+  return hasFaults(draft) ? undefined : { from, to };
+}
+
+/** Reads one day that has begun, and notes what is wrong with it. */
+export function readOneDay(draft: Draft, today: Day): Day | undefined {
+  const { day = '' } = draft.values;
+  if (!isDay(day)) draft.faults.day = 'Escolha um dia.';
+  else if (day > today) draft.faults.day = 'Este dia ainda não começou.';
+  return hasFaults(draft) ? undefined : day;
+}
+
+/** The platforms that this caller may choose, by their ids, with their names. */
+export async function listPlatforms(context: Context, response: Response): Promise<ReadonlyMap<string, string>> {
+  const names = await readPlatformNames(context, response);
+  const visible = await listVisiblePlatforms(context, response);
+  return new Map(visible.map((one) => [one, names.get(one) ?? namePlatform(one)]));
+}
+
+/** Reads the platform of a form; undefined for all. An unknown one is a fault: it must not show all instead. */
+export function readPlatform(draft: Draft, platforms: ReadonlyMap<string, string>): string | undefined {
+  const { platform = '' } = draft.values;
+  if (platform === '') return undefined;
+  if (!platforms.has(platform)) draft.faults.platform = 'Não há lançamento desta plataforma. Escolha uma da lista.';
+  return platform;
+}
+
+export function hasFaults({ faults }: Draft): boolean {
+  return Object.keys(faults).length > 0;
+}
+
+/** A form by GET, so that a chart has an address. */
+export function chartForm(request: Request, fields: Part): Html {
+  return filterForm(request.path, fields, Object.keys(request.query).length > 0);
+}
+
+export function periodFields(draft: Draft, today: Day): Html {
+  const max = html` type="date" max="${today}"`;
+  return html`${inputField(draft, { name: 'from', label: 'De' }, max)}${inputField(draft, { name: 'to', label: 'Até' }, max)}`;
+}
+
+export function platformField(draft: Draft, platforms: ReadonlyMap<string, string>): Html {
+  const words = Object.fromEntries(platforms);
+  return choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { amount, component, instant } from '../fields.ts';
+
+const by = z.enum(['day', 'hour']);
+const nullableAmount = amount.nullable();
+
+export const moneySeries = component('MoneySeries', {
+  by,
+  points: z.array(
+    z.object({
+      at: z.string().describe("a day, or an hour `2026-11-21 08`, of the provider's calendar"),
+      receipts: nullableAmount.describe('less what was refunded; null before the first entry and in the future'),
+      payments: nullableAmount.describe('less what came back'),
+      commissions: nullableAmount,
+      balance: nullableAmount.describe('available + held at the end'),
+    }),
+  ),
+});
+
+export const callbackSeries = component('CallbackSeries', {
+  by,
+  sample_max: z.int().describe('attempts of a point that are sampled at most'),
+  points: z.array(
+    z.object({
+      start: instant,
+      attempts: z.int().describe('in the sample'),
+      delivered: z.int(),
+      p50_ms: z.int().nullable().describe('null without attempts'),
+      p95_ms: z.int().nullable(),
+    }),
+  ),
+});

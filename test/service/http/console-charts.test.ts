@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
+import { countWebhookDays } from '../../../src/reconciliation/numbers/count-webhook-days.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
+
+/** A platform id that is a person's CPF. */
+const CPF = '11144477735';
+
+let env: ConsoleEnvironment;
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  await setPlatformName(env.context, { platform: env.paid.platform ?? '', name: 'Loja Centro', actor: 'test' });
+  const headers = { authorization: `Bearer ${env.tokens.admin}` };
+  const entered = { platform: CPF, day: env.today, kind: 'other', amount: '1.00', note: 'tarifa', new_platform: true };
+  const address = `${env.url}/api/v1/adjustments`;
+  expect((await fetch(address, { method: 'POST', headers, body: JSON.stringify(entered) })).status).toBe(201);
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+const formatted = (day: string): string => day.split('-').toReversed().join('/');
+
+test('the charts of money show each day with its values and a link to its report, and the API says the same', async () => {
+  const { get } = await openConsoleSession(env, 'viewer');
+  const { status, html } = await get(`/charts?from=${addDays(env.today, -6)}&to=${env.today}`);
+  expect(status).toBe(200);
+  const answer = await fetch(`${env.url}/api/v1/series/money?from=${addDays(env.today, -6)}&to=${env.today}`, {
+    headers: { authorization: `Bearer ${env.tokens.viewer}` },
+  });
+  const { points } = (await answer.json()) as { points: { at: string; receipts: string; balance: string }[] };
+  expect(points).toHaveLength(7);
+  const brazilian = (amount: string): string =>
+    `R$ ${amount.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`.replace('R$ -', '-R$ ');
+  for (const { at, receipts, balance } of points) {
+    expect(html).toContain(
+      `<a href="/reports?day=${at}" aria-label="${formatted(at)}: Recebido ${brazilian(receipts)}`,
+    );
+    expect(html).toContain(`${formatted(at)}: Saldo ${brazilian(balance)}`);
+  }
+});
+
+test('a platform is chosen by its name, and one that is a document is withheld from viewers', async () => {
+  const [viewer, operator] = [await openConsoleSession(env, 'viewer'), await openConsoleSession(env, 'operator')];
+  const { html } = await viewer.get('/charts/hours');
+  expect(html).toContain(`<option value="${env.paid.platform}">Loja Centro</option>`);
+  expect(html).not.toContain(CPF);
+  expect((await viewer.get(`/charts?platform=${CPF}`)).status).toBe(422);
+  const chosen = await operator.get(`/charts?platform=${CPF}`);
+  expect([chosen.status, chosen.html.includes(`<option value="${CPF}" selected>`)]).toEqual([200, true]);
+  expect(chosen.html).toContain(`${formatted(env.today)}: Saldo R$ 1,00`);
+});
+
+test.each([
+  ['/charts?from=2026-02-30', 'Escolha um dia.'],
+  ['/charts?from=2026-01-02&to=2026-01-01', 'O primeiro dia vem depois do último.'],
+  ['/charts?from=2026-01-01&to=2026-04-03', 'Escolha no máximo 92 dias.'],
+  ['/charts?to=2999-01-01', 'Este dia ainda não começou.'],
+  ['/charts?platform=unknown', 'Não há lançamento desta plataforma.'],
+  ['/charts/hours?day=2999-01-01', 'Este dia ainda não começou.'],
+  ['/charts/webhooks?from=x', 'Escolha um dia.'],
+  ['/charts/callbacks?from=2026-01-01&to=2026-04-03', 'Escolha no máximo 92 dias.'],
+])('a wrong field of %s keeps the form and says in Portuguese: %s', async (address, fault) => {
+  const { get } = await openConsoleSession(env, 'viewer');
+  const { status, text, html } = await get(address);
+  expect(status).toBe(422);
+  expect(text).toContain(fault);
+  expect(html).toContain('aria-invalid="true"');
+  const [, value = ''] = /=([^&]*)$/.exec(address) ?? [];
+  if (!address.includes('platform')) expect(html).toContain(`value="${value}"`);
+  expect(html).not.toContain('<svg viewBox="0 0 8');
+});
+
+test('webhooks that nobody has counted yet are said to be unknown, and shown once the watch has counted them', async () => {
+  const { get } = await openConsoleSession(env, 'viewer');
+  expect((await get('/charts/webhooks')).text).toContain('Webhooks perdidos por dia: ainda não contado.');
+  const day = addDays(env.today, -2);
+  const lost = { transaction_seq: 1, due_at: new Date(), settled_at: new Date() };
+  const event_at = env.context.calendar.toInstant(`${day} 12:00:00`);
+  await env.context.db
+    .insertInto('owed_webhooks')
+    .values([
+      { event_seq: 900_001, event_at, ...lost, announced_at: null },
+      ...[2, 3, 4].map((seconds) => ({
+        ...{ event_seq: 900_000 + seconds, event_at, ...lost },
+        announced_at: new Date(event_at.getTime() + seconds * 1000),
+      })),
+    ])
+    .execute();
+  await countWebhookDays(env.context);
+  for (const address of ['/charts/webhooks', '/']) {
+    const { text, html } = await get(address);
+    expect(html).toContain(`${formatted(day)}: Perdidos 25 %`);
+    expect(html).toContain(`${formatted(day)}: Metade até 3 s, 95 % até 4 s`);
+    expect(text).toContain('O vigia contou o último dia em');
+  }
+});
+
+test('one day of callbacks is shown by hour, several by day', async () => {
+  const { get } = await openConsoleSession(env, 'viewer');
+  const callback = await env.context.db.selectFrom('callbacks').select('seq').executeTakeFirstOrThrow();
+  await env.context.db
+    .insertInto('callback_attempts')
+    .values({
+      ...{ callback_seq: callback.seq, number: 1, started_at: env.context.clock.now(), duration_ms: 87 },
+      ...{ response_status: 200, request_headers: '{}' },
+    })
+    .execute();
+  const wall = env.context.calendar.toWallTime(env.context.clock.now());
+  const [day, hour] = [wall.slice(0, 10), wall.slice(11, 13)];
+  const byHour = await get(`/charts/callbacks?from=${day}&to=${day}`);
+  expect(byHour.html).toContain(`${formatted(day)}, ${hour}h: Metade até 87 ms, 95 % até 87 ms`);
+  expect((await get('/charts/callbacks')).html).toContain(`${formatted(day)}: Aceitas 100 %`);
+});
