@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page, type Browser as RunningBrowser } from 'playwright-core';
 
 const ARGS = [
@@ -70,4 +71,24 @@ export async function logIn(page: Page, url: string, token: string): Promise<voi
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Entrar' }).click();
   await page.getByRole('navigation', { name: 'Principal' }).waitFor();
+}
+
+/**
+ * Checks the page that is open with axe-core, also what is folded away. The script runs in the page by the debugger, which
+ * its Content-Security-Policy does not forbid.
+ * @param rules `all`: those for WCAG 2.2 A and AA, and best practices; `colours`: those alone that depend on the theme.
+ * @returns a line for each violation: the page, the rule, how many elements, the first one, and what is wrong with it.
+ */
+export async function findViolations(page: Page, name: string, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const options = {
+    resultTypes: ['violations'],
+    ...(rules === 'colours' ? { runOnly: ['cat.color'] } : { rules: { 'target-size': { enabled: true } } }),
+  };
+  const found = await page.evaluate(`(async () => {
+    for (const one of document.querySelectorAll('details')) one.open = true;
+    const { violations } = await axe.run(document, ${JSON.stringify(options)});
+    return violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(' '), nodes[0].failureSummary]);
+  })()`);
+  return (found as unknown[][]).map((one) => [name, ...one].join(' | '));
 }

@@ -2,10 +2,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
-import { closeBrowser, logIn, openBrowser } from './browser.ts';
+import { closeBrowser, findViolations, logIn, openBrowser } from './browser.ts';
 
 /** SCREENSHOTS=1 writes a picture of each page here. */
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
@@ -15,12 +17,12 @@ const PATIENCE_MS = 180_000;
 
 const THEMES = {
   desktop: { size: { width: 1280, height: 900 } },
-  phone: { size: { width: 390, height: 844 } },
+  phone: { size: { width: 360, height: 780 } },
   dark: { size: { width: 1280, height: 900 }, dark: true },
 };
 
 let env: ConsoleEnvironment;
-let addresses: [name: string, address: string, heading: string | RegExp][];
+let addresses: [name: string, address: string, heading: string | RegExp, status?: number][];
 
 beforeAll(async () => {
   env = await openConsoleEnvironment();
@@ -39,6 +41,7 @@ beforeAll(async () => {
     .where('kind', '=', 'duplicate_reference')
     .executeTakeFirst();
   await addAttempts(env.context);
+  await countWebhookDays(env.context);
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   addresses = [
@@ -50,6 +53,13 @@ beforeAll(async () => {
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['balances', '/balances', 'Saldos'],
+    ['charts', '/charts', 'Gráficos'],
+    ['charts-quarter', `/charts?from=${addDays(env.today, -91)}&to=${env.today}`, 'Gráficos'],
+    ['charts-wrong', '/charts?from=2026-02-02&to=2026-02-01&platform=unknown', 'Gráficos', 422],
+    ['charts-hours', '/charts/hours', 'Gráficos'],
+    ['charts-webhooks', '/charts/webhooks', 'Gráficos'],
+    ['charts-callbacks', '/charts/callbacks', 'Gráficos'],
+    ['charts-callbacks-day', `/charts/callbacks?from=${env.today}&to=${env.today}`, 'Gráficos'],
     ['statements', '/balances/statements', 'Saldos informados'],
     ['adjustments', '/balances/adjustments', 'Ajustes'],
     ['openings', '/balances/openings', 'Saldos iniciais'],
@@ -86,27 +96,45 @@ afterAll(async () => {
 
 describe.each(Object.entries(THEMES))('%s', (theme, options) => {
   test(
-    'every page opens, fits the window and gives the browser nothing to complain of',
+    'every page opens, fits the window, is accessible, and gives the browser nothing to complain of',
     async () => {
       await using opened = await openBrowser(env.url, options);
       const { page } = opened;
       await page.goto(`${env.url}/login`);
+      // only colours depend on the theme
+      const rules = theme === 'dark' ? 'colours' : 'all';
+      const violations = await findViolations(page, 'login', rules);
       await shoot(page, theme, 'login');
       await logIn(page, env.url, env.tokens.admin);
-      for (const [name, address, heading] of addresses) {
+      for (const [name, address, heading, status = 200] of addresses) {
         const answer = await page.goto(`${env.url}${address}`);
-        expect(answer?.status(), name).toBe(200);
+        expect(answer?.status(), name).toBe(status);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         const wider = await page.evaluate(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         );
         expect(wider, `${name} is wider than the window`).toBe(0);
         await shoot(page, theme, name);
+        violations.push(...(await findViolations(page, name, rules)));
       }
-      expect(opened.complaints).toEqual([]);
+      expect(violations).toEqual([]);
+      expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
     },
     PATIENCE_MS,
   );
+});
+
+test('a page that is not accessible is found out, in every theme', async () => {
+  await using opened = await openBrowser(env.url, { dark: true });
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.viewer);
+  await page.evaluate(
+    "document.querySelector('h1, h2').style.color = '#444'; document.querySelector('main').append(document.createElement('select'))",
+  );
+  const rulesOf = async (rules: 'all' | 'colours') =>
+    (await findViolations(page, 'overview', rules)).map((line) => line.split(' | ')[1]).sort();
+  expect(await rulesOf('all')).toEqual(['color-contrast', 'select-name']);
+  expect(await rulesOf('colours')).toEqual(['color-contrast']);
 });
 
 test.each([360, 820, 1024])(
@@ -115,7 +143,7 @@ test.each([360, 820, 1024])(
     await using opened = await openBrowser(env.url, { size: { width, height: 900 } });
     const { page } = opened;
     await logIn(page, env.url, env.tokens.operator);
-    for (const address of ['/', '/transactions', '/reconciliations', '/callbacks']) {
+    for (const address of ['/', '/transactions', '/charts', '/reconciliations', '/callbacks']) {
       await page.goto(`${env.url}${address}`);
       expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
     }
