@@ -65,7 +65,8 @@ function formatBounded(count: number): string {
 }
 
 function renderHours({ calendar }: Context, hours: AttemptSlot[]): Html {
-  if (hours.every((hour) => hour.attempts === 0)) return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
+  if (hours.every((hour) => hour.attempts === 0))
+    return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
   return html`${renderAttempts(points, 'Hora')}
 <p class="hint">De uma amostra de até ${SAMPLE_MAX} callbacks por hora.</p>`;

@@ -9,6 +9,7 @@ export const PARTS_EN = {
   Webhooks: 'Webhooks',
   Conferências: 'Reconciliations',
   Relatórios: 'Reports',
+  Gráficos: 'Charts',
   Lojistas: 'Merchants',
   Callbacks: 'Callbacks',
   Sistema: 'System',
