@@ -1,6 +1,7 @@
 /** Checks of the configuration that need more than one value. */
 import { type Environment, SECRET_BYTES_MIN } from './config-environment.ts';
 import { isLoopbackName, isPlainHttp } from './config-fields.ts';
+import { EVERYBODY } from './config-oidc-fields.ts';
 
 export type Needs = { provider?: boolean; web?: boolean };
 type Name = keyof Environment;
@@ -28,7 +29,28 @@ export function checkTogether(usable: Environment, given: Given, needs: Needs): 
     if (url !== undefined && isPlainHttp(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
       faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);
   }
+  faults.push(...checkOidc(usable, given));
   if (needs.web) faults.push(...checkWebhookAuth(usable, given));
+  return faults;
+}
+
+const GOOGLE = 'https://accounts.google.com';
+
+function checkOidc(usable: Environment, { isSet }: Given): string[] {
+  const { OIDC_ISSUER, OIDC_ROLES = [] } = usable;
+  if (OIDC_ISSUER === undefined) {
+    const named = (['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const).find((name) => usable[name]);
+    return named && !isSet('OIDC_ISSUER') ? [`OIDC_ISSUER: required with ${named}: the address of the issuer`] : [];
+  }
+  const faults: string[] = [];
+  if (!isSet('OIDC_CLIENT_ID'))
+    faults.push('OIDC_CLIENT_ID: required with OIDC_ISSUER: the id under which the issuer knows Confere');
+  if (!isSet('OIDC_ROLES'))
+    faults.push('OIDC_ROLES: required with OIDC_ISSUER: which group has which role, such as admins=admin');
+  if (!isSet('PUBLIC_URL'))
+    faults.push('PUBLIC_URL: required with OIDC_ISSUER: the address to which the issuer sends people back');
+  if (new URL(OIDC_ISSUER).origin === GOOGLE && OIDC_ROLES.some(({ group }) => group === EVERYBODY))
+    faults.push(`OIDC_ROLES: ${EVERYBODY} would let in every account of Google: name your domain by the claim hd`);
   return faults;
 }
 

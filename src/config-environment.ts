@@ -22,6 +22,7 @@ import {
   webhookHmac,
 } from './config-fields.ts';
 import { channelFields, emailList } from './config-mail-fields.ts';
+import { oidcFields } from './config-oidc-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
@@ -64,6 +65,7 @@ export const environment = z.object({
   TRUST_PROXY: trustProxy.optional(),
   QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),
   ADMIN_TOKEN: z.string().refine(isLongEnough, `must be at least ${SECRET_BYTES_MIN} bytes`).optional(),
+  ...oidcFields,
   ALLOW_PLAIN_HTTP: booleanText.default(false),
   SECRET_KEY: secretKey.optional(),
   SPOOL_DIR: z.string().min(1).optional(),

@@ -11,7 +11,7 @@ import { transact } from '../database/transact.ts';
 import type { WakeSignal } from '../runtime/wake-signal.ts';
 
 export type AuditedAction = {
-  /** A token's id, or `command`. */
+  /** The id of a token or a user, or `command`. */
   actor: string;
   action: string;
   target: string;
@@ -136,8 +136,8 @@ async function changeOnce<T>(
 }
 
 /**
- * Records an action that a token may do at most `times` within `ms`, unless the limit is reached. The token's row is
- * locked, so concurrent actions on all replicas are counted one after another.
+ * Records an action that a caller may do at most `times` within `ms`, unless the limit is reached. The row of the token or
+ * the user is locked, so concurrent actions on all replicas are counted one after another.
  * @returns whether the action is allowed, and so recorded.
  */
 export async function auditWithinLimit(
@@ -147,6 +147,7 @@ export async function auditWithinLimit(
 ): Promise<boolean> {
   return await transact(context.db, async (trx) => {
     await trx.selectFrom('tokens').select('seq').where('id', '=', done.actor).forUpdate().execute();
+    await trx.selectFrom('users').select('seq').where('id', '=', done.actor).forUpdate().execute();
     const row = await trx
       .selectFrom('audit')
       .select((eb) => eb.fn.countAll<number>().as('count'))

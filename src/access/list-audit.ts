@@ -8,6 +8,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SHOWING_ACTIONS } from './audit.ts';
+import { readActorNames } from './users.ts';
 
 export type AuditFilter = {
   actor?: string | undefined;
@@ -30,7 +31,11 @@ export async function listAudit(db: Reader, filter: AuditFilter, page: Page) {
     filter.target === undefined
       ? await select(db, filter, page).execute()
       : await readAbout(db, filter.target, filter, page);
-  return rows.map(present);
+  const names = await readActorNames(
+    db,
+    rows.map(({ actor }) => actor),
+  );
+  return rows.map((row) => present(row, names));
 }
 
 async function readAbout(db: Reader, target: string, filter: AuditFilter, page: Page): Promise<Row[]> {
@@ -79,12 +84,13 @@ function select(db: Reader, filter: AuditFilter, page: Page, hint = sql``) {
   return query;
 }
 
-function present(row: Row) {
+function present(row: Row, names: Map<string, string>) {
   return {
     seq: row.seq,
     id: `au_${row.seq}`,
     at: row.at.toISOString(),
     actor: row.actor,
+    actor_name: names.get(row.actor) ?? null,
     action: row.action,
     target: row.target,
     detail: row.detail,

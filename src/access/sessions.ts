@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import type { Role } from './roles.ts';
+import { isRole, type Role } from './roles.ts';
 import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLiveTokens } from './tokens.ts';
+import { issuerName } from './users.ts';
 
 export const SESSION_MS = 12 * 3_600_000;
 
@@ -13,7 +14,6 @@ export const SESSION_MS = 12 * 3_600_000;
  * @throws ConfereError `unauthorized` if the token is not valid any more.
  */
 export async function openSession(context: Pick<Context, 'db' | 'clock' | 'config'>, token: string): Promise<string> {
-  const session = randomBytes(32).toString('base64url');
   const now = context.clock.now();
   const hash = hashToken(token);
   const isAdmin = await isAdminHash(context, hash);
@@ -21,13 +21,32 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
     ? undefined
     : await selectLiveTokens(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
   if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token is revoked or has expired');
-  await context.db.deleteFrom('sessions').where('expires_at', '<', now).execute();
-  await context.db
+  return await storeSession(context, { token_seq: row?.seq ?? null, opened_with: hash });
+}
+
+/**
+ * Opens a session of the console for a user. The role is fixed until the session ends: a group that the user joined or left
+ * counts at the next login.
+ * @param user.seq the user's row number. @returns the cookie's text; only its hash is stored.
+ */
+export async function openUserSession(
+  context: Pick<Context, 'db' | 'clock'>,
+  user: { seq: number; role: Role },
+): Promise<string> {
+  return await storeSession(context, { user_seq: user.seq, role: user.role });
+}
+
+type Opened = { token_seq: number | null; opened_with: Buffer } | { user_seq: number; role: Role };
+
+async function storeSession({ db, clock }: Pick<Context, 'db' | 'clock'>, opened: Opened): Promise<string> {
+  const session = randomBytes(32).toString('base64url');
+  const now = clock.now();
+  await db.deleteFrom('sessions').where('expires_at', '<', now).execute();
+  await db
     .insertInto('sessions')
     .values({
+      ...opened,
       session_hash: hashOf(session),
-      token_seq: row?.seq ?? null,
-      opened_with: hash,
       created_at: now,
       expires_at: new Date(now.getTime() + SESSION_MS),
     })
@@ -35,15 +54,19 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
   return session;
 }
 
-/** @returns the caller of a session; undefined once it has expired, or its token is not valid any more. */
+/**
+ * @returns the caller of a session; undefined once it has expired, its token is not valid any more, or people log in by
+ * another issuer than the one that named its user.
+ */
 export async function findSession(context: Context, session: string): Promise<Caller | undefined> {
   const now = context.clock.now();
   const row = await context.db
     .selectFrom('sessions')
-    .select(['token_seq', 'opened_with'])
+    .select(['token_seq', 'opened_with', 'user_seq', 'role'])
     .where('session_hash', '=', hashOf(session))
     .where('expires_at', '>', now)
     .executeTakeFirst();
+  if (row?.user_seq) return await findUser(context, row.user_seq, row.role ?? '');
   // opened before sessions stored the hash
   if (!row?.opened_with) return undefined;
   if (row.token_seq === null) return (await isAdminHash(context, row.opened_with)) ? ADMIN_CALLER : undefined;
@@ -53,6 +76,12 @@ export async function findSession(context: Context, session: string): Promise<Ca
     .where('token_hash', '=', row.opened_with)
     .executeTakeFirst();
   return token && { id: token.id, role: token.role as Role };
+}
+
+async function findUser({ db, config }: Context, seq: number, role: string): Promise<Caller | undefined> {
+  const user = await db.selectFrom('users').select(['id', 'name', 'issuer']).where('seq', '=', seq).executeTakeFirst();
+  if (!user || !isRole(role) || user.issuer !== issuerName(config.OIDC_ISSUER)) return undefined;
+  return { id: user.id, role, ...(user.name === null ? {} : { name: user.name }) };
 }
 
 export async function closeSession(context: Pick<Context, 'db'>, session: string): Promise<void> {

@@ -4,8 +4,8 @@ import { readSetting } from '../database/keys/settings.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Role } from './roles.ts';
 
-/** The caller of a request: a token's id and role. */
-export type Caller = { id: string; role: Role };
+/** The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. */
+export type Caller = { id: string; role: Role; name?: string };
 
 /** The caller with ADMIN_TOKEN or the token in DATA_DIR/admin-token, as the audit names it. */
 export const ADMIN_CALLER: Caller = { id: 'admin', role: 'admin' };

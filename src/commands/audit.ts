@@ -20,7 +20,7 @@ export function auditCommand(program: Command): void {
   program
     .command('audit')
     .description('list changes and accesses to personal data, newest first')
-    .option('--actor <id>', 'only by this token (admin, command: without one)')
+    .option('--actor <id>', 'only by this token or user (admin, command: without one)')
     .option('--action <name>', 'only this action, such as tokens.create')
     .option('--target <id>', 'only on this target')
     .option('--from <instant>', 'from this instant on, such as 2026-11-21T00:00:00-03:00')
@@ -41,9 +41,13 @@ export function auditCommand(program: Command): void {
           ({ seq: _, ...row }) => row,
         );
         const lines = rows.map((row) =>
-          [formatTime(context, row.at), row.actor, row.action, row.target, row.detail].filter(Boolean).join('  '),
+          [formatTime(context, row.at), nameActor(row), row.action, row.target, row.detail].filter(Boolean).join('  '),
         );
         print(options.json, { audit: rows }, lines.join('\n') || 'none');
       });
     });
+}
+
+function nameActor({ actor, actor_name: name }: { actor: string; actor_name: string | null }): string {
+  return name === null ? actor : `${actor} (${name})`;
 }

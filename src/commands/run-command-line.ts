@@ -21,6 +21,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   merchants: async () => (await import('./merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./callbacks.ts')).callbacksCommand,
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
+  users: async () => (await import('./users/users.ts')).usersCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   jobs: async () => (await import('./jobs.ts')).jobsCommand,

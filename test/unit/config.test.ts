@@ -39,6 +39,9 @@ const WRONG = {
   ADMIN_TOKEN: 'tiny-secret',
   ALLOW_PLAIN_HTTP: 'sometimes so',
   SECRET_KEY: 'too-short-a-secret',
+  OIDC_ISSUER: 'http://id.example',
+  OIDC_SCOPES: 'e-mail and name',
+  OIDC_ROLES: 'finance:accountant',
   CALLBACK_ALLOW_PRIVATE: 'maybe',
   CALLBACK_RETRY_SCHEDULE: 'now and then',
   REPORT_LOCALE: 'pt_PT',
@@ -270,6 +273,42 @@ describe('the environment', () => {
       /TRUST_PROXY: (?:holds a block of too many addresses|must be at most)/,
     );
     expect(() => readConfig({ ...PROVIDER, TRUST_PROXY: '10.0.0.0/8,fd00::/8,::ffff:10.0.0.0/104' })).not.toThrow();
+  });
+
+  const OIDC = {
+    ...{ OIDC_ISSUER: 'https://id.example/realms/company', OIDC_CLIENT_ID: 'confere' },
+    ...{ OIDC_ROLES: 'finance=accountant, CN=Admins=admin,*=viewer', PUBLIC_URL: 'https://confere.example' },
+  };
+
+  it('reads which group has which role', () => {
+    expect(readConfig({ ...PROVIDER, ...OIDC }).OIDC_ROLES).toEqual([
+      { group: 'finance', role: 'accountant' },
+      { group: 'CN=Admins', role: 'admin' },
+      { group: '*', role: 'viewer' },
+    ]);
+    expect(readConfig({ ...PROVIDER, ...OIDC, OIDC_ISSUER: 'http://localhost:8080' }).OIDC_ISSUER).toBeDefined();
+  });
+
+  it.each([
+    ['OIDC_CLIENT_ID', { OIDC_CLIENT_ID: '' }],
+    ['OIDC_ROLES', { OIDC_ROLES: '' }],
+    ['PUBLIC_URL', { PUBLIC_URL: '' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: '' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'id.example' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'http://id.example', ALLOW_PLAIN_HTTP: 'true' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'https://id.example/.well-known/openid-configuration' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'https://user:pass@id.example' }],
+    ['OIDC_ROLES', { OIDC_ROLES: 'finance=accountant,' }],
+    ['OIDC_ROLES', { OIDC_ROLES: 'finance=owner' }],
+    ['OIDC_ROLES', { OIDC_ROLES: '=admin' }],
+    ['OIDC_ROLES', { OIDC_ISSUER: 'https://accounts.google.com' }],
+    ['OIDC_SCOPES', { OIDC_SCOPES: 'profile' }],
+    ['OIDC_GROUPS_CLAIM', { OIDC_GROUPS_CLAIM: 'groups,,hd' }],
+  ])('refuses a login by accounts that can not work: %s of %j', (name, change) => {
+    const lines = faultsOf({ ...PROVIDER, ...OIDC, ...change })
+      .split('\n')
+      .slice(1);
+    expect(lines.map((line) => line.trim().split(':')[0])).toEqual([name]);
   });
 
   it('takes any value from a file', () => {

@@ -23,6 +23,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
     { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary', 'facts'] }) },
     { name: 'platform_names', erase: eraseTexts(context, { table: 'platform_names', key: 'seq', columns: ['name'] }) },
+    { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },

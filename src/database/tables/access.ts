@@ -24,6 +24,18 @@ export type AccessTables = {
     created_at: Date;
     expires_at: Date;
     opened_with: Optional<Buffer>;
+    user_seq: Optional<number>;
+    role: Optional<string>;
+  };
+  users: {
+    seq: Generated<number>;
+    id: string;
+    issuer: string;
+    subject: Optional<string>;
+    name: Optional<string>;
+    role: Optional<string>;
+    created_at: Date;
+    last_login_at: Date;
   };
   audit: {
     seq: Generated<number>;

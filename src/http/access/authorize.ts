@@ -41,7 +41,7 @@ export function requireRole(...roles: [Role, ...Role[]]): RequestHandler {
   return (_request, response, next) => {
     const { role } = getCaller(response);
     if (!mayActAs(role, ...roles)) {
-      throw new ConfereError('forbidden', `this takes the role ${roles.join(' or ')}; your token has ${role}`);
+      throw new ConfereError('forbidden', `this takes the role ${roles.join(' or ')}; yours is ${role}`);
     }
     next();
   };

@@ -11,7 +11,7 @@ import { instant } from './fields.ts';
 const parsedInstant = instant.transform((text) => new Date(text));
 
 export const auditQuerySchema = z.object({
-  actor: z.string().min(1).optional().describe("a token's id; admin, command: without one"),
+  actor: z.string().min(1).optional().describe('the id of a token or a user; admin, command: without one'),
   action: z.string().min(1).optional(),
   target: z
     .string()

@@ -8,7 +8,7 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { dayField, table, textField } from '../parts/page-components.ts';
 import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendList } from '../parts/send-list.ts';
@@ -36,7 +36,7 @@ export function auditPages(context: Context): Router {
     );
     const areSet = isFiltered(filters);
     const fields = [
-      textField({ name: 'actor', label: 'Quem (id do token)', value: filters.actor }),
+      textField({ name: 'actor', label: 'Quem (id do token ou da pessoa)', value: filters.actor }),
       textField({ name: 'action', label: 'Ação', value: filters.action }),
       textField({ name: 'target', label: 'Sobre', value: filters.target }),
       dayField({ name: 'from', label: 'De', value: filters.from }),
@@ -48,7 +48,7 @@ export function auditPages(context: Context): Router {
       empty: areSet ? 'Nada com estes filtros.' : 'Nada até agora.',
       columns: [
         { title: 'Quando', cell: (row) => moment(calendar, row.at) },
-        { title: 'Quem', cell: (row) => html`<span class="id">${row.actor}</span>` },
+        { title: 'Quem', cell: actorCell },
         { title: 'Ação', cell: (row) => html`<code>${row.action}</code>` },
         { title: 'Sobre', cell: (row) => html`<span class="id">${row.target}</span>` },
         { title: 'Detalhe', cell: (row) => row.detail },
@@ -63,4 +63,10 @@ export function auditPages(context: Context): Router {
     });
   });
   return router;
+}
+
+/** The name, where it is known, with all that they did; the id of all others. */
+function actorCell({ actor, actor_name: name }: { actor: string; actor_name: string | null }): Html {
+  const id = html`<span class="id">${actor}</span>`;
+  return name === null ? id : html`<a href="/audit?actor=${encodeURIComponent(actor)}">${name}</a><br>${id}`;
 }

@@ -23,7 +23,8 @@ export const newToken = component('NewToken', {
 export const auditRow = component('AuditRow', {
   id: z.string(),
   at: instant,
-  actor: z.string().describe("a token's id; admin, command: without one"),
+  actor: z.string().describe('the id of a token or a user; admin, command: without one'),
+  actor_name: z.string().nullable().describe("the token's or the user's name; null if it is not known any more"),
   action: z.string(),
   target: z.string(),
   detail: z.string().nullable(),

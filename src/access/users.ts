@@ -1,0 +1,105 @@
+/**
+ * Users: people who log in by the company's account. The audit names a user by an id that is the keyed hash of issuer and
+ * subject, so it stays provable and holds no personal data; the name stands only here, where it can be removed.
+ */
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Keys } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Role } from './roles.ts';
+
+const PREFIX = 'usr_';
+const ID_HEX_CHARS = 32;
+
+/** A person as the issuer named them. `issuer`: an `issuerName`. `role`: undefined if no group of theirs has one. */
+export type Person = { issuer: string; subject: string; name: string; role: Role | undefined };
+
+/** The issuer as users have it: two spellings of one address are one issuer. */
+export function issuerName(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : new URL(address).href;
+}
+
+/** The id of a person: the same at each login, on every replica. */
+export function userIdOf(keys: Keys, { issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string {
+  const hash = createHmac('sha256', keys.search)
+    .update('user ')
+    .update(JSON.stringify([issuer, subject]));
+  return `${PREFIX}${hash.digest('hex').slice(0, ID_HEX_CHARS)}`;
+}
+
+/** Whether an actor of the audit is a user. */
+export function isUser(actor: string): boolean {
+  return actor.startsWith(PREFIX);
+}
+
+/** Records a login, also a denied one: the name and the role of now. @returns the user's row number. */
+export async function recordUser(context: Pick<Context, 'db' | 'clock' | 'keys'>, person: Person): Promise<number> {
+  const { issuer, subject, name } = person;
+  const now = context.clock.now();
+  const latest = { subject, name, role: person.role ?? null, last_login_at: now };
+  const id = userIdOf(context.keys, person);
+  await context.db
+    .insertInto('users')
+    .values({ id, issuer, ...latest, created_at: now })
+    .onDuplicateKeyUpdate(latest)
+    .execute();
+  const row = await context.db.selectFrom('users').select('seq').where('id', '=', id).executeTakeFirstOrThrow();
+  return row.seq;
+}
+
+/** @returns users as commands show them, the last login first, with the number of sessions that are open. */
+export async function listUsers(context: Pick<Context, 'db' | 'clock'>, limit: number) {
+  const rows = await context.db
+    .selectFrom('users')
+    .selectAll()
+    .select(
+      sql<number>`(SELECT COUNT(*) FROM sessions WHERE user_seq = users.seq AND expires_at > ${context.clock.now()})`.as(
+        'sessions',
+      ),
+    )
+    .orderBy('last_login_at', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    issuer: row.issuer,
+    subject: row.subject,
+    role: row.role as Role | null,
+    sessions: Number(row.sessions),
+    created_at: row.created_at.toISOString(),
+    last_login_at: row.last_login_at.toISOString(),
+  }));
+}
+
+/** Ends all sessions of a user at once. @throws ConfereError `not_found`. */
+export async function logOutUser({ db }: Pick<Context, 'db'>, id: string): Promise<void> {
+  const user = await db.selectFrom('users').select('seq').where('id', '=', id).executeTakeFirst();
+  if (!user) throw new ConfereError('not_found', 'there is no such user');
+  await db.deleteFrom('sessions').where('user_seq', '=', user.seq).execute();
+}
+
+/** Removes a user's name and subject, and ends their sessions. The audit keeps the id. @throws ConfereError `not_found`. */
+export async function forgetUser(context: Pick<Context, 'db'>, id: string): Promise<void> {
+  await logOutUser(context, id);
+  await context.db.updateTable('users').set({ name: null, subject: null }).where('id', '=', id).execute();
+}
+
+/** Reads the names of actors of the audit, by id: of users, and of tokens. Others have none. */
+export async function readActorNames(db: Reader, actors: readonly string[]): Promise<Map<string, string>> {
+  const ids = [...new Set(actors)];
+  const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix));
+  const [users, tokens] = [of(PREFIX), of('tok_')];
+  const rows = [
+    ...(users.length === 0
+      ? []
+      : await db.selectFrom('users').select(['id', 'name']).where('id', 'in', users).execute()),
+    ...(tokens.length === 0
+      ? []
+      : await db.selectFrom('tokens').select(['id', 'name']).where('id', 'in', tokens).execute()),
+  ];
+  return new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])));
+}
