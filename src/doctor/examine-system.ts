@@ -6,6 +6,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
+import { checkIssuer } from '../oidc/check-issuer.ts';
 import { checkBooks } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
 import { openClient } from '../provider/open-client.ts';
@@ -17,7 +18,7 @@ export type Finding = { check: string; ok: boolean; says: string };
 type Check = { name: string; run: (context: Context) => Promise<string> };
 
 /**
- * Checks the database, its grants, the clock, files and the provider, one after the other, from this process. It writes
+ * Checks the database, its grants, the clock, files, the provider and the issuer, one after the other, from this process. It writes
  * nothing. @param options.books also checks the whole ledger, which takes minutes on a large one.
  */
 export async function examineSystem(context: Context, options: { books?: boolean } = {}): Promise<Finding[]> {
@@ -35,6 +36,7 @@ const CHECKS: Check[] = [
   { name: 'spool', run: examineSpool },
   { name: 'stated', run: checkFutureDates },
   { name: 'provider', run: examineProvider },
+  { name: 'issuer', run: checkIssuer },
 ];
 
 async function examine(context: Context, check: Check): Promise<Finding> {

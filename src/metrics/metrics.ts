@@ -27,8 +27,8 @@ export const webhooksReceived = openCounter(
 
 export const authFailures = openCounter(
   'confere_auth_failures_total',
-  'Rejected credentials, by kind: bearer (API and /metrics), pull (a merchant), login and session (console).',
-  { kind: ['bearer', 'pull', 'login', 'session'] },
+  'Rejected credentials, by kind: bearer (API and /metrics), pull (a merchant), login, oidc and session (console).',
+  { kind: ['bearer', 'pull', 'login', 'oidc', 'session'] },
 );
 
 export const webhookCommitSeconds = new Histogram({

@@ -24,6 +24,7 @@ const LAYERS: Record<string, number> = {
   'src/seal': 5,
   'src/privacy': 5,
   'src/mismatches': 6,
+  'src/oidc': 6,
   'src/timetable': 6,
   'src/ledger': 7,
   'src/proof': 8,
@@ -56,7 +57,7 @@ const INNER: Record<string, string[]> = {
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': ['languages', 'parts', 'charts', 'balances', 'series', 'lists', 'merchants', 'pages', 'overview'],
-  'src/commands': ['serve', 'forget'],
+  'src/commands': ['serve', 'forget', 'users'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

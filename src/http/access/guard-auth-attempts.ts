@@ -13,8 +13,8 @@ import { authFailures } from '../../metrics/metrics.ts';
 import { nameSite } from '../connections/group-sockets.ts';
 import { createSourceQueue } from './queue-by-source.ts';
 
-/** The area that a credential opens: our API and /metrics, a merchant's events, the console's login, its pages. */
-export type AuthAttemptKind = 'bearer' | 'pull' | 'login' | 'session';
+/** The area that a credential opens: our API and /metrics, a merchant's events, the console's logins, its pages. */
+export type AuthAttemptKind = 'bearer' | 'pull' | 'login' | 'oidc' | 'session';
 export type AuthAttempt = { kind: AuthAttemptKind; address: string | undefined; credential: string };
 
 export type AuthGuard = {

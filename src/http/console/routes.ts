@@ -12,6 +12,7 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { openIssuer } from '../../oidc/open-issuer.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
 import { statedLists } from './balances/list-stated.ts';
@@ -35,6 +36,7 @@ import { merchantForms } from './merchants/merchant-forms.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
 import { overviewPage } from './overview/show-overview.ts';
+import { issuerLoginPages } from './pages/log-in-by-issuer.ts';
 import { languageForm } from './pages/set-language.ts';
 import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
@@ -64,8 +66,10 @@ const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
+  const issuer = openIssuer(context);
   router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(assetRoutes(), loginPages(context, guard), languageForm(context), runbookPages());
+  router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
+  if (issuer) router.use(issuerLoginPages(context, issuer));
   router.use(requireSession(context, guard));
   router.use([
     overviewPage(context),

@@ -2,12 +2,13 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { closeSession, openSession } from '../../../access/sessions.ts';
 import { findCaller } from '../../../access/tokens.ts';
+import { isUser } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
+import type { Issuer } from '../../../oidc/open-issuer.ts';
 import { getActor } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
-import { html, tHtml } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import {
   checkOrigin,
@@ -18,11 +19,12 @@ import {
 } from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
 
-/** Log-in with a token, and log-out. */
-export function loginPages(context: Context, guard: AuthGuard): Router {
+/** Log-in with a token, and log-out. @param issuer of the login by the company's account, if there is one. */
+export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | undefined): Router {
   const router = createRouter();
+  const hasIssuer = issuer !== undefined;
   router.get('/login', (request, response) => {
-    sendLogin(request, response, readNext(request.query.next), undefined);
+    sendLogin(request, response, { next: readNext(request.query.next), hasIssuer });
   });
 
   router.post('/login', async (request, response) => {
@@ -32,7 +34,8 @@ export function loginPages(context: Context, guard: AuthGuard): Router {
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      sendLogin(request, response, next, t('Este token não existe ou foi revogado, ou expirou.'));
+      const fault = 'Este token não existe ou foi revogado, ou expirou.';
+      sendLogin(request, response, { next, hasIssuer, fault, status: 401 });
       return;
     }
     const old = readSessionCookie(context, request);
@@ -60,23 +63,62 @@ export function loginPages(context: Context, guard: AuthGuard): Router {
       done,
     );
     clearSessionCookie(context, response);
-    response.redirect(303, '/login?done=left');
+    const onwards = isUser(getActor(response)) ? await issuer?.findLogout() : undefined;
+    if (onwards) {
+      const link = 'Sair também da conta da empresa';
+      sendOnwards(request, response, { title: 'Você saiu do Confere', address: onwards.href, link });
+    } else response.redirect(303, '/login?done=left');
   });
   return router;
 }
 
-function sendLogin(request: Request, response: Response, next: string, fault: string | undefined): void {
+type Login = {
+  /** The path that is opened after the login. */
+  next: string;
+  hasIssuer: boolean;
+  /** What is wrong with the token. */
+  fault?: string;
+  /** Why the login by the company's account did not succeed. */
+  trouble?: string;
+  status?: number;
+};
+
+/** Answers with the page of the login. */
+export function sendLogin(request: Request, response: Response, login: Login): void {
+  const { next, hasIssuer, fault, trouble, status = 200 } = login;
+  const company = html`<a class="button" href="/login/oidc?next=${encodeURIComponent(next)}">Entrar com a conta da empresa</a>
+<h2>Ou com um token</h2>`;
   const body = html`<div class="login"><p class="brand">${BRAND}</p>
-<h1>${t('Entrar')}</h1>
-<p>${tHtml('Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.')}</p>
+<h1>Entrar</h1>
+${trouble && html`<p class="fault" role="alert">${trouble}</p>`}
+${hasIssuer && company}
+<p>Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
-<label><span>${t('Token')}</span><input type="password" name="token" required autofocus autocomplete="current-password" spellcheck="false"${
+<label><span>Token</span><input type="password" name="token" required${!hasIssuer && html` autofocus`} autocomplete="current-password" spellcheck="false"${
     fault && html` aria-invalid="true" aria-describedby="fault"`
   }></label>
 ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
-<button>${t('Entrar')}</button></form></div>`;
-  sendPage(request, response, { title: t('Entrar'), body, status: fault ? 401 : 200 });
+<button>Entrar</button></form></div>`;
+  sendPage(request, response, { title: 'Entrar', body, status });
+}
+
+/**
+ * Answers with a page that opens another one. A redirect would not do: the browser would send no session cookie after a login,
+ * because the issuer started the request, and would stop a posted form at the issuer's address.
+ * @param to.address a path of ours, or an address of the issuer. @param to.link the text of the link to it.
+ */
+export function sendOnwards(
+  request: Request,
+  response: Response,
+  to: { title: string; address: string; link: string },
+): void {
+  // without navigation: the session has just ended, or the browser does not send it yet
+  delete response.locals.caller;
+  const body = html`<div class="login"><p class="brand">${BRAND}</p>
+<h1>${to.title}</h1>
+<p><a href="${to.address}">${to.link}</a></p></div>`;
+  sendPage(request, response, { title: to.title, body, onwardsTo: to.address });
 }
 
 /** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */

@@ -36,6 +36,8 @@ export type Page = {
   wide?: boolean;
   /** Reload the page each `refreshS` seconds, unless somebody is typing in it. */
   refreshS?: number;
+  /** Open this address at once, without script: a path of ours, or an address of the issuer. */
+  onwardsTo?: string;
 };
 
 /** Answers with a page. Without a session it has no navigation. */
@@ -48,6 +50,7 @@ export function sendPage(request: Request, response: Response, page: Page): void
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+${page.onwardsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.onwardsTo}">`}
 <title>${page.title} · Confere</title>
 <link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetAddress('console.css')}">
@@ -97,7 +100,7 @@ function frame(request: Request, response: Response, caller: Caller): Html {
     ([address, name]) =>
       html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${t(name)}</a></li>`,
   )}</ul></nav>
-<div class="who"><p><span class="role">${ROLE_WORDS[caller.role]}</span> <span class="caller" title="${caller.id}">${caller.id}</span></p>
+<div class="who"><p><span class="role">${ROLE_WORDS[caller.role]}</span> <span class="caller" title="${caller.id}">${caller.name ?? caller.id}</span></p>
 ${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>`)}</div>
 </header>`;
 }

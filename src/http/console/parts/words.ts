@@ -162,6 +162,7 @@ export const CHECK_WORDS: Record<string, string> = words({
   spool: 'Arquivos do spool',
   stated: 'Datas informadas',
   provider: 'Provedor',
+  issuer: 'Contas da empresa',
   books: 'Livros',
 });
 

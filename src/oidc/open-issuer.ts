@@ -1,0 +1,227 @@
+/**
+ * The company's account: the issuer that people log in by. `begin` gives the address for the browser, `redeem` the person who
+ * came back. The caller keeps the checks of an attempt with the browser that began it, so that no other browser can end it.
+ */
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
+import { issuerName, type Person } from '../access/users.ts';
+import type { Config } from '../config.ts';
+import type { RoleRule } from '../config-oidc-fields.ts';
+import type { Context } from '../context.ts';
+import { describeFailure, LoginError } from './describe-failure.ts';
+import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';
+import { type ClaimNames, lacksClaims, readPerson } from './read-person.ts';
+
+export const ISSUER_LIMITS = {
+  /** Of each request to the issuer. */
+  requestMs: 5_000,
+  /** How long its addresses are used before they are read again. */
+  metadataMs: 3_600_000,
+  /** After a failure the issuer is not asked again for this long. */
+  retryMs: 30_000,
+  /** Difference of clocks that the times of an ID token may have. */
+  clockToleranceMs: 30_000,
+};
+
+/** The configuration of the login, complete. */
+export type OidcSettings = {
+  issuer: URL;
+  clientId: string;
+  clientSecret: string | undefined;
+  scopes: readonly string[];
+  names: ClaimNames;
+  rules: readonly RoleRule[];
+  redirectUri: string;
+  /** The page that the issuer sends people to after a logout. */
+  afterLogout: string;
+};
+
+/** What an answer of the issuer must fit. Secret: whoever has it can end the attempt. */
+export type LoginChecks = { state: string; nonce: string; verifier: string };
+
+export type Issuer = {
+  settings: OidcSettings;
+  /** @throws LoginError `unavailable` if the issuer can't be asked for its addresses. */
+  begin(): Promise<{ url: URL; checks: LoginChecks }>;
+  /**
+   * Redeems the code of an answer. @param query of the address that the browser came back to, with its `?`.
+   * @throws LoginError
+   */
+  redeem(query: string, checks: LoginChecks): Promise<Person>;
+  /** @returns where the person ends the session at the issuer; undefined if it has no such page, or can't be asked. */
+  findLogout(): Promise<URL | undefined>;
+};
+
+/** @returns undefined if no issuer is configured. */
+export function readOidcSettings(config: Config): OidcSettings | undefined {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_ROLES } = config;
+  if (OIDC_ISSUER === undefined || OIDC_CLIENT_ID === undefined || OIDC_ROLES === undefined) return undefined;
+  return {
+    issuer: new URL(OIDC_ISSUER),
+    clientId: OIDC_CLIENT_ID,
+    clientSecret: config.OIDC_CLIENT_SECRET,
+    scopes: config.OIDC_SCOPES,
+    names: { groups: config.OIDC_GROUPS_CLAIM, name: config.OIDC_NAME_CLAIM },
+    rules: OIDC_ROLES,
+    redirectUri: new URL(`${config.PUBLIC_URL}/login/oidc/callback`).href,
+    afterLogout: new URL(`${config.PUBLIC_URL}/login`).href,
+  };
+}
+
+/** Opens the issuer of the configuration, without asking it. @returns undefined if none is configured. */
+export function openIssuer(
+  context: Pick<Context, 'config' | 'timers' | 'signal'>,
+  limits: { requestMs: number } = ISSUER_LIMITS,
+): Issuer | undefined {
+  const settings = readOidcSettings(context.config);
+  if (!settings) return undefined;
+  const fetch = createIssuerFetch(settings.issuer, context.signal);
+  const find = rememberMetadata(context, () => discover(settings, fetch, limits));
+  return {
+    settings,
+    begin: () => classified(async () => begin(await find(), settings)),
+    redeem: (query, checks) => classified(async () => redeem(await find(), settings, query, checks)),
+    findLogout: async () => await findLogout(settings, find).catch(() => undefined),
+  };
+}
+
+async function classified<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw describeFailure(error);
+  }
+}
+
+/**
+ * Reads the issuer's addresses.
+ * @throws LoginError `unavailable`, `misconfigured`.
+ */
+export async function discover(
+  settings: OidcSettings,
+  fetch: CustomFetch,
+  limits: { requestMs: number } = ISSUER_LIMITS,
+): Promise<Configuration> {
+  const { issuer, clientId } = settings;
+  const client = await import('openid-client');
+  const tolerance = { [client.clockTolerance]: ISSUER_LIMITS.clockToleranceMs / 1000 };
+  let found: Configuration;
+  try {
+    found = await client.discovery(issuer, clientId, tolerance, authenticateBy(client, settings), {
+      [client.customFetch]: fetch,
+      timeout: limits.requestMs / 1000,
+      execute: [
+        // also without it TLS proves who made an ID token; with it a changed one fails wherever it was changed
+        client.enableNonRepudiationChecks,
+        // the configuration allows http on this machine alone, and so does `fetch`
+        ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+      ],
+    });
+  } catch (error) {
+    const { reason, code, message } = describeFailure(error);
+    throw new LoginError(reason === 'misconfigured' ? reason : 'unavailable', code, message, error);
+  }
+  // openid-client accepts each tenant of Entra ID behind an address for several of them
+  if (issuerName(found.serverMetadata().issuer) !== issuer.href) {
+    throw new LoginError(
+      'misconfigured',
+      'other_issuer',
+      'OIDC_ISSUER names itself by another address: set it to that',
+    );
+  }
+  return found;
+}
+
+/** Basic is the standard's default. An issuer that does not list it gets the secret in the body. */
+function authenticateBy(client: typeof import('openid-client'), { clientSecret }: OidcSettings): ClientAuth {
+  if (clientSecret === undefined) return client.None();
+  const [basic, post] = [client.ClientSecretBasic(clientSecret), client.ClientSecretPost(clientSecret)];
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    (methods.includes('client_secret_basic') ? basic : post)(server, ...rest);
+  };
+}
+
+/** Keeps what was discovered for a while, and asks once for all who wait. A failed renewal leaves what is known. */
+function rememberMetadata({ timers }: Pick<Context, 'timers'>, ask: () => Promise<Configuration>) {
+  let known: { found: Configuration; atMs: number } | undefined;
+  let failed: { error: unknown; atMs: number } | undefined;
+  let asking: Promise<Configuration> | undefined;
+  const renew = async (): Promise<Configuration> => {
+    try {
+      const found = await ask();
+      [known, failed] = [{ found, atMs: timers.monotonicMs() }, undefined];
+      return found;
+    } catch (error) {
+      failed = { error, atMs: timers.monotonicMs() };
+      if (known) return known.found;
+      throw error;
+    } finally {
+      asking = undefined;
+    }
+  };
+  return async (): Promise<Configuration> => {
+    const now = timers.monotonicMs();
+    if (known && now - known.atMs < ISSUER_LIMITS.metadataMs) return known.found;
+    if (failed && now - failed.atMs < ISSUER_LIMITS.retryMs) {
+      if (known) return known.found;
+      throw failed.error;
+    }
+    asking ??= renew();
+    return await asking;
+  };
+}
+
+async function begin(found: Configuration, settings: OidcSettings): Promise<{ url: URL; checks: LoginChecks }> {
+  const client = await import('openid-client');
+  const checks = {
+    state: client.randomState(),
+    nonce: client.randomNonce(),
+    verifier: client.randomPKCECodeVerifier(),
+  };
+  const url = client.buildAuthorizationUrl(found, {
+    redirect_uri: settings.redirectUri,
+    scope: settings.scopes.join(' '),
+    state: checks.state,
+    nonce: checks.nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
+    code_challenge_method: 'S256',
+  });
+  if (!isAllowedAddress(settings.issuer, url)) {
+    throw new LoginError('misconfigured', 'plain_http', 'the issuer logs people in at an address that is not https');
+  }
+  return { url, checks };
+}
+
+async function redeem(
+  found: Configuration,
+  settings: OidcSettings,
+  query: string,
+  checks: LoginChecks,
+): Promise<Person> {
+  const client = await import('openid-client');
+  const { names, rules } = settings;
+  const answer = new URL(settings.redirectUri);
+  answer.search = query;
+  const tokens = await client.authorizationCodeGrant(found, answer, {
+    expectedState: checks.state,
+    expectedNonce: checks.nonce,
+    pkceCodeVerifier: checks.verifier,
+    idTokenExpected: true,
+  });
+  const told = tokens.claims();
+  if (!told) throw new LoginError('refused', 'no_id_token', 'the issuer gave no ID token');
+  const canTellMore = found.serverMetadata().userinfo_endpoint !== undefined && lacksClaims(told, names);
+  const more = canTellMore ? await client.fetchUserInfo(found, tokens.access_token, told.sub) : {};
+  const person = readPerson({ ...more, ...told }, { issuer: settings.issuer.href, names, rules });
+  if (!person) throw new LoginError('refused', 'subject', 'the subject is longer than 255 characters');
+  return person;
+}
+
+async function findLogout(settings: OidcSettings, find: () => Promise<Configuration>): Promise<URL | undefined> {
+  const found = await find();
+  if (found.serverMetadata().end_session_endpoint === undefined) return undefined;
+  const client = await import('openid-client');
+  // client_id, which openid-client adds, names Confere: no ID token is stored for it
+  const url = client.buildEndSessionUrl(found, { post_logout_redirect_uri: settings.afterLogout });
+  return isAllowedAddress(settings.issuer, url) ? url : undefined;
+}
