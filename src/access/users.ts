@@ -49,21 +49,16 @@ export async function recordUser(context: Pick<Context, 'db' | 'clock' | 'keys'>
   return row.seq;
 }
 
-/** @returns users as commands show them, the last login first, with the number of sessions that are open. */
-export async function listUsers(context: Pick<Context, 'db' | 'clock'>, limit: number) {
-  const rows = await context.db
-    .selectFrom('users')
-    .selectAll()
-    .select(
-      sql<number>`(SELECT COUNT(*) FROM sessions WHERE user_seq = users.seq AND expires_at > ${context.clock.now()})`.as(
-        'sessions',
-      ),
-    )
-    .orderBy('last_login_at', 'desc')
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({
+/**
+ * @returns users as commands and the console show them, with the number of their open sessions; the newest first.
+ * @param after only users below this row number.
+ */
+export async function listUsers({ db, clock }: Pick<Context, 'db' | 'clock'>, limit: number, after?: number) {
+  const open = sql<number>`(SELECT COUNT(*) FROM sessions WHERE user_seq = users.seq AND expires_at > ${clock.now()})`;
+  let query = db.selectFrom('users').selectAll().select(open.as('sessions')).orderBy('seq', 'desc').limit(limit);
+  if (after !== undefined) query = query.where('seq', '<', after);
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
     id: row.id,
     name: row.name,
     issuer: row.issuer,

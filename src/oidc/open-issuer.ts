@@ -69,7 +69,7 @@ export function readOidcSettings(config: Config): OidcSettings | undefined {
 
 /** Opens the issuer of the configuration, without asking it. @returns undefined if none is configured. */
 export function openIssuer(
-  context: Pick<Context, 'config' | 'timers' | 'signal'>,
+  context: Pick<Context, 'config' | 'timers' | 'signal' | 'log'>,
   limits: { requestMs: number } = ISSUER_LIMITS,
 ): Issuer | undefined {
   const settings = readOidcSettings(context.config);
@@ -104,9 +104,8 @@ export async function discover(
   const { issuer, clientId } = settings;
   const client = await import('openid-client');
   const tolerance = { [client.clockTolerance]: ISSUER_LIMITS.clockToleranceMs / 1000 };
-  let found: Configuration;
-  try {
-    found = await client.discovery(issuer, clientId, tolerance, authenticateBy(client, settings), {
+  const found = await client
+    .discovery(issuer, clientId, tolerance, authenticateBy(client, settings), {
       [client.customFetch]: fetch,
       timeout: limits.requestMs / 1000,
       execute: [
@@ -115,20 +114,28 @@ export async function discover(
         // the configuration allows http on this machine alone, and so does `fetch`
         ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
       ],
+    })
+    .catch((error: unknown) => {
+      throw describeDiscovery(error);
     });
-  } catch (error) {
-    const { reason, code, message } = describeFailure(error);
-    throw new LoginError(reason === 'misconfigured' ? reason : 'unavailable', code, message, error);
-  }
+  const { issuer: name, authorization_endpoint: login, token_endpoint: tokens } = found.serverMetadata();
   // openid-client accepts each tenant of Entra ID behind an address for several of them
-  if (issuerName(found.serverMetadata().issuer) !== issuer.href) {
-    throw new LoginError(
-      'misconfigured',
-      'other_issuer',
-      'OIDC_ISSUER names itself by another address: set it to that',
-    );
+  if (issuerName(name) !== issuer.href) throw new LoginError('misconfigured', ...OTHER_ISSUER);
+  if (login === undefined || tokens === undefined || !isAllowedAddress(issuer, new URL(login))) {
+    throw new LoginError('misconfigured', 'endpoints', 'the issuer names no addresses for the login, or none by https');
   }
   return found;
+}
+
+const OTHER_ISSUER = [
+  'other_issuer',
+  'the issuer names itself by another address than OIDC_ISSUER: set it to that',
+] as const;
+
+function describeDiscovery(error: unknown): LoginError {
+  const { reason, code, message } = describeFailure(error);
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return new LoginError('misconfigured', ...OTHER_ISSUER, error);
+  return new LoginError(reason === 'misconfigured' ? reason : 'unavailable', code, message, error);
 }
 
 /** Basic is the standard's default. An issuer that does not list it gets the secret in the body. */
@@ -142,7 +149,7 @@ function authenticateBy(client: typeof import('openid-client'), { clientSecret }
 }
 
 /** Keeps what was discovered for a while, and asks once for all who wait. A failed renewal leaves what is known. */
-function rememberMetadata({ timers }: Pick<Context, 'timers'>, ask: () => Promise<Configuration>) {
+function rememberMetadata({ timers, log }: Pick<Context, 'timers' | 'log'>, ask: () => Promise<Configuration>) {
   let known: { found: Configuration; atMs: number } | undefined;
   let failed: { error: unknown; atMs: number } | undefined;
   let asking: Promise<Configuration> | undefined;
@@ -153,6 +160,11 @@ function rememberMetadata({ timers }: Pick<Context, 'timers'>, ask: () => Promis
       return found;
     } catch (error) {
       failed = { error, atMs: timers.monotonicMs() };
+      const { reason, code } = describeFailure(error);
+      log.error(
+        { reason, code, retry_s: ISSUER_LIMITS.retryMs / 1000 },
+        'the issuer of the company account was not read',
+      );
       if (known) return known.found;
       throw error;
     } finally {
@@ -186,9 +198,6 @@ async function begin(found: Configuration, settings: OidcSettings): Promise<{ ur
     code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
     code_challenge_method: 'S256',
   });
-  if (!isAllowedAddress(settings.issuer, url)) {
-    throw new LoginError('misconfigured', 'plain_http', 'the issuer logs people in at an address that is not https');
-  }
   return { url, checks };
 }
 

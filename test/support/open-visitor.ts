@@ -47,8 +47,9 @@ export function openVisitor() {
     cookies: (url: string) => jarOf(url),
     /** Posts the first form of a page with these fields and its hidden ones. */
     submit(page: Visit, fields: Record<string, string>, options: { until?: string } = {}): Promise<Visit> {
-      const action = unescapeHtml(/<form[^>]* action="([^"]*)"/.exec(page.html)?.[1] ?? '');
-      const hidden = [...page.html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+      const form = /<form[\s\S]*?<\/form>/.exec(page.html)?.[0] ?? '';
+      const action = unescapeHtml(/ action="([^"]*)"/.exec(form)?.[1] ?? '');
+      const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
       const body = new URLSearchParams();
       for (const [, name = '', value = ''] of hidden) body.set(name, unescapeHtml(value));
       for (const [name, value] of Object.entries(fields)) body.set(name, value);

@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import { forgetUser, listUsers, logOutUser } from '../../access/users.ts';
 import type { Context } from '../../context.ts';
-import { parseLimit } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
-const LIST_MAX = 1000;
+const PAGE_ROWS = 200;
 
 type Output = { json?: boolean };
 
@@ -15,13 +14,9 @@ export function usersCommand(program: Command): void {
   const users = program.command('users').description("people who log in by the company's account");
   users
     .command('list')
-    .description('users, the last login first: name, role and sessions')
-    .option('--limit <count>', `users at most, up to ${LIST_MAX}`, '200')
+    .description('users, the newest first: role of the last login, open sessions, last login, name')
     .option('--json', 'print one JSON object')
-    .action((options: Output & { limit: string }) => {
-      const limit = parseLimit(options.limit, LIST_MAX);
-      return withContext({}, (context) => list(context, limit, options));
-    });
+    .action((options: Output) => withContext({}, (context) => list(context, options)));
   addChange(users, 'log-out', 'end all sessions of a user at once; they may log in again', logOutUser);
   addChange(
     users,
@@ -31,8 +26,14 @@ export function usersCommand(program: Command): void {
   );
 }
 
-async function list(context: Context, limit: number, { json }: Output): Promise<void> {
-  const users = await listUsers(context, limit);
+async function list(context: Context, { json }: Output): Promise<void> {
+  const users: Omit<Awaited<ReturnType<typeof listUsers>>[number], 'seq'>[] = [];
+  for (let after: number | undefined; ; ) {
+    const rows = await listUsers(context, PAGE_ROWS, after);
+    users.push(...rows.map(({ seq: _, ...user }) => user));
+    after = rows.at(-1)?.seq;
+    if (rows.length < PAGE_ROWS) break;
+  }
   const lines = users.map((user) => {
     const role = (user.role ?? 'denied').padEnd(10);
     const last = formatTime(context, user.last_login_at);

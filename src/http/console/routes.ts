@@ -29,6 +29,7 @@ import { reportPages } from './lists/list-reports.ts';
 import { runListPages } from './lists/list-runs.ts';
 import { tokenPages } from './lists/list-tokens.ts';
 import { transactionListPages } from './lists/list-transactions.ts';
+import { userPages } from './lists/list-users.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
 import { settleMismatchesPages } from './lists/settle-mismatches.ts';
@@ -59,7 +60,7 @@ import { moneyCharts } from './series/show-money.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|audit';
+  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -102,6 +103,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     callbackPages(context),
     systemPages(context),
     tokenPages(context),
+    userPages(context),
     auditPages(context),
   ]);
   router.use(() => {

@@ -149,6 +149,8 @@ const CONSOLE: Record<string, string> = {
   'post /system/check': OPERATORS,
   'get /tokens': ADMINS,
   'post /tokens/:id/revoke': ADMINS,
+  'get /users': ADMINS,
+  'post /users/:id/log-out': ADMINS,
   'get /audit': ADMINS,
 };
 /** Before the session: the login itself, the language, files, runbooks, and a search that is posted to be sealed into an address. */

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { SESSION_MS } from '../../../src/access/sessions.ts';
+import { auditWithinLimit } from '../../../src/access/audit.ts';
+import { findSession, SESSION_MS } from '../../../src/access/sessions.ts';
+import { userIdOf } from '../../../src/access/users.ts';
 import { type OidcEnvironment, openOidcEnvironment, PEOPLE } from '../../support/open-oidc-environment.ts';
 import { CLIENT } from '../../support/open-test-issuer.ts';
 import { openVisitor } from '../../support/open-visitor.ts';
@@ -84,7 +86,6 @@ test('a role is fixed for the session, and a group that the person lost counts a
 
 test('a session of the issuer ends with the configuration: another issuer opens no session that it did not', async () => {
   const { visitor } = await logIn('ana');
-  const { findSession } = await import('../../../src/access/sessions.ts');
   const session = visitor.cookies(env.url).get('confere_session') ?? '';
   expect(await findSession(env.context, session)).toMatchObject({ role: 'accountant', name: 'Ana Souza' });
   const config = { ...env.context.config, OIDC_ISSUER: 'https://other.example' };
@@ -185,6 +186,39 @@ test('commands list people, end their sessions, and forget them; the audit keeps
   expect((await command('log-out', 'usr_nobody')).code).toBe(1);
   await logIn('bruno');
   expect((await list()).find((user) => user.id === id)).toMatchObject({ name: 'Bruno Lima' });
+});
+
+test('an admin ends the sessions of a person in the console', async () => {
+  const ana = await logIn('ana');
+  const { visitor } = await logIn('carla');
+  const page = await visitor.visit(`${env.url}/users`);
+  const row = page.html.split('<tr').find((part) => part.includes('Ana Souza')) ?? '';
+  const ended = await visitor.submit({ ...page, html: row }, {});
+  expect(ended.url).toBe(`${env.url}/users?done=logged_out`);
+  expect(ended.html).toContain('Sessões encerradas');
+  expect((await ana.visitor.visit(`${env.url}/`)).url).toBe(`${env.url}/login`);
+  expect((await visitor.visit(`${env.url}/users`)).status).toBe(200);
+  expect((await readAudit('users.log_out'))[0]).toMatchObject({ actor_name: 'Carla Dias', detail: 'console' });
+});
+
+test('the searches of a viewer are counted one after another, as those of a token are', async () => {
+  const { context } = env;
+  const id = userIdOf(context.keys, { issuer: `${env.issuer.url}/`, subject: 'ana' });
+  const search = { actor: id, action: 'test.search', target: 'x' };
+  const limit = { times: 3, ms: 60_000 };
+  const allowed = await Promise.all(Array.from({ length: 9 }, () => auditWithinLimit(context, search, limit)));
+  expect(allowed.filter(Boolean)).toHaveLength(3);
+});
+
+test('the login speaks English where the browser does', async () => {
+  const visitor = openVisitor();
+  const page = await visitor.visit(`${env.url}/login?lang=en`);
+  expect(page.html).toContain('Log in with the company account');
+  const back = await env.comeBack(openVisitor(), 'davi');
+  const denied = await visitor.visit(`${back.url}&lang=en`);
+  expect(denied.html).toContain('This login did not begin in this browser');
+  // the way back is of no use any more, and the choice of a language leads to the login
+  expect(denied.html).toContain('name="next" value="/login?next=%2F"');
 });
 
 test('the doctor asks the issuer', async () => {

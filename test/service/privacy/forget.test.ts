@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
@@ -166,6 +167,8 @@ it('plants a person in every place there is', async () => {
     Buffer.concat([reported, reported.subarray(9), spooled({ nada: 'de outro' })]),
   );
   await call('PUT', '/platforms', { platform: theirs.platform, name: `Loja ${person.pix_key}` });
+  // an issuer that names its people by their document
+  await recordUser(context, { issuer: 'https://id.example/', subject: PLAIN, name: DOCUMENT, role: undefined });
   expect(await scan()).toEqual([
     '1.refused',
     '2.torn',
@@ -191,6 +194,8 @@ it('plants a person in every place there is', async () => {
     'platform_names.name',
     'refused_rows.raw',
     'transactions.extra',
+    'users.name',
+    'users.subject',
     'webhooks.body',
   ]);
 }, 90_000);
@@ -209,7 +214,15 @@ it('counts what would go, and changes nothing', async () => {
     target,
     detail: '{"dry_run":true}',
   });
-  const places = ['webhooks', 'callback_answers', 'ledger_texts', 'platform_names', 'transactions', 'report_files'];
+  const places = [
+    'webhooks',
+    'callback_answers',
+    'ledger_texts',
+    'platform_names',
+    'users',
+    'transactions',
+    'report_files',
+  ];
   for (const place of places) {
     expect(reported.erased[place], place).toBeGreaterThan(0);
   }

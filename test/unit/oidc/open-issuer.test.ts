@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
+import { createLog } from '../../../src/log.ts';
 import { describeFailure, LoginError } from '../../../src/oidc/describe-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from '../../../src/oidc/guard-fetch.ts';
 import { openIssuer } from '../../../src/oidc/open-issuer.ts';
@@ -12,6 +13,7 @@ import { SYSTEM_TIMERS } from '../../../src/timers.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const signal = new AbortController().signal;
+const log = createLog('silent', process.stderr);
 const OPTIONS = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const;
 
 async function listen(answer: RequestListener) {
@@ -40,9 +42,23 @@ function openAt(issuer: string, limits?: { requestMs: number }) {
   const config = readConfig({
     ...{ OIDC_ISSUER: issuer, OIDC_CLIENT_ID: 'confere', OIDC_ROLES: '*=viewer', PUBLIC_URL: 'http://127.0.0.1:1' },
   });
-  const opened = openIssuer({ config, timers: SYSTEM_TIMERS, signal }, limits);
+  const opened = openIssuer({ config, log, timers: SYSTEM_TIMERS, signal }, limits);
   if (!opened) throw new Error('no issuer is configured');
   return opened;
+}
+
+/** What a sound issuer says of itself. */
+function describe(issuer: string) {
+  return {
+    ...{
+      issuer,
+      authorization_endpoint: `${issuer}/auth`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+    },
+    ...{ response_types_supported: ['code'], subject_types_supported: ['public'] },
+    id_token_signing_alg_values_supported: ['RS256'],
+  };
 }
 
 test('requests go to the issuer’s own host, and of other hosts to public addresses alone', async () => {
@@ -86,12 +102,14 @@ test('an issuer that does not answer in time is unavailable', async () => {
   expect(failure).toMatchObject({ reason: 'unavailable', code: 'timeout' });
 });
 
-test.each([
-  ['another issuer', 200, (own: string) => ({ issuer: `${own}/other` })],
-  ['no JSON', 200, () => undefined],
-  ['an error', 500, () => ({})],
-  ['a redirect', 302, () => ({})],
-])('an issuer that answers with %s is not used', async (_, status, body) => {
+test.each<[string, number, (own: string) => object | undefined, string]>([
+  ['another issuer', 200, (own) => ({ ...describe(own), issuer: `${own}/other` }), 'misconfigured'],
+  ['no address to log in', 200, (own) => ({ ...describe(own), authorization_endpoint: undefined }), 'misconfigured'],
+  ['a script to log in', 200, (own) => ({ ...describe(own), authorization_endpoint: 'javascript:1' }), 'misconfigured'],
+  ['no JSON', 200, () => undefined, 'unavailable'],
+  ['an error', 500, () => ({}), 'unavailable'],
+  ['a redirect', 302, () => ({}), 'unavailable'],
+])('an issuer that answers with %s is not used', async (_, status, body, reason) => {
   await using wrong = await listen((request, response) => {
     const own = `http://${request.headers.host}`;
     const json = body(own);
@@ -99,11 +117,11 @@ test.each([
     response.end(json ? JSON.stringify(json) : '<html>');
   });
   const failure = await failureOf(openAt(`http://localhost:${wrong.port}`).begin());
-  expect(['unavailable', 'misconfigured']).toContain(failure.reason);
+  expect(failure.reason).toBe(reason);
 });
 
 test('without an issuer there is none, and openid-client is not loaded', async () => {
-  expect(openIssuer({ config: readConfig({}), timers: SYSTEM_TIMERS, signal })).toBeUndefined();
+  expect(openIssuer({ config: readConfig({}), log, timers: SYSTEM_TIMERS, signal })).toBeUndefined();
   const watch = `--import=data:text/javascript,${encodeURIComponent(`
     import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {

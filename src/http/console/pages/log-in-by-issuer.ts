@@ -7,17 +7,19 @@ import { LoginError, type LoginFailure } from '../../../oidc/describe-failure.ts
 import type { Issuer } from '../../../oidc/open-issuer.ts';
 import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
-import { html } from '../parts/html.ts';
+import { type PlainText, t } from '../languages/translate.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { setLoginAttempt, takeLoginAttempt } from '../parts/login-attempt.ts';
 import { setSessionCookie } from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
-import { readNext, sendLogin, sendOnwards } from './show-login.ts';
+import { sendOnwards } from './send-onwards.ts';
+import { readNext, sendLogin } from './show-login.ts';
 
 /** A guard of its own: an issuer that answers slowly must not keep tokens waiting for a slot. */
 const ISSUER_ATTEMPT_LIMITS = { ...AUTH_ATTEMPT_LIMITS, slots: 8 };
 
 /** What people read, and the status, when a login did not succeed. */
-const TROUBLES: Record<LoginFailure | 'no_attempt', { status: number; text: string }> = {
+const TROUBLES: Record<LoginFailure | 'no_attempt', { status: number; text: PlainText }> = {
   denied: { status: 403, text: 'A conta da empresa não autorizou a entrada. Tente de novo, ou entre com um token.' },
   refused: {
     status: 401,
@@ -48,7 +50,9 @@ export function issuerLoginPages(context: Context, issuer: Issuer): Router {
       setLoginAttempt(context, response, { ...checks, next });
       response.redirect(303, url.href);
     } catch (error) {
-      sendTrouble(request, response, next, logFailure(context, error));
+      // logged where the issuer was asked
+      if (!(error instanceof LoginError)) throw error;
+      sendTrouble(request, response, next, error.reason);
     }
   });
 
@@ -89,7 +93,7 @@ function readSearch(request: Request): string {
 
 function sendTrouble(request: Request, response: Response, next: string, failure: keyof typeof TROUBLES): void {
   const { status, text } = TROUBLES[failure];
-  sendLogin(request, response, { next, hasIssuer: true, trouble: text, status });
+  sendLogin(request, response, { next, hasIssuer: true, trouble: t(text), status });
 }
 
 async function logIn(
@@ -113,13 +117,17 @@ async function logIn(
     { actor: id, action: 'console.login', target: id, detail: `oidc ${role}` },
   );
   setSessionCookie(context, response, session);
-  sendOnwards(request, response, { title: 'Entrando', address: next, link: 'Continuar' });
+  sendOnwards(request, response, { title: t('Entrando'), address: next, link: t('Continuar') });
 }
 
 function sendDenied(request: Request, response: Response, { name }: Person): void {
+  const text = tHtml(
+    'A conta da empresa reconheceu <b>{name}</b>, mas nenhum dos seus grupos tem um papel no Confere. Peça o acesso a quem administra a conta da empresa e entre de novo.',
+    { name },
+  );
   const body = html`<div class="login"><p class="brand">${BRAND}</p>
-<h1>Sem acesso</h1>
-<p>A conta da empresa reconheceu <b>${name}</b>, mas nenhum dos seus grupos tem um papel no Confere. Peça o acesso a quem administra a conta da empresa e entre de novo.</p>
-<p><a href="/login">Voltar ao login</a></p></div>`;
-  sendPage(request, response, { title: 'Sem acesso', body, status: 403 });
+<h1>${t('Sem acesso')}</h1>
+<p>${text}</p>
+<p><a href="/login">${t('Voltar ao login')}</a></p></div>`;
+  sendPage(request, response, { title: t('Sem acesso'), body, status: 403, address: '/login' });
 }

@@ -8,6 +8,7 @@ import type { Issuer } from '../../../oidc/open-issuer.ts';
 import { getActor } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
 import { html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import {
@@ -18,6 +19,7 @@ import {
   setSessionCookie,
 } from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
+import { sendOnwards } from './send-onwards.ts';
 
 /** Log-in with a token, and log-out. @param issuer of the login by the company's account, if there is one. */
 export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | undefined): Router {
@@ -65,8 +67,8 @@ export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | 
     clearSessionCookie(context, response);
     const onwards = isUser(getActor(response)) ? await issuer?.findLogout() : undefined;
     if (onwards) {
-      const link = 'Sair também da conta da empresa';
-      sendOnwards(request, response, { title: 'Você saiu do Confere', address: onwards.href, link });
+      const link = t('Sair também da conta da empresa');
+      sendOnwards(request, response, { title: t('Você saiu do Confere'), address: onwards.href, link });
     } else response.redirect(303, '/login?done=left');
   });
   return router;
@@ -86,8 +88,8 @@ type Login = {
 /** Answers with the page of the login. */
 export function sendLogin(request: Request, response: Response, login: Login): void {
   const { next, hasIssuer, fault, trouble, status = 200 } = login;
-  const company = html`<a class="button" href="/login/oidc?next=${encodeURIComponent(next)}">Entrar com a conta da empresa</a>
-<h2>Ou com um token</h2>`;
+  const company = html`<a class="button" href="/login/oidc?next=${encodeURIComponent(next)}">${t('Entrar com a conta da empresa')}</a>
+<h2>${t('Ou com um token')}</h2>`;
   const body = html`<div class="login"><p class="brand">${BRAND}</p>
 <h1>Entrar</h1>
 ${trouble && html`<p class="fault" role="alert">${trouble}</p>`}
@@ -100,25 +102,9 @@ ${hasIssuer && company}
   }></label>
 ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
 <button>Entrar</button></form></div>`;
-  sendPage(request, response, { title: 'Entrar', body, status });
-}
-
-/**
- * Answers with a page that opens another one. A redirect would not do: the browser would send no session cookie after a login,
- * because the issuer started the request, and would stop a posted form at the issuer's address.
- * @param to.address a path of ours, or an address of the issuer. @param to.link the text of the link to it.
- */
-export function sendOnwards(
-  request: Request,
-  response: Response,
-  to: { title: string; address: string; link: string },
-): void {
-  // without navigation: the session has just ended, or the browser does not send it yet
-  delete response.locals.caller;
-  const body = html`<div class="login"><p class="brand">${BRAND}</p>
-<h1>${to.title}</h1>
-<p><a href="${to.address}">${to.link}</a></p></div>`;
-  sendPage(request, response, { title: to.title, body, onwardsTo: to.address });
+  // of the way back from the issuer, the address is of no use any more
+  const address = `/login?next=${encodeURIComponent(next)}`;
+  sendPage(request, response, { title: 'Entrar', body, status, address });
 }
 
 /** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */

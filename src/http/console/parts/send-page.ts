@@ -25,6 +25,7 @@ const NAVIGATION = [
 /** Pages for admins. */
 const ADMIN_NAVIGATION = [
   ['/tokens', 'Tokens'],
+  ['/users', 'Pessoas'],
   ['/audit', 'Auditoria'],
 ] as const;
 
@@ -38,6 +39,8 @@ export type Page = {
   refreshS?: number;
   /** Open this address at once, without script: a path of ours, or an address of the issuer. */
   onwardsTo?: string;
+  /** The path that the choice of a language opens, where it is not the page's own. */
+  address?: string;
 };
 
 /** Answers with a page. Without a session it has no navigation. */
@@ -60,7 +63,7 @@ ${page.onwardsTo !== undefined && html`<meta http-equiv="refresh" content="0; ur
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${caller && frame(request, response, caller)}
 <main id="conteudo" tabindex="-1">${notice(request)}${page.body}</main>
-${foot(request)}
+${foot(request, page.address)}
 </body>
 </html>`;
   response
@@ -109,11 +112,11 @@ ${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>
  * The button that shows the page in the other language, and keeps it. An answer to a form has none: it would lose what
  * was typed.
  */
-function foot(request: Request): Html | undefined {
+function foot(request: Request, address = addressOf(request)): Html | undefined {
   if (request.method === 'POST') return undefined;
   const { other, name } =
     language() === 'en' ? { other: 'pt-BR', name: 'Português' } : { other: 'en', name: 'English' };
-  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${addressOf(request)}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form></footer>`;
+  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${address}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form></footer>`;
 }
 
 /** The page's own address, without filters that may name a person, a notice, and the language of this one answer. */
@@ -153,6 +156,7 @@ const DONE: Record<string, string> = words({
   repeated:
     'Já tinha sido gravado: nada mudou desta vez. Um segredo só aparece uma vez; se ninguém o guardou, troque-o.',
   revoked: 'Token revogado: as sessões que ele abriu terminaram.',
+  logged_out: 'Sessões encerradas: a pessoa entra de novo com o papel que tem agora.',
   left: 'Você saiu.',
 });
 

@@ -2,6 +2,7 @@
 import { BALANCES_EN } from './balances.ts';
 import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
+import { LOGIN_EN } from './login.ts';
 import { MERCHANTS_EN } from './merchants.ts';
 import { NOTICES_EN } from './notices.ts';
 import { OVERVIEW_EN } from './overview.ts';
@@ -21,4 +22,5 @@ export const EN = {
   ...LISTS_EN,
   ...MERCHANTS_EN,
   ...OVERVIEW_EN,
+  ...LOGIN_EN,
 };

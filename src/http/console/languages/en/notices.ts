@@ -37,5 +37,7 @@ export const NOTICES_EN = {
     'It was saved before: nothing changed this time. A secret is shown only once; if nobody kept it, rotate it.',
   'Token revogado: as sessões que ele abriu terminaram.':
     'The token is revoked: the sessions that it opened have ended.',
+  'Sessões encerradas: a pessoa entra de novo com o papel que tem agora.':
+    'Sessions ended: the person logs in again with the role of now.',
   'Você saiu.': 'You are logged out.',
 };

@@ -99,5 +99,6 @@ export const WORDS_EN = {
   'Arquivos do spool': 'Files of the spool',
   'Datas informadas': 'Stated dates',
   Provedor: 'Provider',
+  'Contas da empresa': 'Company accounts',
   Livros: 'Books',
 };
