@@ -25,7 +25,7 @@ export async function checkIssuer(context: Pick<Context, 'config' | 'timers' | '
     );
   }
   const { host } = settings.issuer;
-  const clock = Number.isNaN(offsetMs) ? 'it tells no time' : `${offsetMs} ms between its clock and this machine's`;
+  const clock = Number.isNaN(offsetMs) ? 'it states no time' : `${offsetMs} ms between its clock and this machine's`;
   const logout = found.serverMetadata().end_session_endpoint === undefined ? ', without a page to log out' : '';
   return `${host} answers${logout}; ${clock}; it must know ${settings.redirectUri}`;
 }

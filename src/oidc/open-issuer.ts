@@ -35,7 +35,7 @@ export type OidcSettings = {
   afterLogout: string;
 };
 
-/** What an answer of the issuer must fit. Secret: whoever has it can end the attempt. */
+/** What an answer of the issuer must fit. Secret: with it, anybody could end the attempt. */
 export type LoginChecks = { state: string; nonce: string; verifier: string };
 
 export type Issuer = {
@@ -109,7 +109,7 @@ export async function discover(
       [client.customFetch]: fetch,
       timeout: limits.requestMs / 1000,
       execute: [
-        // also without it TLS proves who made an ID token; with it a changed one fails wherever it was changed
+        // also without it TLS proves who made an ID token; with this check a changed one fails, no matter where it was changed
         client.enableNonRepudiationChecks,
         // the configuration allows http on this machine alone, and so does `fetch`
         ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -217,11 +217,11 @@ async function redeem(
     pkceCodeVerifier: checks.verifier,
     idTokenExpected: true,
   });
-  const told = tokens.claims();
-  if (!told) throw new LoginError('refused', 'no_id_token', 'the issuer gave no ID token');
-  const canTellMore = found.serverMetadata().userinfo_endpoint !== undefined && lacksClaims(told, names);
-  const more = canTellMore ? await client.fetchUserInfo(found, tokens.access_token, told.sub) : {};
-  const person = readPerson({ ...more, ...told }, { issuer: settings.issuer.href, names, rules });
+  const claims = tokens.claims();
+  if (!claims) throw new LoginError('refused', 'no_id_token', 'the issuer gave no ID token');
+  const canAskMore = found.serverMetadata().userinfo_endpoint !== undefined && lacksClaims(claims, names);
+  const more = canAskMore ? await client.fetchUserInfo(found, tokens.access_token, claims.sub) : {};
+  const person = readPerson({ ...more, ...claims }, { issuer: settings.issuer.href, names, rules });
   if (!person) throw new LoginError('refused', 'subject', 'the subject is longer than 255 characters');
   return person;
 }

@@ -11,7 +11,7 @@ const NAMES = ['name', 'preferred_username', 'email'];
 export type Claims = Record<string, unknown>;
 export type ClaimNames = { groups: readonly string[]; name: string };
 
-/** Whether these claims lack a name or groups, which the issuer may tell at its userinfo endpoint. */
+/** Whether these claims lack a name or groups, which the userinfo endpoint may have. */
 export function lacksClaims(claims: Claims, names: ClaimNames): boolean {
   return (
     readName(claims, names.name) === undefined || names.groups.some((name) => readClaim(claims, name) === undefined)
@@ -62,7 +62,7 @@ function readClaim(claims: Claims, name: string): unknown {
 function readName(claims: Claims, claim: string): string | undefined {
   for (const name of [claim, ...NAMES]) {
     const value = readClaim(claims, name);
-    // control and direction characters could make one name look like another
+    // control and direction characters could make one name appear as another
     const text = typeof value === 'string' ? value.replaceAll(/\p{C}/gu, '').trim() : '';
     if (text !== '') return text;
   }

@@ -149,7 +149,7 @@ test('an ID token whose payload was changed under its signature opens no session
   await expectRefused(visitor, url, 401, NOT_VALID, 'OAUTH_INVALID_RESPONSE');
 });
 
-test('a person who declines at the issuer is told so, and can begin again', async () => {
+test('a person who declines at the issuer reads so, and can begin again', async () => {
   const visitor = openVisitor();
   const begun = await visitor.visit(`${env.url}/login/oidc`);
   const abort = /href="([^"]+\/abort)"/.exec(begun.html)?.[1] ?? '';

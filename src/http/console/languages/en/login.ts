@@ -31,5 +31,5 @@ export const LOGIN_EN = {
   'nome removido': 'name removed',
   recusada: 'denied',
   'O papel vale até o fim da sessão, no máximo doze horas; quem perdeu um grupo perde o papel no próximo login. Encerrar as sessões faz valer na hora.':
-    'A role holds until the session ends, at most twelve hours; who lost a group loses the role at the next login. Ending the sessions makes it hold at once.',
+    'A role holds until the session ends, at most twelve hours; a group that somebody lost counts at the next login. Ending the sessions makes it count at once.',
 };
