@@ -85,6 +85,7 @@ beforeAll(async () => {
     ['callbacks', '/callbacks', 'Callbacks'],
     ['system', '/system', 'Sistema'],
     ['tokens', '/tokens', 'Tokens'],
+    ['users', '/users', 'Pessoas'],
     ['audit', '/audit', 'Auditoria'],
     ['callback', `/callbacks/cb_${callback?.seq}`, /pix\.cashin/],
   ];

@@ -36,7 +36,7 @@ export function auditPages(context: Context): Router {
     );
     const areSet = isFiltered(filters);
     const fields = [
-      textField({ name: 'actor', label: 'Quem (id do token ou da pessoa)', value: filters.actor }),
+      textField({ name: 'actor', label: 'Quem (id)', value: filters.actor }),
       textField({ name: 'action', label: 'Ação', value: filters.action }),
       textField({ name: 'target', label: 'Sobre', value: filters.target }),
       dayField({ name: 'from', label: 'De', value: filters.from }),
