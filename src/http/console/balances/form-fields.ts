@@ -86,8 +86,11 @@ export function inputField(draft: Draft, field: { name: string; label: Label; hi
   );
 }
 
+/** A field for an amount. Its hint says how the page's language writes one. */
 export function moneyField(draft: Draft, field: { name: string; label: Label; hint?: Label }): Html {
-  return inputField(draft, field, html` maxlength="24" placeholder="${formatMoneyInput(EXAMPLE_CENTS)}"`);
+  const example = formatMoneyInput(EXAMPLE_CENTS);
+  const hint = [field.hint && translate(field.hint), t('Como {example}.', { example })].filter(Boolean).join(' ');
+  return inputField(draft, { ...field, hint }, html` maxlength="24" placeholder="${example}"`);
 }
 
 export function noteField(draft: Draft, label: Label = 'Observação'): Html {
