@@ -35,6 +35,7 @@ export const SHOWING_ACTIONS = [
   'mismatches.show',
   'webhooks.show',
   'callbacks.show',
+  'reports.changes',
 ] as const;
 export type ShowingAction = (typeof SHOWING_ACTIONS)[number];
 

@@ -1,6 +1,8 @@
 import type { Reader } from '../database/reader.ts';
+import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
+import { concernsPlatform } from './concerns-platform.ts';
 
 export type MismatchQuery = {
   /** `unresolved`: open or acknowledged. */
@@ -12,6 +14,12 @@ export type MismatchQuery = {
   transactionId?: string | undefined;
   /** Only those that a person resolved while the evidence is the same. */
   decided?: boolean | undefined;
+  /** Only those opened from `from` to before `to`, in the order of their opening: without `after`. */
+  opened?: { from: Date; to: Date } | undefined;
+  /** Only those about a day itself: it changed after its report, or its list could not be proven. */
+  aboutDay?: Day | undefined;
+  /** Only those that concern this platform, alone or among all. */
+  platform?: string | undefined;
   limit: number;
   after?: number | undefined;
 };
@@ -33,6 +41,19 @@ export async function listMismatches(db: Reader, query: MismatchQuery) {
       eb.selectFrom('mismatch_causes').select('mismatch_seq').where('alert_scope', '=', cause),
     );
   if (query.decided) select = select.where('kept_scope', 'is not', null).where('resolution', '=', 'by_hand');
+  const { opened, aboutDay, platform } = query;
+  if (opened !== undefined)
+    select = select
+      .where('mismatches.opened_at', '>=', opened.from)
+      .where('mismatches.opened_at', '<', opened.to)
+      .clearOrderBy()
+      .orderBy('mismatches.opened_at', 'desc')
+      .orderBy('mismatches.seq', 'desc');
+  if (aboutDay !== undefined)
+    select = select
+      .where('mismatches.kind', 'in', ['closed_day_changed', 'list_unstable'])
+      .where((eb) => eb.or([eb('mismatches.scope', '=', aboutDay), eb('mismatches.scope', 'like', `${aboutDay} %`)]));
+  if (platform !== undefined) select = select.where(concernsPlatform(platform));
   if (query.after !== undefined) select = select.where('mismatches.seq', '<', query.after);
   return (await select.execute()).map(present);
 }

@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { addDays } from '../../src/domain/calendar.ts';
+import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   env = await openConsoleEnvironment();
   const { db } = env.context;
   await makeReport(env.context, env.today);
+  await reviseDay(env.context, addDays(env.today, -3));
   const mismatch = await db
     .selectFrom('mismatches')
     .select('id')
@@ -74,6 +76,7 @@ beforeAll(async () => {
     ['runs', '/reconciliations', 'Conferências'],
     ['run', `/reconciliations/${run?.id}`, / a /],
     ['reports', '/reports', 'Relatórios'],
+    ['report', `/reports/${addDays(env.today, -3)}?from=1&to=2`, /^\d\d\/\d\d\/\d{4}$/],
     ['merchants', '/merchants', 'Lojistas'],
     ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
     ['merchant-new', '/merchants/new', 'Novo lojista'],
@@ -144,7 +147,8 @@ test.each([360, 820, 1024])(
     await using opened = await openBrowser(env.url, { size: { width, height: 900 } });
     const { page } = opened;
     await logIn(page, env.url, env.tokens.operator);
-    for (const address of ['/', '/transactions', '/charts', '/reconciliations', '/callbacks']) {
+    const day = addDays(env.today, -3);
+    for (const address of ['/', '/transactions', '/charts', '/reconciliations', '/callbacks', '/reports', `/reports/${day}`]) {
       await page.goto(`${env.url}${address}`);
       expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
     }
@@ -220,6 +224,14 @@ async function addAttempts({ db, clock }: Context): Promise<void> {
     ...{ duration_ms: 20 + ((index * 37) % 180), request_headers: '{"content-type":"application/json"}' },
   }));
   await db.insertInto('callback_attempts').values(rows).execute();
+}
+
+/** Makes two revisions of a day: the second has an adjustment. */
+async function reviseDay(context: Context, day: Day): Promise<void> {
+  await makeReport(context, day);
+  const by = { platform: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', kind: 'fee' as const, note: 'tarifa', actor: 'test' };
+  await adjustBooks(context, { ...by, day, amountCents: -1_234_567_89n });
+  await makeReport(context, day);
 }
 
 async function shoot(

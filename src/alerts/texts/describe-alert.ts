@@ -97,5 +97,7 @@ function pathOf({ name, mismatchId, facts }: StoredAlert): string {
   if (mismatchId) return `/mismatches/${encodeURIComponent(mismatchId)}`;
   if (facts?.run) return `/reconciliations/${encodeURIComponent(facts.run)}`;
   if (facts?.merchant) return `/merchants/${encodeURIComponent(facts.merchant)}`;
+  const [day, ...others] = facts?.days ?? [];
+  if (name === 'report_missing' && day !== undefined && others.length === 0) return `/reports/${day}`;
   return PAGES[name] ?? '/alerts';
 }

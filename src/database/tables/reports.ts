@@ -30,6 +30,7 @@ export type ReportTables = {
     full_documents: number;
     version: string;
     redacted_at: Optional<Date>;
+    figures: Optional<string>;
   };
   report_mails: {
     report_seq: number;

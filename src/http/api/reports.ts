@@ -23,10 +23,14 @@ import { day } from './fields.ts';
 const WAIT_MS = 20_000;
 
 export const newReportSchema = z.object({ day });
+const platform = z.string().min(1).max(64).optional().describe('none: what has no platform');
+export const reportQuerySchema = z.object({
+  platform: platform.describe('whose figures the list shows; none: what has no platform'),
+});
 export const reportFileQuerySchema = z.object({
   revision: z.coerce.number().int().positive().optional(),
   locale: z.enum(['pt-BR', 'en']).optional(),
-  platform: z.string().min(1).max(64).optional().describe('none: what has no platform'),
+  platform,
 });
 
 /** Reports: the list of revisions, a request for the next one, and the files of a revision. */
@@ -35,7 +39,8 @@ export function reportRoutes(context: Context, waitMs = WAIT_MS): Router {
   const reading = { ...context, db: limitStatementTime(context.db) };
 
   router.get('/reports', requireRole('viewer'), async (request, response) => {
-    const { reports, next } = await listReports(reading, parsePage(request));
+    const query = parseQuery(request, reportQuerySchema);
+    const { reports, next } = await listReports(reading, parsePage(request), query.platform);
     response.json(presentPage('reports', reports, next ?? undefined));
   });
 

@@ -6,7 +6,7 @@
  * data masked, and no buttons.
  *
  * `languages/` has the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them;
- * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
+ * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `reports/` the month and the day of reports; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
  * `parts/` what they share. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
@@ -25,7 +25,6 @@ import { auditPages } from './lists/list-audit.ts';
 import { callbackListPages } from './lists/list-callbacks.ts';
 import { merchantListPages } from './lists/list-merchants.ts';
 import { mismatchListPages } from './lists/list-mismatches.ts';
-import { reportPages } from './lists/list-reports.ts';
 import { runListPages } from './lists/list-runs.ts';
 import { tokenPages } from './lists/list-tokens.ts';
 import { transactionListPages } from './lists/list-transactions.ts';
@@ -54,6 +53,8 @@ import { chooseLanguage } from './parts/choose-language.ts';
 import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
+import { dayPages } from './reports/show-day.ts';
+import { monthPages } from './reports/show-month.ts';
 import { deliveryCharts } from './series/show-deliveries.ts';
 import { moneyCharts } from './series/show-money.ts';
 
@@ -93,7 +94,8 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     purgeWebhooksPages(context),
     runListPages(context),
     runPages(context),
-    reportPages(context),
+    monthPages(context),
+    dayPages(context),
     merchantListPages(context),
     merchantForms(context),
     secretForms(context),

@@ -15,7 +15,7 @@ import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { platformNameSchema } from '../api/platforms.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
-import { newReportSchema, reportFileQuerySchema } from '../api/reports.ts';
+import { newReportSchema, reportFileQuerySchema, reportQuerySchema } from '../api/reports.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
@@ -222,7 +222,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
     replaySchema,
   ),
-  Reports.list('/reports', report),
+  Reports.list('/reports', report, reportQuerySchema),
   Reports.post(
     '/reports',
     'operator',

@@ -1,7 +1,7 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { CONCERNED_PLATFORM, concernsPlatform } from '../../mismatches/concerns-platform.ts';
 
 /** A mismatch as it stood at the cut. */
 export type ReportedMismatch = {
@@ -39,7 +39,7 @@ export async function countMismatches(db: Reader, scope: Scope): Promise<Mismatc
 }
 
 /** Joins each mismatch to its newest change up to the cut. One without a change was not open yet. */
-function selectAsOfCut(db: Reader, scope: Scope) {
+function selectAsOfCut(db: Reader, scope: Pick<Scope, 'changeSeq' | 'platform'>) {
   return db
     .selectFrom('mismatches')
     .innerJoin('mismatch_changes as change', (join) =>
@@ -50,26 +50,20 @@ function selectAsOfCut(db: Reader, scope: Scope) {
           WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
       ),
     )
-    .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
-    .$if(scope.platform !== undefined, (query) =>
-      query.where((eb) =>
-        eb.or([
-          eb.and([
-            eb('mismatches.transaction_seq', 'is not', null),
-            matchesPlatform('transactions.platform', scope.platform ?? ''),
-          ]),
-          eb.and([eb('mismatches.transaction_seq', 'is', null), isNotOfAnother(scope.platform ?? '')]),
-        ]),
-      ),
-    );
+    .$if(scope.platform !== undefined, (query) => query.where(concernsPlatform(scope.platform ?? '')));
 }
 
-/** A mismatch without a transaction concerns all platforms, unless its scope names one: a stated balance, a filtered list. */
-function isNotOfAnother(platform: string) {
-  return sql<SqlBool>`CASE mismatches.kind
-    WHEN 'balance_differs' THEN mismatches.scope = ${platform}
-    WHEN 'list_unstable' THEN mismatches.scope NOT LIKE '% %' OR SUBSTR(mismatches.scope, 12) = ${platform}
-    ELSE TRUE END`;
+/** Counts the same by the platform that they concern; null: all platforms. */
+export async function countMismatchesByPlatform(
+  db: Reader,
+  changeSeq: number,
+): Promise<{ platform: string | null; count: number }[]> {
+  const rows = await selectAsOfCut(db, { changeSeq, platform: undefined })
+    .select([CONCERNED_PLATFORM.as('platform'), (eb) => eb.fn.countAll<number>().as('count')])
+    .where('change.state', '!=', 'resolved')
+    .groupBy('platform')
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
 /** Mismatches not resolved at the cut, and those opened from `from` to before `to`, oldest first. */

@@ -7,6 +7,7 @@
 import type { Reader } from '../../database/reader.ts';
 import { type EventWindow, readEventWindow } from '../plan/read-event-window.ts';
 import { FORMATS, type Format, type ReportPlan } from '../plan/report-plan.ts';
+import type { PlatformTotals } from '../read/create-tally.ts';
 import { fill, formatDay } from '../texts/texts.ts';
 import { describeChanges } from './changes/describe-changes.ts';
 import * as columns from './columns.ts';
@@ -17,8 +18,13 @@ import { writeMovements } from './write-movements.ts';
 import { writeMismatches, writePending } from './write-open-items.ts';
 import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
 
-/** `eventWindow` comes from the snapshot of the rows. */
-export type WrittenReport = { digest: Buffer; files: Record<Format, string>; eventWindow: EventWindow };
+/** `eventWindow` comes from the snapshot of the rows; `platforms` are the totals of Resumo. */
+export type WrittenReport = {
+  digest: Buffer;
+  files: Record<Format, string>;
+  eventWindow: EventWindow;
+  platforms: ReadonlyMap<string, PlatformTotals>;
+};
 
 /** @returns where each format was written under `directory`, which the caller makes and removes. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
@@ -33,7 +39,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     const changes = await writeChanges(work, digest);
     await finishWorkbook(work, { ...tables, pending, ...mismatches, changes }, digest, describeSummary(work));
     const eventWindow = plan.cut.eventWindow ?? (await readEventWindow(db, plan.cut.eventSeq));
-    return { digest, files: work.files, eventWindow };
+    return { digest, files: work.files, eventWindow, platforms: work.tally.platforms };
   } catch (error) {
     failed.abort();
     throw error;

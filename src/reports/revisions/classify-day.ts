@@ -72,11 +72,16 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
 export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
   const covering = windows.filter((window) => window.from <= day && window.to >= day).filter(isReading);
   if (now < endsAt) return { state: 'partial', reading: toReading(covering.at(-1)) };
-  const late = windows.filter((window) => window.askedAt >= endsAt);
   const reading = toReading(covering.find((window) => window.askedAt >= endsAt));
-  const days = listDays(addDays(day, -LATE_DAYS), day);
-  const closed = days.every((created) => late.some((window) => window.from <= created && window.to >= created));
-  return { state: closed ? 'closed' : 'provisional', reading };
+  return { state: listUnread(day, windows, endsAt).length === 0 ? 'closed' : 'provisional', reading };
+}
+
+/** The creation days whose transactions may still change a day: those not read or counted since its end. Pure. */
+export function listUnread(day: Day, windows: Pick<Window, 'from' | 'to' | 'askedAt'>[], endsAt: Date): Day[] {
+  const late = windows.filter((window) => window.askedAt >= endsAt);
+  return listDays(addDays(day, -LATE_DAYS), day).filter(
+    (created) => !late.some((window) => window.from <= created && window.to >= created),
+  );
 }
 
 function isReading(window: Window): window is Window & WholeReading {

@@ -8,7 +8,8 @@ import { enqueueReportMail } from './mail-reports.ts';
 import { hashOfWorkbook, type ReportFile } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
 
-type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[] };
+/** `figures`: as `collectFigures` returns them. */
+type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[]; figures: string };
 
 /**
  * Inserts a revision whose files are complete, and resolves the day's `closed_day_changed`.
@@ -33,7 +34,7 @@ export async function insertRevision(
   }
 }
 
-function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
+function toRow(plan: ReportPlan, { digest, files, eventWindow, figures }: Written) {
   return {
     day: plan.day,
     revision: plan.revision,
@@ -45,6 +46,7 @@ function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
     digest,
     sha256: hashOfWorkbook(files),
     files: JSON.stringify(files),
+    figures,
     cut_entry_seq: plan.cut.entrySeq,
     cut_event_seq: plan.cut.eventSeq,
     cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,

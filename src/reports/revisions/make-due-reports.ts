@@ -7,13 +7,15 @@ import { WINDOW_EVENT_COUNT } from '../plan/read-event-window.ts';
 import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 import { classifyDay } from './classify-day.ts';
 import { enqueueUnreportedMails } from './enqueue-unreported-mails.ts';
+import { fillFigures } from './fill-figures.ts';
 import { hasImproved, makeReport } from './make-report.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
 /**
  * Makes every due report: yesterday's, missing ones since the first report (after downtime), and the next revision of days
  * whose newest one was partial, whose rows may have changed, or that were proven or closed since. Then enqueues mails of
- * revisions that people made. A day's failure does not stop the others.
+ * revisions that people made, and adds the figures that revisions of earlier versions lack. A day's failure does not stop
+ * the others.
  * @throws ConfereError `unavailable` at the end, if any day failed; the signal's reason if it was stopped between days.
  */
 export async function makeDueReports(context: Context): Promise<{ made: Day[]; failed: Day[] }> {
@@ -30,6 +32,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
     }
   }
   await enqueueUnreportedMails(context);
+  await fillFigures(context);
   if (failed.length > 0) throw new ConfereError('unavailable', `reports failed for ${failed.join(', ')}: see the log`);
   return { made, failed };
 }

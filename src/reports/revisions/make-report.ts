@@ -27,6 +27,7 @@ import {
   STATE_RANK,
 } from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
+import { collectFigures } from '../read/report-figures.ts';
 import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
 import { isReadWhole } from '../render/write-summary.ts';
@@ -94,10 +95,10 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     }
     const finished = await finalizeDrafts(written.files, (format) => nameReportFile({ ...plan, format }));
     const files = finished.map((one) => one.facts);
-    const { digest, eventWindow } = written;
+    const { digest, eventWindow, figures } = written;
     const mayMail = options.isScheduled === true && isReportMailEnabled(context.config);
     const isMailed = mayMail && (await hasUnreportedChange(context, { ...plan, digest }));
-    const revision = { digest, eventWindow, files, isMailed };
+    const revision = { digest, eventWindow, files, figures, isMailed };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, finished);
     const row = await findRevision(context.db, day, plan.revision);
@@ -113,7 +114,8 @@ async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
   const { previous } = plan;
   const isSame =
     previous?.digest.equals(written.digest) && (await compareStatusCounts(db, plan, previous)).length === 0;
-  return { ...written, hasChanged: !isSame };
+  const figures = await collectFigures(db, written.platforms, plan.cut.mismatchChangeSeq);
+  return { ...written, figures, hasChanged: !isSame };
 }
 
 type Next = {

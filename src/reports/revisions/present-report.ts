@@ -4,6 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { Cut, ReportState } from '../plan/report-plan.ts';
+import { parseFigures, presentFigures } from '../read/report-figures.ts';
 import type { ReportFile } from './publish-drafts.ts';
 
 /** `state`, `locale` and `files` hold only the values that insert-revision.ts writes, so readers cast them. */
@@ -12,8 +13,11 @@ export type ReportRow = Selectable<Database['reports']>;
 /** A revision as our API and `confere export --json` show it. */
 export type Report = ReturnType<typeof presentReport>;
 
-/** @param now state and proof, if they may have changed since it was made. The next revision will hold them. */
-export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }) {
+/**
+ * @param now state and proof, if they may have changed since it was made. The next revision will hold them.
+ * @param platform whose figures it shows; by default those of all.
+ */
+export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }, platform?: string) {
   return {
     day: row.day,
     revision: row.revision,
@@ -29,6 +33,8 @@ export function presentReport(row: ReportRow, now?: { state: ReportState; proven
     chain_hash: row.cut_seal_hash?.toString('hex') ?? null,
     // a person in it was erased since: its files were rebuilt, with *removido* instead of the name
     redacted: row.redacted_at !== null,
+    // Resumo's; null in a revision of an earlier version, until the job daily_report has added them
+    figures: presentFigures(parseFigures(row.figures, platform)),
   };
 }
 

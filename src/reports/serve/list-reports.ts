@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { ReportState } from '../plan/report-plan.ts';
+import { assertPlatform } from '../read/assert-platform.ts';
 import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay } from '../revisions/classify-day.ts';
 import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
@@ -10,12 +11,16 @@ import { presentReport, type Report, type ReportRow, selectReports } from '../re
 /**
  * Lists revisions, newest day first, then newest revision first.
  * @param page.after the cursor of the page before.
+ * @param platform whose figures they show; by default those of all.
+ * @throws ConfereError `invalid_request` for an unknown platform.
  */
 export async function listReports(
   context: Context,
   page: { limit: number; after: string | undefined },
+  platform?: string,
 ): Promise<{ reports: Report[]; next: string | null }> {
   const [day, revision] = readCursor(page.after);
+  if (platform !== undefined) await assertPlatform(context.db, platform);
   const rows = await selectReports(context.db)
     .$if(day !== undefined, (query) =>
       query.where((eb) =>
@@ -37,7 +42,8 @@ export async function listReports(
   for (const row of shown) {
     // older revisions, and those of a running day, keep their state; the state of the newest one's day may have risen
     const isLive = newestOf.get(row.day) === row.revision && row.state !== 'partial';
-    reports.push(presentReport(row, isLive ? await classifyNow(context, row, isInDoubt) : undefined));
+    const now = isLive ? await classifyNow(context, row, isInDoubt) : undefined;
+    reports.push(presentReport(row, now, platform));
   }
   return { reports, next: rows.length > page.limit && last ? `${last.day}_${last.revision}` : null };
 }

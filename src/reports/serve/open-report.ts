@@ -130,7 +130,12 @@ async function rebuild(context: Context, row: ReportRow, wanted: Wanted): Promis
   });
 }
 
-async function planRebuild(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportPlan> {
+/** The plan of a stored revision, as this reader wants it. */
+export async function planRebuild(
+  context: Context,
+  row: ReportRow,
+  wanted: Pick<Wanted, 'locale' | 'platform' | 'masked'>,
+): Promise<ReportPlan> {
   const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
   return {
     day: row.day,

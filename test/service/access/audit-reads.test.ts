@@ -37,7 +37,7 @@ const SHOWING = [
   '/mismatches/:id',
   '/inbox/:id',
   '/callbacks/:id',
-  '/reports/:file',
+  '/reports/:name',
   '/reports/period',
 ];
 
@@ -147,7 +147,7 @@ async function listExamples(): Promise<Record<string, string>> {
     ...Object.fromEntries(MERCHANT_FORMS.map((form) => [`/merchants/:id/${form}`, `/merchants/${merchant}/${form}`])),
     '/reports/period': `/reports/period?from=${today}&to=${today}&format=csv`,
     '/reconciliations/:id': `/reconciliations/${run}`,
-    '/reports/:file': `/reports/${today}-r1.csv`,
+    '/reports/:name': `/reports/${today}-r1.csv`,
   };
 }
 

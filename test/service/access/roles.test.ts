@@ -124,7 +124,7 @@ const CONSOLE: Record<string, string> = {
   'get /reports': READERS,
   'post /reports': OPERATORS,
   'get /reports/period': READERS,
-  'get /reports/:file': READERS,
+  'get /reports/:name': READERS,
   'get /merchants': READERS,
   'get /merchants/new': ADMINS,
   'post /merchants/new': ADMINS,

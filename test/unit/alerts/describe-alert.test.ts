@@ -68,7 +68,8 @@ test('an alert leads to what it is about', () => {
   expect(path('stuck', {}, 'mm_1')).toBe('/mismatches/mm_1');
   expect(path('run_failed', { run: 'run_1' })).toBe('/reconciliations/run_1');
   expect(path('callback_failed', { merchant: 'me_1' })).toBe('/merchants/me_1');
-  expect(path('report_missing', { days: ['2026-11-21'] })).toBe('/reports');
+  expect(path('report_missing', { days: ['2026-11-21'] })).toBe('/reports/2026-11-21');
+  expect(path('report_missing', { days: ['2026-11-20', '2026-11-21'] })).toBe('/reports');
   expect(path('disk_full', {})).toBe('/alerts');
   expect(Object.keys(ALERT_TEXTS)).toEqual([...ALERT_LOCALES]);
 });

@@ -10,9 +10,9 @@ import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
-import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, type TableColumn, table } from '../parts/page-components.ts';
+import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
 import { sendList } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { ADJUSTMENT_KIND_WORDS, balanceTabs, LISTS } from './describe-stated.ts';
@@ -80,7 +80,7 @@ function adjustmentTable(
     rows,
     empty: 'Nenhum ajuste até agora.',
     columns: [
-      { title: 'Dia', cell: (row) => formatDay(row.day) },
+      { title: 'Dia', cell: (row) => dayLink(row.day) },
       { title: 'Plataforma', cell: (row) => platformCell(response, row) },
       { title: 'Tipo', cell: (row) => ADJUSTMENT_KIND_WORDS[row.kind as AdjustmentKind] },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
@@ -108,7 +108,7 @@ function openingTable(context: Context, response: Response, rows: Awaited<Return
     empty: 'Nenhum saldo inicial: os livros começam na primeira transação conhecida.',
     columns: [
       { title: 'Plataforma', cell: (row) => platformCell(response, row) },
-      { title: 'Primeiro dia', cell: (row) => formatDay(row.day) },
+      { title: 'Primeiro dia', cell: (row) => dayLink(row.day) },
       { title: 'Saldo', cell: (row) => moneyOf(row.balance), align: 'end' },
       ...madeColumns<(typeof rows)[number]>(context),
       {

@@ -2,9 +2,9 @@ import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import type { ChangePreview, PreviewedEntry } from '../../../ledger/read/preview-change.ts';
 import { t } from '../languages/translate.ts';
-import { formatCount, formatDay, formatWallTime, money } from '../parts/format.ts';
+import { formatCount, formatWallTime, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { table } from '../parts/page-components.ts';
+import { dayLink, table } from '../parts/page-components.ts';
 import { renderPostings } from '../parts/render-postings.ts';
 import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
 import { namePlatform } from './form-fields.ts';
@@ -69,7 +69,7 @@ function renderDays(days: Day[]): Html {
   const list = html`${days
     .slice(0, DAYS_SHOWN)
     .map(
-      (day, index) => html`${index > 0 && ', '}<b>${formatDay(day)}</b>`,
+      (day, index) => html`${index > 0 && ', '}${dayLink(day)}`,
     )}${left > 0 && ` ${t('e mais {n}', { n: formatCount(left) })}`}`;
   const count = formatCount(days.length);
   return html`<p>${

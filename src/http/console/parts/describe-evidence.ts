@@ -8,9 +8,9 @@ import { nameEvidence } from '../../../reports/texts/describe-evidence.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
 import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
-import { EMPTY_VALUE, formatCount, formatDay, formatDuration, formatWallTime, moment, money } from './format.ts';
+import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
-import { table, transactionLink } from './page-components.ts';
+import { dayLink, table, transactionLink } from './page-components.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
 
 /** Names that stand for one fact on each side. */
@@ -90,7 +90,7 @@ function describeValue(calendar: Calendar, name: string, value: unknown): Part {
   if (name === 'ids') return transactionLink(text);
   if (INSTANT.test(text)) return moment(calendar, text);
   if (WALL.test(text)) return formatWallTime(text);
-  if (DAY.test(text)) return formatDay(text);
+  if (DAY.test(text)) return dayLink(text);
   return html`<span class="id">${TEXTS[text] ?? text}</span>`;
 }
 

@@ -1,5 +1,6 @@
+import type { Day } from '../../../domain/calendar.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
-import { EMPTY_VALUE, shortId } from './format.ts';
+import { EMPTY_VALUE, formatDay, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { describeCode } from './words.ts';
 
@@ -41,6 +42,11 @@ export function facts(list: (readonly [Label, Part])[]): Html {
 /** A link to the page of a transaction. @param id null: there is none to link to. */
 export function transactionLink(id: string | null): Html {
   return id === null ? EMPTY_VALUE : html`<a href="/transactions/${encodeURIComponent(id)}">${shortId(id)}</a>`;
+}
+
+/** A day, as a link to the page of its report. @param query of the link. */
+export function dayLink(day: Day, query = ''): Html {
+  return html`<a href="/reports/${day}${query}">${formatDay(day)}</a>`;
 }
 
 /** A whole id; a script adds a button that copies it. */

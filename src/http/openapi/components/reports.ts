@@ -1,5 +1,21 @@
 import { z } from 'zod';
-import { component, day, instant } from '../fields.ts';
+import { amount, component, day, instant } from '../fields.ts';
+
+const figures = z
+  .object({
+    opening: amount,
+    receipts: amount,
+    commissions: amount,
+    payments: amount,
+    refunds: amount,
+    adjustments: amount,
+    closing: amount,
+    held: amount,
+    open_mismatches: z.int().describe('when it was made, of all days'),
+  })
+  .describe(
+    'of its Resumo, each with the sign by which it moves the balance: `closing` is the sum of those before it, and holds `held`',
+  );
 
 export const report = component('Report', {
   day,
@@ -16,5 +32,8 @@ export const report = component('Report', {
   ),
   position: z.int().nullable().describe('the position of the journal’s hash chain that it is cut at'),
   chain_hash: z.string().nullable().describe('the chain’s SHA-256 there'),
+  figures: figures
+    .nullable()
+    .describe('null: a revision of an earlier version whose figures the job daily_report has not added yet'),
   redacted: z.boolean().describe('a person in it was forgotten since: its files are made again, and say *removido*'),
 });

@@ -9,6 +9,7 @@ import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
 import { MORE_PAGES_EN } from './pages-more.ts';
 import { PARTS_EN } from './parts.ts';
+import { REPORTS_EN } from './reports.ts';
 import { WORDS_EN } from './words.ts';
 
 export const EN = {
@@ -23,4 +24,5 @@ export const EN = {
   ...MERCHANTS_EN,
   ...OVERVIEW_EN,
   ...LOGIN_EN,
+  ...REPORTS_EN,
 };

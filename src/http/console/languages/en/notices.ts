@@ -21,6 +21,12 @@ export const NOTICES_EN = {
   'O callback voltou para a fila, com o mesmo webhook-id.': 'The callback is queued again, with the same webhook-id.',
   'Conferência na fila: esta página se atualiza sozinha.': 'The reconciliation is queued: this page refreshes itself.',
   'Relatório feito: uma nova revisão.': 'The report is made: a new revision.',
+  'Relatórios feitos: cada dia em que algo mudou tem uma nova revisão.':
+    'The reports are made: each day in which something changed has a new revision.',
+  'Alguns relatórios não puderam ser feitos: o log diz por quê, e o relógio tenta de novo.':
+    'Some reports could not be made: the log says why, and the timetable tries again.',
+  'Os relatórios estão sendo feitos, um depois do outro: recarregue a página daqui a pouco.':
+    'The reports are being made, one after the other: reload the page in a moment.',
   'Nada mudou desde a última revisão: não há uma nova.':
     'Nothing has changed since the last revision: there is no new one.',
   'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.':

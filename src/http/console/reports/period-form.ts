@@ -1,0 +1,41 @@
+import type { Request } from 'express';
+import type { Context } from '../../../context.ts';
+import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
+import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
+import { t, words } from '../languages/translate.ts';
+import { type Html, html } from '../parts/html.ts';
+
+export const FORMAT_WORDS = words<Format>({ xlsx: 'Planilha', csv: 'CSV', journal: 'Diário hledger' });
+
+export function isFormat(value: unknown): value is Format {
+  return (FORMATS as readonly unknown[]).includes(value);
+}
+
+export type Period = { from: Day; to: Day; platform: string };
+
+export function readQuery(request: Request, name: string): string {
+  const value = request.query[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+export function findPeriodFault(context: Context, { from, to }: Period): string | undefined {
+  if (!isDay(from) || !isDay(to)) return t('Escolha o primeiro e o último dia.');
+  if (from > to) return t('O primeiro dia vem depois do último.');
+  if (to > context.calendar.dayOf(context.clock.now())) return t('O último dia ainda não começou.');
+  return addDays(from, RANGE_DAYS_MAX) <= to ? t('Escolha no máximo {max} dias.', { max: RANGE_DAYS_MAX }) : undefined;
+}
+
+/** One file over several days. It is made on request and not stored. */
+export function renderPeriodForm(context: Context, period: Period, fault: string | undefined): Html {
+  const today = context.calendar.dayOf(context.clock.now());
+  const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="range-fault"`;
+  const field = (title: string, name: 'from' | 'to'): Html =>
+    html`<label><span>${title}</span><input type="date" name="${name}" value="${period[name]}" max="${today}"${wrong}></label>`;
+  return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}</p>
+<form method="get" action="/reports/period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
+<label><span>${t('Formato')}</span><select name="format">${FORMATS.map((format) => html`<option value="${format}">${FORMAT_WORDS[format]}</option>`)}</select></label>
+${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div>${
+    fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`
+  }</form>`;
+}

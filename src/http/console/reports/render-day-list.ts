@@ -1,0 +1,92 @@
+import type { Response } from 'express';
+import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
+import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
+import { plural, t, words } from '../languages/translate.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatMoney } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { badge, dayLink } from '../parts/page-components.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
+import { DAY_STATE_WORDS, explainDay, sayNoFigures } from './explain-day.ts';
+
+/** The columns in their order. */
+const TITLES = words({
+  opening: 'Saldo inicial',
+  receipts: 'Recebimentos',
+  commissions: 'Comissões',
+  payments: 'Pagamentos',
+  refunds: 'Devoluções',
+  adjustments: 'Ajustes',
+  closing: 'Saldo final',
+  held: 'do qual retido',
+});
+type Column = keyof typeof TITLES;
+const COLUMNS = Object.keys(TITLES) as Column[];
+const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
+
+/**
+ * The days as rows: the figures of each newest revision, and below them the day's state in one sentence. An operator chooses
+ * days and makes their reports.
+ * @param query of the links to the days' pages.
+ */
+export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
+  if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
+  const mayMake = hasRole(response, 'operator');
+  const heads = [...COLUMNS.map((name) => TITLES[name]), t('Divergências')];
+  const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(
+    (title) => html`<th role="columnheader" scope="col" class="end">${title}</th>`,
+  )}</tr></thead>
+${days.map((day) => renderDay(day, { mayMake, query }))}
+${renderSums(days)}</table></div>`;
+  if (!mayMake) return list;
+  return postForm(
+    response,
+    '/reports',
+    html`${list}<div class="actions"><button>${t('Fazer os relatórios dos dias escolhidos')}</button><span class="hint">${t('Um dia em que nada mudou não ganha revisão.')}</span></div>`,
+  );
+}
+
+function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query: string }): Html {
+  const { day: date, state, revisions } = day;
+  const figures = day.figures && listFigures(day.figures);
+  const newest = revisions[0]?.revision;
+  const label = t('Escolher {day}', { day: formatDay(date) });
+  const chosen = mayMake && html`<input type="checkbox" name="day" value="${date}" aria-label="${label}">`;
+  return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="2">${chosen}<span>${dayLink(date, query)}${
+    newest !== undefined && html` <span class="hint">r${newest}</span>`
+  }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
+${COLUMNS.map((name) => cell(TITLES[name], pickCell(day, figures, name)))}
+${cell(t('Divergências'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
+<tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length + 1}">${explainDay(day).sentence}${
+    !figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`
+  }</td></tr></tbody>`;
+}
+
+/** Without figures, the ledger's own balance: it is known for each day. */
+function pickCell(day: ReportDay, figures: ListedFigures | undefined, name: Column): Part {
+  if (figures) return plainMoney(figures[name]);
+  return name === 'closing' || name === 'held' ? plainMoney(day.ledger[name]) : EMPTY_VALUE;
+}
+
+/** The sum of the month, if no day between the first and the last with figures lacks them. */
+function renderSums(days: ReportDay[]): Html | undefined {
+  const found = days.flatMap((day) => (day.figures ? [listFigures(day.figures)] : []));
+  const [first, last] = [days.findIndex((day) => day.figures), days.findLastIndex((day) => day.figures)];
+  const [start, end] = [found[0], found.at(-1)];
+  if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
+  const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
+  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
+  return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
+    (name, index) => cell(TITLES[name], html`<b>${plainMoney(values[index] ?? 0n)}</b>`),
+  )}${cell(t('Divergências'), EMPTY_VALUE)}</tr></tfoot>`;
+}
+
+function cell(title: string, value: Part): Html {
+  return html`<td role="cell" class="end" data-label="${title}"><div>${value}</div></td>`;
+}
+
+/** `1.234,56`: the table says that it is money. */
+function plainMoney(cents: bigint): Html {
+  const text = formatMoney(cents);
+  return html`<span class="money${cents < 0n && ' negative'}" title="${text}">${text.replace('R$ ', '')}</span>`;
+}

@@ -1,0 +1,160 @@
+import type { Request, Response, Router } from 'express';
+import { audit } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { type Day, isDay } from '../../../domain/calendar.ts';
+import { FORMATS } from '../../../reports/plan/report-plan.ts';
+import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
+import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { sendRange } from '../../send-report.ts';
+import { plural, t } from '../languages/translate.ts';
+import { formatDay } from '../parts/format.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
+import { readFormLines } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { platformField, platformQuery, readPlatform } from './choose-platform.ts';
+import { makeDays } from './make-days.ts';
+import { addMonths, boundsOfMonth, type Month, monthOf, nameMonth, parseMonth } from './month.ts';
+import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, readQuery, renderPeriodForm } from './period-form.ts';
+import { renderCalendar } from './render-calendar.ts';
+import { renderDayList } from './render-day-list.ts';
+
+type Faults = { days?: string; period?: string };
+
+/** A month of reports: the calendar, the days with their figures, and the forms that make or download several. */
+export function monthPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/reports', async (request, response) => {
+    const month = readMonth(context, request);
+    await sendMonth(context, request, response, { month, faults: {} });
+  });
+
+  router.post('/reports', requireRole('operator'), async (request, response) => {
+    const today = context.calendar.dayOf(context.clock.now());
+    const days = [...new Set(readFormLines(request, 'day').split('\n').filter(Boolean))].sort();
+    const fault = findDaysFault(days, today);
+    if (fault !== undefined) {
+      await sendMonth(context, request, response, { month: monthOf(today), faults: { days: fault } });
+      return;
+    }
+    // audited first: a report takes long, and the timetable makes the same one
+    for (const day of days)
+      await audit(context, { actor: getActor(response), action: 'reports.make', target: day, detail: 'console' });
+    const done = await makeDays(context, days);
+    const [first = today] = days;
+    const path = days.length === 1 ? `/reports/${first}?` : `/reports?month=${monthOf(first)}&`;
+    response.redirect(303, `${path}done=${done}`);
+  });
+
+  router.get('/reports/period', async (request, response) => {
+    const [from, to] = [readQuery(request, 'from'), readQuery(request, 'to')];
+    const period: Period = { from, to, platform: readQuery(request, 'platform') };
+    const fault = findPeriodFault(context, period);
+    if (fault !== undefined) {
+      const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
+      await sendMonth(context, request, response, { month, period, faults: { period: fault } });
+      return;
+    }
+    const { format } = request.query;
+    const platform = period.platform === '' ? undefined : period.platform;
+    await sendRange(context, response, { from, to, platform, format: isFormat(format) ? format : 'xlsx' });
+  });
+  return router;
+}
+
+function readMonth(context: Context, request: Request): Month {
+  const month = readQuery(request, 'month');
+  return month === '' ? monthOf(context.calendar.dayOf(context.clock.now())) : parseMonth(month);
+}
+
+function findDaysFault(days: string[], today: Day): string | undefined {
+  if (days.length === 0 || !days.every(isDay)) return t('Escolha ao menos um dia.');
+  if (days.some((day) => day > today)) return t('Um dos dias ainda não começou.');
+  return days.length > RANGE_DAYS_MAX ? t('Escolha no máximo {max} dias.', { max: RANGE_DAYS_MAX }) : undefined;
+}
+
+type View = { month: Month; period?: Period; faults: Faults };
+
+async function sendMonth(context: Context, request: Request, response: Response, view: View): Promise<void> {
+  const { month, faults } = view;
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  const today = context.calendar.dayOf(context.clock.now());
+  const bounds = boundsOfMonth(month);
+  const platform = await readPlatform(reading, request);
+  const days = await listReportDays(reading, { ...bounds, platform });
+  const query = platformQuery(platform);
+  const [last = today] = [bounds.to, today].sort();
+  const period = view.period ?? { from: bounds.from, to: last, platform: platform ?? '' };
+  const listed = days.filter(({ state }) => state !== 'future' && state !== 'before');
+  const { field, label } = await platformField(reading, response, platform);
+  const body = html`<h1>${t('Relatórios')}</h1>
+<p class="lead">${t('Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.')}</p>
+${filters(month, field)}
+<section aria-labelledby="month">${heading(month, { today, platform })}
+${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: html`<b>${label}</b>` })}</p>`}
+${renderCalendar(days, { today, query })}
+${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
+<section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. Divergências: as que estavam em aberto quando ela foi feita.')}</p>
+${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
+${renderDayList(response, listed, { query })}</section>
+<section class="act"><h2>${t('Baixar um período')}</h2>${renderPeriodForm(context, period, faults.period)}</section>`;
+  const isWrong = faults.days !== undefined || faults.period !== undefined;
+  sendPage(request, response, {
+    title: t('Relatórios de {month}', { month: nameMonth(month) }),
+    body,
+    status: isWrong ? 422 : 200,
+  });
+}
+
+function filters(month: Month, platform: Html | undefined): Html {
+  return html`<form class="filters" method="get" action="/reports"><label><span>${t('Mês')}</span><input type="month" name="month" value="${month}" pattern="[0-9]{4}-[0-9]{2}" placeholder="2026-11"></label>${platform}
+<div class="actions"><button class="secondary">${t('Ver')}</button></div></form>`;
+}
+
+/** The month's name between links to its neighbours. A state of the whole month stands beside the name. */
+function heading(month: Month, { today, platform }: { today: Day; platform: string | undefined }): Html {
+  const link = (to: Month, rel: 'prev' | 'next'): Html => {
+    const search = new URLSearchParams({ month: to, ...(platform === undefined ? {} : { platform }) });
+    const name = nameMonth(to);
+    return html`<a rel="${rel}" href="/reports?${search.toString()}">${rel === 'prev' ? `← ${name}` : `${name} →`}</a>`;
+  };
+  return html`<nav class="months" aria-label="${t('Meses')}">${link(addMonths(month, -1), 'prev')}
+<h2 id="month">${nameMonth(month)}</h2>
+${month < monthOf(today) ? link(addMonths(month, 1), 'next') : html`<span></span>`}</nav>`;
+}
+
+function downloads({ from, to, platform }: Period): Html {
+  const search = new URLSearchParams({ from, to, ...(platform === '' ? {} : { platform }) }).toString();
+  return html`<p>${t('O mês num só arquivo, até {day}:', { day: formatDay(to) })} <span class="files">${FORMATS.map(
+    (format) => html`<a href="/reports/period?${search}&amp;format=${format}" download>${FORMAT_WORDS[format]}</a> `,
+  )}</span></p>`;
+}
+
+/** The buttons that end what the month's days miss: reports that are not made, and days that nobody has read. */
+function renderMissing(response: Response, days: ReportDay[]): Part {
+  if (!hasRole(response, 'operator')) return undefined;
+  const unmade = days.filter(({ state }) => state === 'missing' || state === 'changed').map(({ day }) => day);
+  const unread = days.flatMap((day) => (day.state === 'provisional' && day.unread ? [day.unread] : []));
+  const [from] = unread.map((one) => one.from).sort();
+  const to = unread
+    .map((one) => one.to)
+    .sort()
+    .at(-1);
+  const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
+  const make = html`${unmade.map((day) => hidden('day', day))}<button class="secondary">${plural(
+    unmade.length,
+    'Fazer o relatório que falta',
+    'Fazer os {n} relatórios que faltam',
+  )}</button>`;
+  return html`<div class="actions">${unmade.length > 0 && postForm(response, '/reports', make)}${
+    from !== undefined &&
+    to !== undefined &&
+    postForm(
+      response,
+      '/reconciliations',
+      html`${hidden('from', from)}${hidden('to', to)}<button class="secondary">${t('Conferir o que falta, de {from} a {to}', { from: formatDay(from), to: formatDay(to) })}</button>`,
+    )
+  }</div>`;
+}

@@ -1,0 +1,77 @@
+import type { Context } from '../../context.ts';
+import { inSnapshot } from '../../database/in-snapshot.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import type { Locale } from '../plan/report-plan.ts';
+import { assertPlatform } from '../read/assert-platform.ts';
+import { type Figures, parseFigures } from '../read/report-figures.ts';
+import type { ChangeRow } from '../render/columns.ts';
+import { describeChanges } from '../render/describe-changes.ts';
+import { prepareWork } from '../render/prepare-work.ts';
+import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
+import { findRevision, type ReportRow } from '../revisions/present-report.ts';
+import { buildOnce } from './build-once.ts';
+import { planRebuild } from './open-report.ts';
+
+/** Nobody reads more rows on a page: *Alterações* has all rows of a revision. */
+const ROWS_SHOWN_MAX = 200;
+
+type Wanted = { day: Day; from: number; to: number; platform?: string | undefined; locale: Locale; masked: boolean };
+export type RevisionComparison = {
+  /** Of both revisions; undefined where one stores none yet. */
+  before: Figures | undefined;
+  after: Figures | undefined;
+  /** The first revision was made while the day was running: what came later is new, and not listed. */
+  afterPartial: boolean;
+  rows: ChangeRow[];
+  hasMore: boolean;
+};
+
+/**
+ * Compares two revisions of a day, as *Alterações* does with neighbours: what changed from `from` to `to`, and why. It
+ * reads the ledger at both cuts, which for a large day takes as long as a report.
+ * @throws ConfereError `not_found` for a revision that does not exist, `invalid_request` for revisions in the wrong order or
+ *   an unknown platform.
+ */
+export async function compareRevisions(context: Context, wanted: Wanted): Promise<RevisionComparison> {
+  const { day, from, to, platform, masked } = wanted;
+  if (from >= to) {
+    const fault = `revision ${from} is not before revision ${to}`;
+    throw new ConfereError('invalid_request', fault, { fields: { from: [fault] } });
+  }
+  if (platform !== undefined) await assertPlatform(context.db, platform, { from: day, to: day });
+  const [before, after] = [await findOne(context, day, from), await findOne(context, day, to)];
+  const key = `changes ${day} ${from} ${to} ${platform ?? ''} ${wanted.locale} ${masked}`;
+  const changes = await buildOnce(context, key, () => readRows(context, { before, after }, wanted));
+  return {
+    before: parseFigures(before.figures, platform),
+    after: parseFigures(after.figures, platform),
+    afterPartial: before.state === 'partial',
+    ...changes,
+  };
+}
+
+async function findOne({ db }: Context, day: Day, revision: number): Promise<ReportRow> {
+  const row = await findRevision(db, day, revision);
+  if (!row) throw new ConfereError('not_found', `there is no revision ${revision} of ${day}`);
+  return row;
+}
+
+async function readRows(
+  context: Context,
+  { before, after }: { before: ReportRow; after: ReportRow },
+  { platform, locale, masked }: Wanted,
+): Promise<{ rows: ChangeRow[]; hasMore: boolean }> {
+  const planned = await planRebuild(context, after, { platform, masked, locale });
+  const plan = { ...planned, previous: toPreviousRevision(before) };
+  return await inSnapshot(context.db, async (snapshot) => {
+    // nothing is written to the directory
+    const work = await prepareWork(snapshot, plan, reportsDirectory(context), context.signal);
+    const rows: ChangeRow[] = [];
+    for await (const chunk of describeChanges(work, after.digest).rows) {
+      rows.push(...chunk);
+      if (rows.length > ROWS_SHOWN_MAX) break;
+    }
+    return { rows: rows.slice(0, ROWS_SHOWN_MAX), hasMore: rows.length > ROWS_SHOWN_MAX };
+  });
+}

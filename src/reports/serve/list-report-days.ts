@@ -1,0 +1,132 @@
+/**
+ * Days of the calendar with the state of their reports, what a day still lacks, and the figures of its newest revision. It
+ * reads the rows of `reports`, the newest reading of each range of days, and sums of days: no transaction and no posting.
+ */
+import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { LATE_DAYS } from '../../domain/late-days.ts';
+import { type DaySums, findFirstSealedDay, readDaySums } from '../../seal/read-day-sums.ts';
+import type { ReportState } from '../plan/report-plan.ts';
+import { HELD, isBalanceAccount, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
+import { type Figures, parseFigures } from '../read/report-figures.ts';
+import { listUnread } from '../revisions/classify-day.ts';
+import { listChangedDays } from '../revisions/resolve-changed-day.ts';
+import { type DayRevision, type DecidedDay, decideDay } from './decide-day.ts';
+
+export type ReportDay = DecidedDay & {
+  day: Day;
+  /** The day's revisions, the newest first; `figures` undefined where it stores none yet. */
+  revisions: (DayRevision & { figures: Figures | undefined })[];
+  /** Of the newest revision. */
+  figures: Figures | undefined;
+  /** The balance at the day's end as the ledger knows it now, in cents. */
+  ledger: { closing: bigint; held: bigint };
+};
+
+/**
+ * Lists the days of a range, oldest first.
+ * @param platform whose figures and balances they show; by default those of all.
+ */
+export async function listReportDays(
+  context: Context,
+  { from, to, platform }: { from: Day; to: Day; platform?: string | undefined },
+): Promise<ReportDay[]> {
+  const { db, calendar, clock } = context;
+  const now = clock.now();
+  const [rows, readings, sums, changed, isInDoubt, firstDay] = await Promise.all([
+    readRevisions(db, from, to),
+    readReadings(db, from, to),
+    readDaySums(db, { from, to }),
+    listChangedDays(db),
+    isZoneAlertFiring(db),
+    findFirstDay(db),
+  ]);
+  const ends = sumDayEnds(sums, listDays(from, to), platform);
+  const byDay = Map.groupBy(rows, (row) => row.day);
+  return listDays(from, to).map((day, index) => {
+    const own = (byDay.get(day) ?? []).map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
+    const endsAt = calendar.startOfDay(addDays(day, 1));
+    const covering = readings.filter((one) => one.from <= day && one.to >= day && one.askedAt >= endsAt);
+    const decided = decideDay({
+      ...{ day, firstDay, isInDoubt, revisions: own },
+      today: calendar.dayOf(now),
+      unread: now < endsAt ? [] : listUnread(day, readings, endsAt),
+      isReadWhole: covering.some((one) => one.isWhole),
+      hasChanged: changed.includes(day),
+    });
+    const ledger = ends[index] ?? { closing: 0n, held: 0n };
+    return { day, ...decided, revisions: own, figures: own[0]?.figures, ledger };
+  });
+}
+
+/** The first day with an entry or a report: earlier days have nothing to show. */
+async function findFirstDay(db: Reader): Promise<Day | undefined> {
+  const report = await db.selectFrom('reports').select('day').orderBy('day').limit(1).executeTakeFirst();
+  return [await findFirstSealedDay(db), report?.day].filter((day) => day !== undefined).sort()[0];
+}
+
+async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevision & { figures: string | null })[]> {
+  const rows = await db
+    .selectFrom('reports')
+    .select(['day', 'revision', 'state', 'made_at', 'proven', 'digest', 'figures', 'redacted_at'])
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .orderBy('day')
+    .orderBy('revision', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    ...{ day: row.day, revision: row.revision, madeAt: row.made_at, figures: row.figures },
+    // insert-revision.ts writes only these
+    state: row.state as ReportState,
+    proven: row.proven === 1,
+    digest: row.digest.toString('hex'),
+    isRedacted: row.redacted_at !== null,
+  }));
+}
+
+type Reading = { from: Day; to: Day; askedAt: Date; isWhole: boolean };
+
+/** The newest reading and the newest count of each range of days. With one state a statement, each reads only an index. */
+async function readReadings(db: Reader, from: Day, to: Day): Promise<Reading[]> {
+  const found = await Promise.all(
+    (['complete', 'counted'] as const).map(async (state) => {
+      const rows = await db
+        .selectFrom('run_windows')
+        .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+        .where('state', '=', state)
+        .where('platform', 'is', null)
+        .where('from_day', '<=', to)
+        .where('to_day', '>=', addDays(from, -LATE_DAYS))
+        .groupBy(['from_day', 'to_day'])
+        .execute();
+      return rows.flatMap((row) =>
+        row.asked_at
+          ? [{ from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at), isWhole: state === 'complete' }]
+          : [],
+      );
+    }),
+  );
+  return found.flat();
+}
+
+/** The balance at the end of each day, of one platform or all. Pure. */
+function sumDayEnds(sums: DaySums[], days: Day[], platform: string | undefined): { closing: bigint; held: bigint }[] {
+  const segment = platform === undefined ? undefined : platformAccountSegment(platform);
+  const own = sums.filter(({ account }) => {
+    const { root, platform: of } = splitAccount(account);
+    return isBalanceAccount(root) && (segment === undefined || of === segment);
+  });
+  const isHeld = ({ account }: DaySums): boolean => splitAccount(account).root === HELD;
+  const add = (to: { closing: bigint; held: bigint }, one: DaySums, cents: bigint): void => {
+    to.closing += cents;
+    if (isHeld(one)) to.held += cents;
+  };
+  const end = { closing: 0n, held: 0n };
+  for (const one of own) add(end, one, one.beforeCents);
+  return days.map((day) => {
+    for (const one of own) add(end, one, one.days.get(day) ?? 0n);
+    return { ...end };
+  });
+}
