@@ -6,7 +6,7 @@ import type { Locale } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import type { ChangeRow } from '../render/columns.ts';
-import { describeChanges } from '../render/describe-changes.ts';
+import { describeChanges } from '../render/changes/describe-changes.ts';
 import { prepareWork } from '../render/prepare-work.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
 import { findRevision, type ReportRow } from '../revisions/present-report.ts';

@@ -148,6 +148,7 @@ async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>
   }
   for (const address of [
     ...['transactions?limit=200', 'mismatches?limit=200', 'inbox?limit=200', 'callbacks', 'reports', ''],
+    ...[`reports/${environment.today}`, `reports/${environment.today}?from=1&to=2`],
     ...people.map((one) => `transactions/${one.shown.id}`),
     ...mismatches.map((one) => `mismatches/${one.id}`),
     ...webhooks.map((one) => `inbox/${one.id}`),
