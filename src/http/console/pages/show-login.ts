@@ -9,7 +9,7 @@ import { getActor } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { html } from '../parts/html.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import {
   checkOrigin,
@@ -36,7 +36,7 @@ export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | 
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      const fault = 'Este token não existe ou foi revogado, ou expirou.';
+      const fault = t('Este token não existe ou foi revogado, ou expirou.');
       sendLogin(request, response, { next, hasIssuer, fault, status: 401 });
       return;
     }
@@ -91,20 +91,20 @@ export function sendLogin(request: Request, response: Response, login: Login): v
   const company = html`<a class="button" href="/login/oidc?next=${encodeURIComponent(next)}">${t('Entrar com a conta da empresa')}</a>
 <h2>${t('Ou com um token')}</h2>`;
   const body = html`<div class="login"><p class="brand">${BRAND}</p>
-<h1>Entrar</h1>
+<h1>${t('Entrar')}</h1>
 ${trouble && html`<p class="fault" role="alert">${trouble}</p>`}
 ${hasIssuer && company}
-<p>Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.</p>
+<p>${tHtml('Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.')}</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
-<label><span>Token</span><input type="password" name="token" required${!hasIssuer && html` autofocus`} autocomplete="current-password" spellcheck="false"${
+<label><span>${t('Token')}</span><input type="password" name="token" required${!hasIssuer && html` autofocus`} autocomplete="current-password" spellcheck="false"${
     fault && html` aria-invalid="true" aria-describedby="fault"`
   }></label>
 ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
-<button>Entrar</button></form></div>`;
+<button>${t('Entrar')}</button></form></div>`;
   // of the way back from the issuer, the address is of no use any more
   const address = `/login?next=${encodeURIComponent(next)}`;
-  sendPage(request, response, { title: 'Entrar', body, status, address });
+  sendPage(request, response, { title: t('Entrar'), body, status, address });
 }
 
 /** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */

@@ -23,7 +23,7 @@ export const LISTS_EN = {
   'às {time}': 'at {time}',
   'na fila': 'queued',
   // the audit
-  'Quem (id do token)': 'Who (token id)',
+  'Quem (id)': 'Who (id)',
   'Auditoria, a mais nova primeiro': 'Audit, the newest first',
   'Nada com estes filtros.': 'Nothing with these filters.',
   'Nada até agora.': 'Nothing yet.',
