@@ -148,7 +148,15 @@ test.each([360, 820, 1024])(
     const { page } = opened;
     await logIn(page, env.url, env.tokens.operator);
     const day = addDays(env.today, -3);
-    for (const address of ['/', '/transactions', '/charts', '/reconciliations', '/callbacks', '/reports', `/reports/${day}`]) {
+    for (const address of [
+      '/',
+      '/transactions',
+      '/charts',
+      '/reconciliations',
+      '/callbacks',
+      '/reports',
+      `/reports/${day}`,
+    ]) {
       await page.goto(`${env.url}${address}`);
       expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
     }

@@ -56,7 +56,18 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
-  'src/http/console': ['languages', 'parts', 'charts', 'balances', 'series', 'lists', 'reports', 'merchants', 'pages', 'overview'],
+  'src/http/console': [
+    'languages',
+    'parts',
+    'charts',
+    'balances',
+    'series',
+    'lists',
+    'reports',
+    'merchants',
+    'pages',
+    'overview',
+  ],
   'src/commands': ['serve', 'forget', 'users'],
 };
 /** Which room writes a table; src/privacy erases from all. */

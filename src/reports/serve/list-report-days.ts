@@ -7,9 +7,10 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
-import { type DaySums, findFirstSealedDay, readDaySums } from '../../seal/read-day-sums.ts';
-import type { ReportState } from '../plan/report-plan.ts';
-import { HELD, isBalanceAccount, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
+import { findFirstDay } from '../../seal/find-first-day.ts';
+import { readSpanSums } from '../../seal/read-span-sums.ts';
+import { type ReportState, toWallTimeBounds } from '../plan/report-plan.ts';
+import { AVAILABLE, HELD, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import { listUnread } from '../revisions/classify-day.ts';
 import { listChangedDays } from '../revisions/resolve-changed-day.ts';
@@ -35,15 +36,14 @@ export async function listReportDays(
 ): Promise<ReportDay[]> {
   const { db, calendar, clock } = context;
   const now = clock.now();
-  const [rows, readings, sums, changed, isInDoubt, firstDay] = await Promise.all([
+  const [rows, readings, ends, changed, isInDoubt, firstDay] = await Promise.all([
     readRevisions(db, from, to),
     readReadings(db, from, to),
-    readDaySums(db, { from, to }),
+    readDayEnds(context, { from, to, platform }),
     listChangedDays(db),
     isZoneAlertFiring(db),
-    findFirstDay(db),
+    findFirstKnownDay(db),
   ]);
-  const ends = sumDayEnds(sums, listDays(from, to), platform);
   const byDay = Map.groupBy(rows, (row) => row.day);
   return listDays(from, to).map((day, index) => {
     const own = (byDay.get(day) ?? []).map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
@@ -62,9 +62,9 @@ export async function listReportDays(
 }
 
 /** The first day with an entry or a report: earlier days have nothing to show. */
-async function findFirstDay(db: Reader): Promise<Day | undefined> {
+async function findFirstKnownDay(db: Reader): Promise<Day | undefined> {
   const report = await db.selectFrom('reports').select('day').orderBy('day').limit(1).executeTakeFirst();
-  return [await findFirstSealedDay(db), report?.day].filter((day) => day !== undefined).sort()[0];
+  return [await findFirstDay(db), report?.day].filter((day) => day !== undefined).sort()[0];
 }
 
 async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevision & { figures: string | null })[]> {
@@ -111,22 +111,25 @@ async function readReadings(db: Reader, from: Day, to: Day): Promise<Reading[]> 
   return found.flat();
 }
 
-/** The balance at the end of each day, of one platform or all. Pure. */
-function sumDayEnds(sums: DaySums[], days: Day[], platform: string | undefined): { closing: bigint; held: bigint }[] {
+/** The balance at the end of each day, of one platform or all. */
+async function readDayEnds(
+  { db }: Context,
+  { from, to, platform }: { from: Day; to: Day; platform: string | undefined },
+): Promise<{ closing: bigint; held: bigint }[]> {
   const segment = platform === undefined ? undefined : platformAccountSegment(platform);
-  const own = sums.filter(({ account }) => {
-    const { root, platform: of } = splitAccount(account);
-    return isBalanceAccount(root) && (segment === undefined || of === segment);
-  });
-  const isHeld = ({ account }: DaySums): boolean => splitAccount(account).root === HELD;
-  const add = (to: { closing: bigint; held: bigint }, one: DaySums, cents: bigint): void => {
-    to.closing += cents;
-    if (isHeld(one)) to.held += cents;
-  };
-  const end = { closing: 0n, held: 0n };
-  for (const one of own) add(end, one, one.beforeCents);
-  return days.map((day) => {
-    for (const one of own) add(end, one, one.days.get(day) ?? 0n);
-    return { ...end };
+  const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
+  const listOf = (wanted: string): number[] =>
+    accounts.flatMap(({ seq, name }) => {
+      const { root, platform: of } = splitAccount(name);
+      return root === wanted && (segment === undefined || of === segment) ? [seq] : [];
+    });
+  const groups = { available: listOf(AVAILABLE), held: listOf(HELD) };
+  const { start, end } = toWallTimeBounds(from, addDays(to, 1));
+  const { before, spans } = await readSpanSums(db, groups, { grain: 'day', from: start, to: end });
+  let { available, held } = before;
+  return listDays(from, to).map((day) => {
+    available += spans.get(day)?.available ?? 0n;
+    held += spans.get(day)?.held ?? 0n;
+    return { closing: available + held, held };
   });
 }

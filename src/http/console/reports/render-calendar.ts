@@ -30,6 +30,6 @@ function renderState(day: ReportDay, isEmpty: boolean): Part {
   if (isEmpty) return html`<span class="unseen">${DAY_STATE_WORDS[day.state]}</span>`;
   const newest = day.revisions[0]?.revision ?? 0;
   const title = t('Revisão {revision}', { revision: newest });
-  const revision = newest > 1 && html` <span class="hint" title="${title}">r${newest}</span>`;
+  const revision = newest > 1 && html` <span class="hint" title="${title}">${`r${newest}`}</span>`;
   return html`<span>${badge(DAY_STATE_WORDS, day.state)}${revision}</span> ${money(day.figures?.closing ?? day.ledger.closing)}`;
 }

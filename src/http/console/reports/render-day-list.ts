@@ -53,7 +53,7 @@ function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query
   const label = t('Escolher {day}', { day: formatDay(date) });
   const chosen = mayMake && html`<input type="checkbox" name="day" value="${date}" aria-label="${label}">`;
   return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="2">${chosen}<span>${dayLink(date, query)}${
-    newest !== undefined && html` <span class="hint">r${newest}</span>`
+    newest !== undefined && html` <span class="hint">${`r${newest}`}</span>`
   }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
 ${COLUMNS.map((name) => cell(TITLES[name], pickCell(day, figures, name)))}
 ${cell(t('Divergências'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
