@@ -18,8 +18,8 @@ import {
   type ReportColumn,
   STATEMENT_COLUMNS,
 } from '../src/reports/render/columns.ts';
-import { openTextFile } from '../src/reports/render/open-text-file.ts';
-import { addCsvRow, startCsv } from '../src/reports/render/write-csv.ts';
+import { openTextFile } from '../src/reports/render/formats/open-text-file.ts';
+import { addCsvRow, startCsv } from '../src/reports/render/formats/write-csv.ts';
 import { makeReport } from '../src/reports/revisions/make-report.ts';
 import { textsOf } from '../src/reports/texts/texts.ts';
 

@@ -6,11 +6,13 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { FORMATS, type Format, type Locale } from '../reports/plan/report-plan.ts';
+import { FILE_FORMATS, type FileFormat, type Locale } from '../reports/plan/report-plan.ts';
+import { FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
 import { exportRange, type Range } from '../reports/serve/export-range.ts';
-import { copyReport, openReport } from '../reports/serve/open-report.ts';
+import { copyReport, type OpenedReport } from '../reports/serve/open-report.ts';
+import { useReport } from '../reports/serve/use-report.ts';
 import { withContext } from './with-context.ts';
 
 type Options = {
@@ -29,11 +31,11 @@ const LOCALES: readonly string[] = ['pt-BR', 'en'];
 export function exportCommand(program: Command): void {
   program
     .command('export')
-    .description("write the report of a day or a range: the workbook, its CSV, or the ledger's journal")
+    .description('write the report of a day or a range: the workbook, or a file that another program imports')
     .option('--day <day>', 'the day: YYYY-MM-DD')
     .option('--from <day>', 'with --to: a range of days in one file, made from one cut and not stored')
-    .option('--to <day>', 'the last day of the range: at most 92 days, except for --format journal')
-    .option('--format <format>', `${FORMATS.join(', ')}`, 'xlsx')
+    .option('--to <day>', 'the last day of the range: at most 92 days, except for journals')
+    .option('--format <format>', `${FILE_FORMATS.join(', ')}`, 'xlsx')
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
@@ -45,14 +47,14 @@ export function exportCommand(program: Command): void {
 }
 
 /** @throws ConfereError `wrong_use`, before anything is opened. */
-function checkUse(options: Options): Format {
+function checkUse(options: Options): FileFormat {
   const fault = (message: string): ConfereError => new ConfereError('wrong_use', message);
   const isRange = options.from !== undefined || options.to !== undefined;
   const days = [options.day, options.from, options.to].filter((day) => day !== undefined);
   const unreal = days.find((day) => !isDay(day));
   if (unreal !== undefined) throw fault(`${unreal} is no day: write it as 2026-11-20`);
-  const format = FORMATS.find((one) => one === options.format);
-  if (!format) throw fault(`--format is ${FORMATS.join(', ')}`);
+  const format = FILE_FORMATS.find((one) => one === options.format);
+  if (!format) throw fault(`--format is ${FILE_FORMATS.join(', ')}`);
   if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
   if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
   if (!isRange) {
@@ -65,19 +67,20 @@ function checkUse(options: Options): Format {
   return format;
 }
 
-async function run(context: Context, options: Options, format: Format): Promise<void> {
+async function run(context: Context, options: Options, format: FileFormat): Promise<void> {
   if (options.from !== undefined && options.to !== undefined) {
     await runRange(context, options, { from: options.from, to: options.to, format });
     return;
   }
   const day = options.day ?? '';
   const { changed } = await makeReport(context, day);
-  const opened = await openReport(context, {
-    day,
-    format,
-    platform: options.platform,
-    locale: options.locale as Locale | undefined,
-  });
+  const wanted = { day, format, platform: options.platform, locale: options.locale as Locale | undefined };
+  await useReport(context, wanted, (opened) => writeDay(context, options, { ...opened, format, changed }));
+}
+
+type WrittenDay = OpenedReport & { format: FileFormat; changed: boolean };
+
+async function writeDay(context: Context, options: Options, opened: WrittenDay): Promise<void> {
   const out = options.out ?? opened.name;
   await audit(context, { actor: 'command', action: 'reports.export', target: opened.name });
   if (out === '-') {
@@ -85,16 +88,15 @@ async function run(context: Context, options: Options, format: Format): Promise<
     return;
   }
   await copyReport(opened, out);
-  const { report } = opened;
+  const { report, format, changed } = opened;
   const result = { ...report, format, file: path.resolve(out), bytes: opened.bytes, sha256: opened.sha256, changed };
   const proven = report.proven ? 'proven complete' : 'not proven complete';
-  printResult(options, result, `wrote ${out}: ${day}, revision ${report.revision}, ${report.state}, ${proven}`);
+  printResult(options, result, `wrote ${out}: ${report.day}, revision ${report.revision}, ${report.state}, ${proven}`);
 }
 
-async function runRange(context: Context, options: Options, range: Range & { format: Format }): Promise<void> {
+async function runRange(context: Context, options: Options, range: Range & { format: FileFormat }): Promise<void> {
   const { platform, locale } = options;
-  // years of a journal are read by other programs: it has no sheets
-  const limit = range.format === 'journal' ? { daysMax: Number.POSITIVE_INFINITY } : {};
+  const limit = FORMAT_FACTS[range.format].anyLength ? { daysMax: Number.POSITIVE_INFINITY } : {};
   const wanted = { ...range, platform, locale: locale as Locale | undefined, ...limit };
   await exportRange(context, wanted, async ({ file, name, state }) => {
     const out = options.out ?? name;

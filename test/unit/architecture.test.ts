@@ -73,7 +73,7 @@ const INNER: Record<string, string[]> = {
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
-    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names',
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
 };

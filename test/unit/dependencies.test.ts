@@ -17,7 +17,7 @@ const locked = Object.entries(packages).filter(([name]) => name !== '');
 test('dependencies are pinned to exact versions', () => {
   const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>;
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-    ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    ([, version]) => !/^\d+\.\d+\.\d+(?:-r\.\d+)?$/.test(version),
   );
   expect(loose).toEqual([]);
 });

@@ -146,6 +146,12 @@ export type LedgerTables = {
     created_at: Date;
     actor: string;
   };
+  account_maps: {
+    seq: Generated<number>;
+    accounts: string;
+    created_at: Date;
+    actor: string;
+  };
   platform_names: {
     seq: Generated<number>;
     platform: string;

@@ -7,7 +7,8 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
-import type { Format } from '../../reports/plan/report-plan.ts';
+import { FILE_FORMATS, type FileFormat } from '../../reports/plan/report-plan.ts';
+import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
 import { type MadeReport, makeReport } from '../../reports/revisions/make-report.ts';
 import { buildOnce } from '../../reports/serve/build-once.ts';
 import { parseRange } from '../../reports/serve/export-range.ts';
@@ -84,12 +85,13 @@ async function waitFor(work: Promise<MadeReport>, waitMs: number): Promise<MadeR
   }
 }
 
-const ADDRESSES =
-  'a report is at /reports/YYYY-MM-DD.xlsx, .csv or .journal; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD';
+const EXTENSIONS = FILE_FORMATS.map((format) => `.${FORMAT_FACTS[format].extension}`);
+const ADDRESSES = `a report is at /reports/YYYY-MM-DD.xlsx; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD; formats are ${EXTENSIONS.join(', ')}`;
 const NO_REVISION = 'a range is made on request and has no revisions';
 
-function readFileName(request: Request): { name: string; format: Format } {
-  const [, name, format] = /^([\d.-]+)\.(xlsx|csv|journal)$/.exec(String(request.params.file)) ?? [];
-  if (name === undefined) throw new ConfereError('not_found', ADDRESSES);
-  return { name, format: format as Format };
+function readFileName(request: Request): { name: string; format: FileFormat } {
+  const [, name, extension] = /^([\d.-]+?)\.([a-z][a-z.-]*)$/.exec(String(request.params.file)) ?? [];
+  const format = FILE_FORMATS.find((one) => FORMAT_FACTS[one].extension === extension);
+  if (name === undefined || format === undefined) throw new ConfereError('not_found', ADDRESSES);
+  return { name, format };
 }

@@ -2,8 +2,12 @@ import type { Calendar, Day, WallTime } from '../../domain/calendar.ts';
 import type { EventWindow } from './read-event-window.ts';
 
 export type Locale = 'pt-BR' | 'en';
+/** The formats whose files each revision keeps. */
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
 export type Format = (typeof FORMATS)[number];
+/** All formats: those of other programs are made on request. `render/formats/formats.ts` has the facts of each. */
+export const FILE_FORMATS = [...FORMATS, 'ofx', 'lancamentos', 'conta-azul', 'calima', 'beancount', 'parquet'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** `partial` while the day is running, `closed` once no late change can follow, else `provisional`. */
 export type ReportState = 'partial' | 'provisional' | 'closed';

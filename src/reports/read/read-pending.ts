@@ -128,7 +128,11 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
 }
 
 /** The newest event of each history that is dated before the day's end. */
-async function readLastEvents(db: Reader, { cut, end, factsAtCut }: PendingScope, seqs: number[]) {
+export async function readLastEvents(
+  db: Reader,
+  { cut, end, factsAtCut }: Pick<PendingScope, 'cut' | 'end' | 'factsAtCut'>,
+  seqs: number[],
+) {
   const struck = new Set(factsAtCut.outOfForce);
   const events = await db
     .selectFrom('events')

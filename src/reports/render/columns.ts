@@ -209,7 +209,8 @@ function sourceOf(movement: Movement): string {
   return movement.transactionId === null ? 'person' : movement.source;
 }
 
-function nameMovement(movement: Movement, texts: Texts): string {
+/** The kind of a movement in words. */
+export function nameMovement(movement: Movement, texts: Texts): string {
   const kind = describeCode(texts.kinds, movement.kind);
   return movement.isReversal ? fill(texts.reversal, { kind: kind.toLowerCase() }) : kind;
 }
@@ -220,11 +221,11 @@ function showPlatform(platform: string | null, { platformNames }: RenderContext)
   return platformNames.get(platform ?? '') ?? platform;
 }
 
-function showName({ name, forgotten }: Party, { texts }: RenderContext): string | null {
+export function showName({ name, forgotten }: Party, { texts }: RenderContext): string | null {
   return forgotten ? texts.forgotten : name;
 }
 
-function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: RenderContext): string | null {
+export function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: RenderContext): string | null {
   if (forgotten) return texts.forgotten;
   return fullDocuments ? document : maskDocument(document);
 }

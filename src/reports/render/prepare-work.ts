@@ -3,7 +3,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
 import { listPlatformNames } from '../../ledger/stated/platform-names.ts';
-import { type AnyPlan, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
+import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
 import { filterPlatform, readBalances } from '../read/read-balances.ts';
@@ -41,13 +41,14 @@ export async function prepareWork<Plan extends AnyPlan>(
     factsAtCut: await readFactsAtCut(db, { ...plan.cut, ...cutEntries }),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, texts, directory, signal),
-    files: {
-      xlsx: path.join(directory, 'report.xlsx'),
-      csv: path.join(directory, 'report.csv'),
-      journal: path.join(directory, 'report.journal'),
-    },
+    files: nameFiles(directory),
     signal,
   };
+}
+
+function nameFiles(directory: string): Record<FileFormat, string> {
+  const files = FILE_FORMATS.map((format) => [format, path.join(directory, `report.${format}`)]);
+  return Object.fromEntries(files) as Record<FileFormat, string>; // one for each format
 }
 
 /** A platform that is withheld from this reader has no name either: its rows have another id. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Reader } from '../../database/reader.ts';
-import { type AnyPlan, type Format, type ReportPlan, spanOf } from '../plan/report-plan.ts';
+import { type AnyPlan, type FileFormat, type ReportPlan, spanOf } from '../plan/report-plan.ts';
 import type { Tally } from '../read/create-tally.ts';
 import type { RowDigest } from '../read/digest-rows.ts';
 import type { AccountBalance } from '../read/read-balances.ts';
@@ -21,7 +21,7 @@ export type ReportWork<Plan extends AnyPlan = ReportPlan> = {
   factsAtCut: FactsAtCut;
   tally: Tally;
   factory: ReportFactory;
-  files: Record<Format, string>;
+  files: Record<FileFormat, string>;
   /** Closes open files when a step fails. */
   signal: AbortSignal;
 };

@@ -1,40 +1,32 @@
-import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
-import { type AnyPlan, type Format, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
+import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { type AnyPlan, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { sumPlatformTotals, type TotalsUntil } from '../read/create-tally.ts';
 import { maskMovements } from '../read/mask-rows.ts';
 import { type Movement, readLateCommissions, readMovements } from '../read/read-movements.ts';
 import * as columns from './columns.ts';
+import { FORMAT_FACTS } from './formats/formats.ts';
+import type { Output } from './formats/output.ts';
 import type { FinishedTable, TableWriter } from './open-table.ts';
-import { openTextFile } from './open-text-file.ts';
 import { openReportTable, type ReportWork } from './report-work.ts';
-import { addCsvRow, startCsv } from './write-csv.ts';
-import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 
 type Work = ReportWork<AnyPlan>;
-/** A file in one of the formats. `add` buffers; `drain` writes the buffer, so memory stays bounded. */
-type Output<Ended = void> = {
-  add(row: columns.StatementRow): void;
-  /** Called at the start of each day, with the movements' bounds. */
-  startDay?(bounds: { start: WallTime; end: WallTime }): Promise<void>;
-  endDay?(day: Day): void;
-  drain(): Promise<unknown>;
-  end(): Promise<Ended>;
-};
-
 export type MovementTables = Record<'statement' | 'receipts' | 'payments' | 'refunds', FinishedTable>;
 /**
- * Reads each movement once and writes it to the files of the given formats: to the CSV, to the journal, and to the
- * workbook's statement and, if in force, its own sheet.
+ * Reads each movement once and writes it to the files of the given formats; for a workbook to its statement and, if in
+ * force, to its own sheet.
  */
 export async function writeMovements(
   work: Work,
-  formats: readonly Format[],
+  formats: readonly FileFormat[],
 ): Promise<{ tables: MovementTables | undefined; days: TotalsUntil[] }> {
   const { db, plan, scope } = work;
   const tables = formats.includes('xlsx') ? openTables(work) : undefined;
-  const csv = formats.includes('csv') ? await openCsv(work) : undefined;
-  const journal = formats.includes('journal') ? await openJournal(work) : undefined;
-  const outputs = [tables, csv, journal].filter((one) => one !== undefined);
+  const files: Output[] = [];
+  for (const format of formats) {
+    const file = await FORMAT_FACTS[format].open?.(work, work.files[format]);
+    if (file) files.push(file);
+  }
+  const outputs = [...(tables ? [tables] : []), ...files];
   const days = followDays(work, outputs);
   await days.start();
   for await (const movements of readMovements(db, scope, work.factsAtCut)) {
@@ -53,8 +45,7 @@ export async function writeMovements(
     await Promise.all(outputs.map((one) => one.drain()));
   }
   const totals = await days.end();
-  await csv?.end();
-  await journal?.end();
+  for (const file of files) await file.end();
   return { tables: await tables?.end(), days: totals };
 }
 
@@ -118,38 +109,6 @@ function openTables(work: Work): Output<MovementTables> {
       refunds: await refunds.end(),
     }),
   };
-}
-
-/** Other programs know a platform by its id. */
-async function openCsv({ files, signal, rendering: named }: Work): Promise<Output> {
-  const rendering = { ...named, platformNames: new Map<string, string>() };
-  const file = await openTextFile(files.csv, signal);
-  startCsv(file, columns.STATEMENT_COLUMNS, rendering);
-  return {
-    add: (row) => addCsvRow(file, columns.STATEMENT_COLUMNS, row, rendering),
-    drain: () => file.drain(),
-    end: () => file.end(),
-  };
-}
-
-async function openJournal({ files, signal, plan, balances }: Work): Promise<Output> {
-  const file = await openTextFile(files.journal, signal);
-  const { from } = spanOf(plan);
-  const journal = startJournal(file, { day: from, balances, note: nameJournal(plan), masked: plan.masked });
-  return {
-    add: ({ movement }) => addJournalEntry(journal, movement),
-    endDay: (day) => endJournalDay(journal, day),
-    drain: () => file.drain(),
-    end: () => file.end(),
-  };
-}
-
-function nameJournal(plan: AnyPlan): string {
-  const { from, to } = spanOf(plan);
-  const { cut } = plan;
-  const chain = cut.sealHash ? `, chain ${cut.position} sha256:${cut.sealHash.toString('hex')}` : '';
-  const name = 'days' in plan ? `${from} to ${to}` : `${from}, revision ${plan.revision}`;
-  return `Confere, ${name}, cut ${cut.entrySeq}${chain}`;
 }
 
 type PaymentTables = Record<'receipts' | 'payments' | 'refunds', TableWriter<columns.PaymentRow>>;

@@ -3,7 +3,7 @@
  * *Alterações*: a range has no revision before it.
  */
 import type { Reader } from '../../database/reader.ts';
-import type { Format, RangePlan } from '../plan/report-plan.ts';
+import type { AnyPlan, FileFormat, RangePlan } from '../plan/report-plan.ts';
 import { type DayRow, listDayRows } from '../read/list-day-rows.ts';
 import { readDayEnds } from '../read/read-day-ends.ts';
 import { fill } from '../texts/texts.ts';
@@ -17,24 +17,36 @@ import { writeMismatches, writePending } from './write-open-items.ts';
 import { PERIOD_WIDTHS, writePeriodSummary } from './write-period-summary.ts';
 
 /** @returns where the file was written under `directory`. */
-export async function writeRange(
+export async function writeRange(db: Reader, plan: RangePlan, to: Target): Promise<string> {
+  return await writeFile(db, plan, to, async (work, { tables, days }) => {
+    if (!tables) return;
+    const pending = await writePending(work);
+    const digest = work.digest.end();
+    const ends = await readDayEnds(db, { ...work.scope, balances: work.balances, days: days.map((one) => one.day) });
+    const rows = listDayRows(plan.days, days, ends);
+    const finished = { ...tables, pending, ...(await writeMismatches(work)) };
+    await finishWorkbook(work, finished, digest, describeSummary(work, rows));
+  });
+}
+
+type Target = { directory: string; format: FileFormat; signal: AbortSignal };
+type Written = Awaited<ReturnType<typeof writeMovements>>;
+
+/**
+ * Writes the movements of a revision's cut, or of a range, in one format.
+ * @param finish writes what else the file shows. @returns where the file was written.
+ */
+export async function writeFile<Plan extends AnyPlan>(
   db: Reader,
-  plan: RangePlan,
-  to: { directory: string; format: Format; signal: AbortSignal },
+  plan: Plan,
+  { directory, format, signal }: Target,
+  finish: (work: ReportWork<Plan>, written: Written) => Promise<void> = async () => undefined,
 ): Promise<string> {
   const failed = new AbortController();
-  const work = await prepareWork(db, plan, to.directory, AbortSignal.any([failed.signal, to.signal]));
+  const work = await prepareWork(db, plan, directory, AbortSignal.any([failed.signal, signal]));
   try {
-    const { tables, days } = await writeMovements(work, [to.format]);
-    if (tables) {
-      const pending = await writePending(work);
-      const digest = work.digest.end();
-      const ends = await readDayEnds(db, { ...work.scope, balances: work.balances, days: days.map((one) => one.day) });
-      const rows = listDayRows(plan.days, days, ends);
-      const finished = { ...tables, pending, ...(await writeMismatches(work)) };
-      await finishWorkbook(work, finished, digest, describeSummary(work, rows));
-    }
-    return work.files[to.format];
+    await finish(work, await writeMovements(work, [format]));
+    return work.files[format];
   } catch (error) {
     failed.abort();
     throw error;

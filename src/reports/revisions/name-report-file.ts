@@ -1,12 +1,13 @@
-import type { Locale } from '../plan/report-plan.ts';
+import type { FileFormat, Locale } from '../plan/report-plan.ts';
 import { platformAccountSegment } from '../read/read-balances.ts';
+import { FORMAT_FACTS } from '../render/formats/formats.ts';
 
 /** `confere-2026-11-20-r3.xlsx`; another language, a mask and a platform are part of the name. A range has no revision. */
 export function nameReportFile(of: {
   /** A day, or a range as `2026-11-01-2026-11-20`. */
   day: string;
   revision?: number;
-  format: string;
+  format: FileFormat;
   otherLocale?: Locale | undefined;
   platform: string | undefined;
   masked?: boolean;
@@ -19,5 +20,5 @@ export function nameReportFile(of: {
     of.masked ? 'masked' : undefined,
     of.platform === undefined ? undefined : `platform-${platformAccountSegment(of.platform)}`,
   ].filter((part) => part !== undefined);
-  return `confere-${parts.join('-')}.${of.format}`;
+  return `confere-${parts.join('-')}.${FORMAT_FACTS[of.format].extension}`;
 }

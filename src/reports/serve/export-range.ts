@@ -10,7 +10,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
 import {
-  type Format,
+  type FileFormat,
   type Locale,
   type RangeDay,
   type RangePlan,
@@ -32,7 +32,7 @@ export const RANGE_DAYS_MAX = 92;
 
 export type Range = { from: Day; to: Day };
 export type WantedRange = Range & {
-  format: Format;
+  format: FileFormat;
   platform?: string | undefined;
   locale?: Locale | undefined;
   /** For a reader without the right to see personal data. */

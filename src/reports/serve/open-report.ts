@@ -8,6 +8,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import {
+  type FileFormat,
   type Format,
   type Locale,
   type ReportPlan,
@@ -16,6 +17,7 @@ import {
   type WholeReading,
 } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
+import { FORMAT_FACTS } from '../render/formats/formats.ts';
 import { writeReport } from '../render/write-report.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
@@ -36,9 +38,9 @@ import { evictDerivedFiles } from './evict-derived-files.ts';
 const MASKS = 'masks 5';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
-type Wanted = {
+export type WantedReport<Name extends FileFormat = Format> = {
   day: Day;
-  format: Format;
+  format: Name;
   revision?: number | undefined;
   locale?: Locale | undefined;
   platform?: string | undefined;
@@ -51,19 +53,9 @@ type Wanted = {
  * derived files: in another language, of one platform, or masked.
  * @throws ConfereError `not_found` if the day has no such revision, `invalid_request` for an unknown platform.
  */
-export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
-  const row = await findRevision(context.db, wanted.day, wanted.revision);
-  if (!row) throw new ConfereError('not_found', `there is no report of ${wanted.day} yet: make it with POST /reports`);
-  if (wanted.platform !== undefined)
-    await assertPlatform(context.db, wanted.platform, { from: wanted.day, to: wanted.day });
+export async function openReport(context: Context, wanted: WantedReport): Promise<OpenedReport> {
+  const { row, name } = await findReport(context, wanted);
   const report = presentReport(row);
-  const name = nameReportFile({
-    ...row,
-    format: wanted.format,
-    otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
-    platform: wanted.platform,
-    masked: wanted.masked ?? false,
-  });
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
   const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
@@ -86,14 +78,30 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   return { report, file, name: nameDownload(name, wanted), bytes: made.bytes, sha256: made.sha256 };
 }
 
+/**
+ * Finds the revision, and the name of its file.
+ * @throws ConfereError as `openReport` does.
+ */
+export async function findReport(
+  { db }: Context,
+  wanted: WantedReport<FileFormat>,
+): Promise<{ row: ReportRow; name: string }> {
+  const { day, format, platform, locale, masked = false } = wanted;
+  const row = await findRevision(db, day, wanted.revision);
+  if (!row) throw new ConfereError('not_found', `there is no report of ${day} yet: make it with POST /reports`);
+  if (platform !== undefined) await assertPlatform(db, platform, { from: day, to: day });
+  const otherLocale = locale !== undefined && locale !== row.locale ? locale : undefined;
+  return { row, name: nameReportFile({ ...row, format, otherLocale, platform, masked }) };
+}
+
 /** The file's own name, without a platform that the file masks. On disk the platform keeps two such files apart. */
-function nameDownload(name: string, { masked, platform, format }: Wanted): string {
+export function nameDownload(name: string, { masked, platform, format }: WantedReport<FileFormat>): string {
   if (!masked || platform === undefined || maskPlatform(platform) === platform) return name;
-  return `${name.slice(0, name.indexOf('platform-'))}platform-masked.${format}`;
+  return `${name.slice(0, name.indexOf('platform-'))}platform-masked.${FORMAT_FACTS[format].extension}`;
 }
 
 /** A masked file of another version of the masks is rebuilt. */
-function remarkOf(wanted: Wanted): string | undefined {
+function remarkOf(wanted: WantedReport): string | undefined {
   return wanted.masked ? MASKS : undefined;
 }
 
@@ -112,7 +120,7 @@ async function readSum(file: string, remark = ''): Promise<string | undefined> {
   return text?.includes(remark) ? text.split(' ')[0] : undefined;
 }
 
-async function rebuild(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportFile[]> {
+async function rebuild(context: Context, row: ReportRow, wanted: WantedReport): Promise<ReportFile[]> {
   const directory = reportsDirectory(context);
   const plan = await planRebuild(context, row, wanted);
   return await withDrafts(directory, randomUUID(), async (scratch) => {
@@ -134,7 +142,7 @@ async function rebuild(context: Context, row: ReportRow, wanted: Wanted): Promis
 export async function planRebuild(
   context: Context,
   row: ReportRow,
-  wanted: Pick<Wanted, 'locale' | 'platform' | 'masked'>,
+  wanted: Pick<WantedReport, 'locale' | 'platform' | 'masked'>,
 ): Promise<ReportPlan> {
   const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
   return {

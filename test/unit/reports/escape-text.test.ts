@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { escapeCsvField } from '../../../src/reports/render/write-csv.ts';
+import { escapeCsvField } from '../../../src/reports/render/formats/write-csv.ts';
 import { describeCode, fill, formatMoment } from '../../../src/reports/texts/texts.ts';
 import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
 import { STYLE_INDEX } from '../../../src/reports/xlsx/render-styles.ts';

@@ -1,11 +1,24 @@
-import { formatAmount } from '../../domain/money.ts';
-import { formatMoment } from '../texts/texts.ts';
-import type { Cell } from '../xlsx/render-cell.ts';
-import type { RenderContext, ReportColumn, StatementRow } from './columns.ts';
-import type { TextFile } from './open-text-file.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import { formatDay, formatMoment } from '../../texts/texts.ts';
+import type { Cell } from '../../xlsx/render-cell.ts';
+import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS, type StatementRow } from '../columns.ts';
+import { openTextFile, type TextFile } from './open-text-file.ts';
+import type { FormatWork, Output } from './output.ts';
 
-const BOM = '\uFEFF';
-const LINE_END = '\r\n';
+export const BOM = '\uFEFF';
+export const LINE_END = '\r\n';
+
+/** Opens the CSV of Extrato. Other programs know a platform by its id. */
+export async function openCsv({ signal, rendering: named }: FormatWork, path: string): Promise<Output> {
+  const rendering = { ...named, platformNames: new Map<string, string>() };
+  const file = await openTextFile(path, signal);
+  startCsv(file, STATEMENT_COLUMNS, rendering);
+  return {
+    add: (row) => addCsvRow(file, STATEMENT_COLUMNS, row, rendering),
+    drain: () => file.drain(),
+    end: () => file.end(),
+  };
+}
 
 /** Writes the header of the CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
 export function startCsv(file: TextFile, columns: ReportColumn<StatementRow>[], rendering: RenderContext): void {
@@ -27,13 +40,14 @@ export function addCsvRow(
   file.add(line + LINE_END);
 }
 
-function renderField(cell: Cell): string {
+/** A field of a CSV: decimal comma, `dd/mm/yyyy`. */
+export function renderField(cell: Cell): string {
   if (cell === undefined) return '';
   if ('text' in cell) return escapeCsvField(cell.text ?? '');
   if ('cents' in cell) return cell.cents === null ? '' : formatAmount(cell.cents).replace('.', ',');
   if ('moment' in cell) return cell.moment === null ? '' : formatMoment(cell.moment);
   if ('count' in cell) return cell.count === null ? '' : String(cell.count);
-  return cell.day ?? '';
+  return cell.day === null ? '' : formatDay(cell.day);
 }
 
 /** The start of a formula for a spreadsheet, full-width forms included: such a text gets an apostrophe. */

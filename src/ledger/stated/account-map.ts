@@ -1,0 +1,87 @@
+/**
+ * The map of our accounts to the customer's own chart of accounts, for files that accounting programs import. It is given
+ * whole: the newest row of the table counts, and older ones stay.
+ */
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { splitAccount } from '../journal/plan-entries.ts';
+import { type AccountFault, checkAccounts, type MappedAccount } from './check-accounts.ts';
+
+export type AccountMap = { accounts: MappedAccount[]; changed_at: string | null; changed_by: string | null };
+
+type GivenMap = {
+  accounts: MappedAccount[];
+  actor: string;
+  /** Faults that were found before. */
+  faults?: AccountFault[];
+  /** Names a field of a row in a fault; by default as in JSON: `accounts.3.code`. */
+  nameField?: (row: number, field: AccountFault['field']) => string;
+};
+
+/**
+ * Replaces the map, unless it is the same.
+ * @throws ConfereError `invalid_request` with all faults by row and field: then nothing is stored.
+ */
+export async function setAccountMap(context: Context, given: GivenMap): Promise<{ rows: number; changed: boolean }> {
+  const { actor, nameField = (row, field) => `accounts.${row}.${field}` } = given;
+  const platforms = new Set((await listAccounts(context.db)).map((name) => splitAccount(name).platform));
+  const faults = [...(given.faults ?? []), ...checkAccounts(given.accounts, platforms)];
+  if (faults.length > 0) throw refuse(faults, nameField);
+  const accounts = JSON.stringify(given.accounts);
+  const newest = await readNewest(context.db);
+  if (newest?.accounts === accounts) return { rows: given.accounts.length, changed: false };
+  await context.db.insertInto('account_maps').values({ accounts, created_at: context.clock.now(), actor }).execute();
+  return { rows: given.accounts.length, changed: true };
+}
+
+function refuse(faults: AccountFault[], nameField: NonNullable<GivenMap['nameField']>): ConfereError {
+  const fields: Record<string, string[]> = {};
+  for (const { row, field, fault } of faults.toSorted((a, b) => a.row - b.row)) {
+    const name = nameField(row, field);
+    fields[name] = [...(fields[name] ?? []), fault];
+  }
+  const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
+  return new ConfereError('invalid_request', lines.join(';\n'), { fields });
+}
+
+/** The map in force; without rows if none was given. */
+export async function readAccountMap(db: Reader): Promise<AccountMap> {
+  const newest = await readNewest(db);
+  if (!newest) return { accounts: [], changed_at: null, changed_by: null };
+  // `setAccountMap` wrote it
+  const accounts = JSON.parse(newest.accounts) as MappedAccount[];
+  return { accounts, changed_at: newest.created_at.toISOString(), changed_by: newest.actor };
+}
+
+async function readNewest(db: Reader) {
+  return await db.selectFrom('account_maps').selectAll().orderBy('seq', 'desc').limit(1).executeTakeFirst();
+}
+
+async function listAccounts(db: Reader): Promise<string[]> {
+  return (await db.selectFrom('accounts').select('name').orderBy('name').execute()).map(({ name }) => name);
+}
+
+/** Returns a search for the row of an account by its full name, `Assets:Provider:Held:<platform>`. */
+export function createAccountSearch(accounts: MappedAccount[]): (name: string) => MappedAccount | undefined {
+  const rows = new Map(accounts.map((row) => [keyOf(row.account, row.platform), row]));
+  const known = new Map<string, MappedAccount | undefined>();
+  return (name) => {
+    if (known.has(name)) return known.get(name);
+    const { account, platform } = splitAccount(name);
+    const found = rows.get(keyOf(account, platform)) ?? rows.get(keyOf(account, null));
+    known.set(name, found);
+    return found;
+  };
+}
+
+function keyOf(account: string, platform: string | null): string {
+  return JSON.stringify([account, platform]);
+}
+
+/** The accounts that have entries and no row in the map, without their platforms. */
+export async function listUnmappedAccounts(db: Reader, accounts: MappedAccount[]): Promise<string[]> {
+  const find = createAccountSearch(accounts);
+  const unmapped = (await listAccounts(db)).filter((name) => find(name) === undefined);
+  return [...new Set(unmapped.map((name) => splitAccount(name).account))];
+}

@@ -1,0 +1,74 @@
+import { ConfereError } from '../../../domain/errors.ts';
+import { maskAccount } from '../../../domain/person/mask-person.ts';
+import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
+import { createAccountSearch, readAccountMap } from '../../../ledger/stated/account-map.ts';
+import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
+import { isBalanceAccount } from '../../read/read-balances.ts';
+import type { Cell } from '../../xlsx/render-cell.ts';
+import type { Layout, MappedLeg } from './layouts.ts';
+import { openTextFile } from './open-text-file.ts';
+import type { FormatWork, Output } from './output.ts';
+import { BOM, escapeCsvField, LINE_END, renderField } from './write-csv.ts';
+
+const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** Opens a journal for an accounting program, in the accounts of the customer's chart. */
+export async function openLancamentos(work: FormatWork, path: string, layout: Layout): Promise<Output> {
+  const { accounts } = await readAccountMap(work.db);
+  return await openMapped(work, path, { layout, accounts });
+}
+
+/**
+ * Opens the same with a map that is given. The rows of a movement add up to it.
+ * @returns a file whose end throws ConfereError `invalid_request`, which names each account that the map lacks.
+ */
+export async function openMapped(
+  { rendering, plan, signal }: Pick<FormatWork, 'rendering' | 'plan' | 'signal'>,
+  path: string,
+  { layout, accounts }: { layout: Layout; accounts: MappedAccount[] },
+): Promise<Output> {
+  const file = await openTextFile(path, signal, layout.charset);
+  const find = createAccountSearch(accounts);
+  const unmapped = new Set<string>();
+  file.add(`${layout.charset === 'utf-8' ? BOM : ''}${layout.header.map(escapeCsvField).join(';')}${LINE_END}`);
+  return {
+    add({ movement }) {
+      const legs = movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
+        const mapped = find(account);
+        if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
+        if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
+        return [];
+      });
+      if (unmapped.size > 0) return;
+      for (const cells of layout.listRows(movement, legs, rendering))
+        file.add(cells.map(renderInLine).join(';') + LINE_END);
+    },
+    drain: () => file.drain(),
+    async end() {
+      await file.end();
+      if (unmapped.size > 0) throw refuse(unmapped, { layout, accounts, masked: plan.masked });
+    },
+  };
+}
+
+/** A field without line ends: some programs read a file by its lines. */
+function renderInLine(cell: Cell): string {
+  return cell && 'text' in cell && cell.text !== null
+    ? escapeCsvField(cell.text.replace(LINE_BREAKS, ' '))
+    : renderField(cell);
+}
+
+/** Names accounts without a row alone; those that have rows of other platforms with their platform. */
+function refuse(
+  unmapped: ReadonlySet<string>,
+  { layout, accounts, masked }: { layout: Layout; accounts: MappedAccount[]; masked: boolean },
+): ConfereError {
+  const names = [...unmapped].map((name) => {
+    const { account } = splitAccount(name);
+    const isPartial = accounts.some((row) => row.account === account && row.platform !== null);
+    return isPartial ? (masked ? maskAccount(name) : name) : account;
+  });
+  const missing = [...new Set(names)].sort();
+  const message = `the account map has no ${layout.needs} for ${missing.join(', ')}: give it with confere accounts map, PUT /api/v1/accounts, or in the console`;
+  return new ConfereError('invalid_request', message, { fields: { accounts: missing } });
+}

@@ -1,0 +1,195 @@
+/**
+ * OFX 1.02: SGML in windows-1252, one bank statement a platform. A movement is the transaction of its net amount, so the
+ * transactions of a statement add up to what the balance moved. Its FITID is the number of its entry in the ledger: an
+ * importer that met it before skips it. Movements that leave the balance as it is (a hold, a release) have no transaction.
+ *
+ * Dates are days: an importer converts a time of day to its own zone, and moves payments of the evening to the next day. The
+ * time is in MEMO.
+ */
+import { createHash } from 'node:crypto';
+import { appendFile } from 'node:fs/promises';
+import type { Day } from '../../../domain/calendar.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import { maskAccount } from '../../../domain/person/mask-person.ts';
+import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { nameAccount, splitAccount } from '../../../ledger/journal/plan-entries.ts';
+import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
+import type { Movement } from '../../read/read-movements.ts';
+import { formatLocalAmount } from '../../texts/texts.ts';
+import { nameMovement, type RenderContext, showName } from '../columns.ts';
+import { createTextEncoder, openTextFile } from './open-text-file.ts';
+import type { FormatWork, Output } from './output.ts';
+
+const CHARSET = 'windows-1252';
+/** The limits of the format, in characters. */
+const ACCOUNT_CHARS_MAX = 22;
+const NAME_CHARS_MAX = 32;
+const MEMO_CHARS_MAX = 255;
+const TRNUID_CHARS_MAX = 36;
+/** Of an account's name that is longer than the limit: the rest is a part of its hash. */
+const ACCOUNT_PREFIX_CHARS = 8;
+/** Each statement's transactions are kept in a file of their own until the end; this is how many characters wait in memory. */
+const BUFFER_CHARS_MAX = 16_384;
+const LINE_END = '\r\n';
+
+/** A platform's statement under construction. Balances are in cents. */
+type Statement = { platform: string; file: string; text: string; closing: bigint; held: bigint };
+
+export async function openOfx(work: FormatWork, path: string): Promise<Output> {
+  const { rendering, tally, signal } = work;
+  const statements = new Map<string, Statement>();
+  const platformOf = memoizePlatform(work.plan.masked);
+  const encode = createTextEncoder(CHARSET);
+
+  function find(account: string): Statement {
+    const platform = platformOf(account);
+    const known = statements.get(platform);
+    if (known) return known;
+    const made = { platform, file: work.factory.scratch().file, text: '', closing: 0n, held: 0n };
+    statements.set(platform, made);
+    return made;
+  }
+
+  async function flush(statement: Statement): Promise<void> {
+    const { text } = statement;
+    statement.text = '';
+    await appendFile(statement.file, encode(text));
+  }
+
+  return {
+    add({ movement }) {
+      if (movement.netCents === 0n) return;
+      find(movement.postings[0]?.account ?? nameAccount('', movement.platform)).text += renderTransaction(
+        movement,
+        rendering,
+      );
+    },
+    async drain() {
+      for (const one of statements.values()) if (one.text.length > BUFFER_CHARS_MAX) await flush(one);
+    },
+    async end() {
+      for (const [segment, { closing, held }] of tally.platforms) {
+        const statement = find(`:${segment}`);
+        statement.closing += closing;
+        statement.held += held;
+      }
+      if (statements.size === 0) find(nameAccount('', NO_PLATFORM));
+      const file = await openTextFile(path, signal, CHARSET);
+      file.add(renderHead(work.plan));
+      for (const one of [...statements.values()].sort((a, b) => (a.platform < b.platform ? -1 : 1))) {
+        await flush(one);
+        const span = spanOf(work.plan);
+        file.add(renderStatementHead(one, span));
+        await file.append(one.file);
+        file.add(renderStatementEnd(one, span.to));
+      }
+      file.add(lines('</BANKMSGSRSV1>', '</OFX>'));
+      await file.end();
+    },
+  };
+}
+
+/** Platforms that share a masked name share a statement, as they share an account in the journal. */
+function memoizePlatform(isMasked: boolean): (account: string) => string {
+  const names = new Map<string, string>();
+  return (account) => {
+    const known = names.get(account) ?? splitAccount(isMasked ? maskAccount(account) : account).platform;
+    names.set(account, known);
+    return known;
+  };
+}
+
+function renderHead({ madeAt, locale }: AnyPlan): string {
+  const made = `${madeAt.toISOString().slice(0, 19).replace(/\D/g, '')}[0:GMT]`;
+  return lines(
+    ...['OFXHEADER:100', 'DATA:OFXSGML', 'VERSION:102', 'SECURITY:NONE', 'ENCODING:USASCII', 'CHARSET:1252'],
+    ...['COMPRESSION:NONE', 'OLDFILEUID:NONE', 'NEWFILEUID:NONE', ''],
+    ...[
+      '<OFX>',
+      '<SIGNONMSGSRSV1>',
+      '<SONRS>',
+      ...STATUS,
+      `<DTSERVER>${made}`,
+      `<LANGUAGE>${locale === 'en' ? 'ENG' : 'POR'}`,
+    ],
+    ...['<FI>', '<ORG>Confere', '</FI>', '</SONRS>', '</SIGNONMSGSRSV1>', '<BANKMSGSRSV1>'],
+  );
+}
+
+const STATUS = ['<STATUS>', '<CODE>0', '<SEVERITY>INFO', '</STATUS>'];
+
+function renderStatementHead({ platform }: Statement, { from, to }: { from: Day; to: Day }): string {
+  const account = nameOfxAccount(platform);
+  return lines(
+    ...['<STMTTRNRS>', `<TRNUID>${escapeSgml(platform.length <= TRNUID_CHARS_MAX ? platform : account)}`, ...STATUS],
+    ...['<STMTRS>', '<CURDEF>BRL', '<BANKACCTFROM>', '<BANKID>CONFERE', `<ACCTID>${escapeSgml(account)}`],
+    ...['<ACCTTYPE>CHECKING', '</BANKACCTFROM>', '<BANKTRANLIST>'],
+    ...[`<DTSTART>${formatDate(from)}`, `<DTEND>${formatDate(to)}`],
+  );
+}
+
+function renderStatementEnd({ closing, held }: Statement, to: Day): string {
+  const balance = (name: string, cents: bigint): string[] => [
+    `<${name}>`,
+    `<BALAMT>${formatAmount(cents)}`,
+    `<DTASOF>${formatDate(to)}`,
+    `</${name}>`,
+  ];
+  return lines(
+    '</BANKTRANLIST>',
+    ...balance('LEDGERBAL', closing),
+    ...balance('AVAILBAL', closing - held),
+    ...['</STMTRS>', '</STMTTRNRS>'],
+  );
+}
+
+function renderTransaction(movement: Movement, rendering: RenderContext): string {
+  const { netCents, atWall, entrySeq } = movement;
+  const kind = nameMovement(movement, rendering.texts);
+  return `<STMTTRN>${LINE_END}<TRNTYPE>${netCents < 0n ? 'DEBIT' : 'CREDIT'}${LINE_END}<DTPOSTED>${formatDate(
+    atWall,
+  )}${LINE_END}<TRNAMT>${formatAmount(netCents)}${LINE_END}<FITID>${entrySeq}${LINE_END}<NAME>${limit(
+    showName(movement, rendering) || kind,
+    NAME_CHARS_MAX,
+  )}${LINE_END}<MEMO>${limit(describe(movement, kind, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
+}
+
+/** `Recebimento 15:00:00 - pedido-7 - Valor 100,00 - Comissão 0,50 - <transaction>`. */
+function describe(movement: Movement, kind: string, { texts }: RenderContext): string {
+  const { atWall, reference, amountCents, commissionCents, transactionId } = movement;
+  const amounts =
+    commissionCents === 0n
+      ? undefined
+      : `${texts.columns.amount} ${formatLocalAmount(amountCents, texts)} - ${texts.columns.commission} ${formatLocalAmount(commissionCents, texts)}`;
+  return [`${kind} ${atWall.slice(11)}`, reference, amounts, transactionId].filter(Boolean).join(' - ');
+}
+
+/** An account has at most 22 characters: of a longer id these are its first eight and a part of its hash. */
+function nameOfxAccount(platform: string): string {
+  if (platform.length <= ACCOUNT_CHARS_MAX) return platform;
+  const hash = createHash('sha256').update(platform).digest('hex');
+  return `${platform.slice(0, ACCOUNT_PREFIX_CHARS)}-${hash}`.slice(0, ACCOUNT_CHARS_MAX);
+}
+
+/** `2026-11-20 …` as `20261120`. */
+function formatDate(wall: string): string {
+  return wall.slice(0, 4) + wall.slice(5, 7) + wall.slice(8, 10);
+}
+
+/** A text in one line, cut at a number of characters. */
+function limit(text: string, charsMax: number): string {
+  return escapeSgml(
+    text
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+      .normalize('NFKC')
+      .slice(0, charsMax),
+  );
+}
+
+function escapeSgml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function lines(...texts: string[]): string {
+  return texts.map((text) => text + LINE_END).join('');
+}

@@ -1,0 +1,23 @@
+import type { Day, WallTime } from '../../../domain/calendar.ts';
+import type { AnyPlan } from '../../plan/report-plan.ts';
+import type { StatementRow } from '../columns.ts';
+import type { ReportWork } from '../report-work.ts';
+
+/** A file in one of the formats. `add` buffers; `drain` writes the buffer, so memory stays bounded. */
+export type Output<Ended = void> = {
+  add(row: StatementRow): void;
+  /** Called at the start of each day, with the movements' bounds. */
+  startDay?(bounds: { start: WallTime; end: WallTime }): Promise<void>;
+  endDay?(day: Day): void;
+  drain(): Promise<unknown>;
+  end(): Promise<Ended>;
+};
+
+/** The part of the work that a file of movements needs. */
+export type FormatWork = Pick<
+  ReportWork<AnyPlan>,
+  'db' | 'plan' | 'scope' | 'rendering' | 'balances' | 'factsAtCut' | 'tally' | 'factory' | 'signal'
+>;
+
+/** Opens a new file that takes the movements in the order of time. */
+export type OpenOutput = (work: FormatWork, file: string) => Promise<Output>;

@@ -1,0 +1,338 @@
+/** Files for other programs, each read by the program that it is for, against the workbook of the same days. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listDays } from '../../../src/domain/calendar.ts';
+import { formatAmount } from '../../../src/domain/money.ts';
+import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
+import { useReport } from '../../../src/reports/serve/use-report.ts';
+import {
+  applyTransactions,
+  generateTransactions,
+  PLATFORM_A,
+  PLATFORM_B,
+  transactionOf,
+} from '../../support/make-report-transactions.ts';
+import { openBooks } from '../../support/open-books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
+import { queryDuckDb, readOfx, runReader } from './run-reader.ts';
+
+const RANGE = { from: '2026-03-08', to: '2026-03-12' };
+const MIDDLE = '2026-03-10';
+/** Characters that account names of several formats lack. */
+const ODD_PLATFORM = 'loja_ção; "x"';
+const odd = transactionOf('cashin', 12_345_678n, [['paid', `${MIDDLE} 23:59:59`]], {
+  reference: '=1+1;"x" & <b>',
+  name: 'José “Zé” & <Filhos> Ő \u{1F600}\r\n Comércio de Alimentos e Bebidas Ltda',
+  platform: ODD_PLATFORM,
+});
+let books: TestEnvironment;
+
+beforeAll(async () => {
+  books = await openEnvironment();
+  const { context } = books;
+  await applyTransactions(context, [...generateTransactions(300, listDays('2026-03-07', '2026-03-13'), 21), odd]);
+  const by = { platform: PLATFORM_A, actor: 'test' };
+  await openBooks(context, { ...by, day: MIDDLE, balanceCents: 900_000n });
+  await adjustBooks(context, { ...by, day: MIDDLE, kind: 'fee', amountCents: -1_234n, note: 'tarifa' });
+}, 120_000);
+afterAll(() => books[Symbol.asyncDispose]());
+
+async function write(wanted: Partial<WantedRange> & Pick<WantedRange, 'format'>): Promise<string> {
+  let file = '';
+  await exportRange(books.context, { ...RANGE, ...wanted }, async (made) => {
+    file = path.join(books.dataDir, made.name);
+    await copyFile(made.file, file);
+  });
+  return file;
+}
+
+/** A line of Resumo by platform, in cents; the last is the total. */
+function readLine(sheets: ReadSheet[], label: string): Map<string, bigint> {
+  const summary = sheetOf(sheets, sheets[0]?.title ?? '');
+  const names = lineOf(summary, 'Linha') ?? [];
+  const values = lineOf(summary, label) ?? [];
+  return new Map(names.flatMap((name, index) => (name ? [[String(name.value), centsOf(values[index])]] : [])));
+}
+
+async function readBook(wanted: Partial<WantedRange> = {}) {
+  const sheets = await readWorkbook(await write({ format: 'xlsx', ...wanted }));
+  const [opening, closing] = [readLine(sheets, 'Saldo inicial'), readLine(sheets, 'Saldo final')];
+  return { sheets, opening, closing, held: readLine(sheets, 'do qual retido') };
+}
+
+const cents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));
+const sum = (values: bigint[]): bigint => values.reduce((total, one) => total + one, 0n);
+
+test("an OFX has a statement a platform, whose balances are Resumo's and whose transactions are what moved them", async () => {
+  const { opening, closing, held, sheets } = await readBook();
+  const statements = await readOfx(await write({ format: 'ofx' }));
+  expect(statements).toHaveLength(3);
+  const columns = [...closing.keys()].filter((name) => name !== 'Total');
+  const byPlatform = new Map(
+    columns.map((name) => [name, statements.find((one) => one.id.slice(0, 5) === name.slice(0, 5))]),
+  );
+  for (const [name, statement] of byPlatform) {
+    const moved = sum((statement?.transactions ?? []).map((one) => cents(one.amount)));
+    expect([name, cents(statement?.balance ?? ''), moved]).toEqual([
+      name,
+      closing.get(name),
+      (closing.get(name) ?? 0n) - (opening.get(name) ?? 0n),
+    ]);
+    expect(cents(statement?.available ?? '')).toBe((closing.get(name) ?? 0n) - (held.get(name) ?? 0n));
+    expect(statement?.asOf).toBe(`${RANGE.to}T00:00:00`);
+  }
+  const transactions = statements.flatMap((one) => one.transactions);
+  const moving = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => centsOf(row.Líquido) !== 0n);
+  expect(transactions).toHaveLength(moving.length);
+  expect(new Set(transactions.map((one) => one.id)).size).toBe(transactions.length);
+  expect(transactions.map((one) => one.day).sort()).toEqual(
+    moving.map((row) => String(row['Data e hora']?.value).slice(0, 10)).sort(),
+  );
+  expect(transactions.every((one) => one.type === (one.amount.startsWith('-') ? 'debit' : 'credit'))).toBe(true);
+});
+
+test("an OFX of a day is its revision's, and has the ids of the same movements in the range's", async () => {
+  await makeReport(books.context, MIDDLE);
+  let day = '';
+  await useReport(books.context, { day: MIDDLE, format: 'ofx' }, async ({ file, name }) => {
+    expect(name).toBe(`confere-${MIDDLE}-r1.ofx`);
+    day = path.join(books.dataDir, name);
+    await copyFile(file, day);
+  });
+  const idsOf = async (file: string) =>
+    (await readOfx(file))
+      .flatMap((one) => one.transactions)
+      // the day's opening balance holds what was stated for its start
+      .filter((one) => one.day === MIDDLE && !one.memo.startsWith('Saldo inicial'))
+      .map((one) => `${one.id} ${one.amount}`)
+      .sort();
+  const ids = await idsOf(day);
+  expect(ids.length).toBeGreaterThan(10);
+  expect(ids).toEqual(await idsOf(await write({ format: 'ofx' })));
+});
+
+test('ofxdump, of the library that GnuCash imports with, reads each transaction of an OFX and its texts', async () => {
+  const file = await write({ format: 'ofx' });
+  const dump = await runReader('ofxdump', [file]);
+  const statements = await readOfx(file);
+  const ids = [...dump.matchAll(/^\s*Financial institution's ID for this transaction: (\d+)/gm)].map(
+    ([, id = '']) => id,
+  );
+  expect(ids.sort()).toEqual(statements.flatMap((one) => one.transactions.map(({ id }) => id)).sort());
+  const balances = [...dump.matchAll(/^\s*Ledger balance: (-?[\d.]+)/gm)].map(([, text]) => text);
+  expect(new Set(balances)).toEqual(new Set(statements.map((one) => one.balance)));
+  expect(dump).toContain('José “Zé” & <Filhos> O ?  Comér');
+  const bytes = readFileSync(file);
+  expect(bytes.includes(Buffer.from('Jos\xe9 \x93Z\xe9\x94 &amp; &lt;Filhos&gt; O ?', 'latin1'))).toBe(true);
+  expect(bytes.includes(Buffer.from('&lt;b&gt;'))).toBe(true);
+  // the limits of the format, which strict readers enforce
+  for (const [name, charsMax] of [
+    ['ACCTID', 22],
+    ['NAME', 32],
+    ['MEMO', 255],
+    ['TRNUID', 36],
+    ['FITID', 255],
+  ] as const) {
+    const values = [...bytes.toString('latin1').matchAll(new RegExp(`^<${name}>(.*)\\r$`, 'gm'))].map(
+      ([, value]) => value ?? '',
+    );
+    expect(values.length).toBeGreaterThan(2);
+    expect(values.filter((value) => value.replace(/&\w+;/g, '&').length > charsMax)).toEqual([]);
+  }
+});
+
+test('a masked OFX shows no name, and one of a platform has its statement alone', async () => {
+  const masked = readFileSync(await write({ format: 'ofx', masked: true }), 'latin1');
+  expect(masked).toContain('<NAME>M*** ');
+  for (const personal of ['Maria', 'Conce', 'Filhos']) expect(masked).not.toContain(personal);
+  const one = await readOfx(await write({ format: 'ofx', platform: PLATFORM_B }));
+  expect(one.map((statement) => statement.id.slice(0, 8))).toEqual([PLATFORM_B.slice(0, 8)]);
+});
+
+test("bean-check accepts a beancount journal, and its balances are Resumo's", async () => {
+  const file = await write({ format: 'beancount' });
+  expect(await runReader('bean-check', [file])).toBe('');
+  const { closing } = await readBook();
+  const query = "SELECT sum(number) WHERE account ~ '^Assets:Provider:(Available|Held)'";
+  expect(cents((await runReader('bean-query', ['-f', 'csv', file, query])).trim().split('\n').at(-1) ?? '')).toBe(
+    closing.get('Total'),
+  );
+  const text = readFileSync(file, 'utf8');
+  for (const personal of ['José', 'Maria', '12345678909']) expect(text).not.toContain(personal);
+});
+
+test('bean-check refuses a beancount journal in which one balance is off by a cent', async () => {
+  const file = await write({ format: 'beancount' });
+  const text = readFileSync(file, 'utf8');
+  const changed = text.replace(
+    /(balance Assets:Provider:Available\S* +-?\d+\.\d)(\d)/,
+    (_, start, digit) => `${start}${(Number(digit) + 1) % 10}`,
+  );
+  expect(changed).not.toBe(text);
+  const other = path.join(books.dataDir, 'changed.beancount');
+  writeFileSync(other, changed);
+  await expect(runReader('bean-check', [other])).rejects.toThrow();
+});
+
+const row = (account: string, more: Partial<MappedAccount>): MappedAccount => ({
+  ...{ account, platform: null, code: null, category: null, cost_center: null, history: null },
+  ...more,
+});
+const PROVIDER = row('Assets:Provider:Available', { code: '1.1.2.01', category: 'Conta PIX' });
+const MAP = [
+  PROVIDER,
+  { ...PROVIDER, account: 'Assets:Provider:Held' },
+  row('Liabilities:Receipts', { code: '2.1.3.01', category: 'Recebimentos', history: '12' }),
+  row('Liabilities:Receipts', { platform: PLATFORM_B, code: '2.1.3.02', category: 'Recebimentos da B' }),
+  row('Liabilities:Payables', { code: '2.1.3.09', category: 'Repasses' }),
+  row('Expenses:Commission:Cashin', { code: '3.1.1', category: 'Tarifas', cost_center: 'Vendas' }),
+  row('Expenses:Commission:Cashout', { code: '3.1.2', category: 'Tarifas', cost_center: 'Repasses' }),
+  row('Expenses:Fees', { code: '3.1.3', category: 'Tarifas' }),
+  row('Equity:Opening', { code: '9.9', category: 'Implantação' }),
+];
+const giveMap = (accounts: MappedAccount[]) => setAccountMap(books.context, { accounts, actor: 'test' });
+
+/** The rows of a CSV with `;`, by the names of the header. Quoted fields hold no line ends here. */
+function parseCsv(text: string): Record<string, string>[] {
+  const [head = [], ...rows] = text
+    .replace(/^\uFEFF/, '')
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) =>
+      [...`;${line}`.matchAll(/;(?:"((?:[^"]|"")*)"|([^;]*))/g)].map(
+        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+      ),
+    );
+  return rows.map((cells) => Object.fromEntries(head.map((name, index) => [name, cells[index] ?? ''])));
+}
+
+const reais = (text: string | undefined): bigint => {
+  expect(text).toMatch(/^-?\d+,\d\d$/);
+  return BigInt((text ?? '').replace(',', ''));
+};
+
+test.each([
+  ['lancamentos', 'data;conta débito;conta crédito;valor;histórico;documento;centro de custo;lote'],
+  [
+    'calima',
+    'Data;Valor;Conta Débito;Conta Crédito;Nº Histórico;Histórico Variável;Centro de Custo Débito;Centro de Custo Crédito;Nº Lote',
+  ],
+] as const)(
+  "the debits and credits of %s are what moved Resumo's balance, and no value is negative",
+  async (format, header) => {
+    await giveMap(MAP);
+    const bytes = readFileSync(await write({ format }));
+    const isUtf8 = format === 'lancamentos';
+    expect(bytes.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf]))).toBe(isUtf8);
+    const text = new TextDecoder(isUtf8 ? 'utf-8' : 'windows-1252', { fatal: true }).decode(bytes);
+    expect(text.replace(/^\uFEFF/, '').split('\r\n')[0]).toBe(header);
+    const rows = parseCsv(text).map((one) =>
+      Object.fromEntries(Object.entries(one).map(([k, v]) => [k.toLowerCase(), v])),
+    );
+    const { opening, closing, sheets } = await readBook();
+    const moved = sum(
+      rows.map((one) => {
+        const value = reais(one.valor);
+        expect(value > 0n).toBe(true);
+        expect(one['conta débito']).not.toBe(one['conta crédito']);
+        return (one['conta débito'] === '1.1.2.01' ? value : 0n) - (one['conta crédito'] === '1.1.2.01' ? value : 0n);
+      }),
+    );
+    expect(moved).toBe((closing.get('Total') ?? 0n) - (opening.get('Total') ?? 0n));
+    const commissions = sum(
+      rows.map((one) =>
+        one['conta débito'] === '3.1.1' ? reais(one.valor) : one['conta crédito'] === '3.1.1' ? -reais(one.valor) : 0n,
+      ),
+    );
+    expect(commissions).toBe(-(readLine(sheets, '− Comissões sobre recebimentos').get('Total') ?? 0n));
+    const ofB = rows.filter((one) => one['conta crédito'] === '2.1.3.02');
+    expect(ofB.length).toBeGreaterThan(5);
+    // a hold is no movement between accounts of the chart where both are one
+    expect(rows.some((one) => /Retenção/.test(one.histórico ?? one['histórico variável'] ?? ''))).toBe(false);
+    const entries = rowsOf(sheetOf(sheets, 'Extrato')).filter((one) => centsOf(one.Líquido) !== 0n);
+    const lots = new Set(rows.map((one) => one[isUtf8 ? 'lote' : 'nº lote']));
+    expect(lots.size).toBe(entries.length);
+    expect(text).toContain('Recebimento =1+1');
+  },
+);
+
+test('Conta Azul gets a row a category, whose signed values add up to what moved the balance', async () => {
+  await giveMap(MAP);
+  const text = readFileSync(await write({ format: 'conta-azul' }), 'utf8');
+  expect(text.split('\r\n')[0]?.slice(1)).toBe(
+    'Data de Pagamento;Data de Competência;Descrição;Categoria;Valor;Centro de Custo;Cliente/Fornecedor;CNPJ/CPF;Observações',
+  );
+  const rows = parseCsv(text);
+  const { opening, closing, sheets } = await readBook();
+  expect(sum(rows.map((one) => reais(one.Valor)))).toBe((closing.get('Total') ?? 0n) - (opening.get('Total') ?? 0n));
+  const fees = sum(rows.filter((one) => one.Categoria === 'Tarifas').map((one) => reais(one.Valor)));
+  const lines = ['− Comissões sobre recebimentos', '− Comissões sobre pagamentos', '± Ajustes'];
+  expect(fees).toBe(sum(lines.map((label) => readLine(sheets, label).get('Total') ?? 0n)));
+  expect(rows.every((one) => /^\d\d\/03\/2026$/.test(one['Data de Pagamento'] ?? ''))).toBe(true);
+  expect(new Set(rows.map((one) => one['CNPJ/CPF']))).toEqual(new Set(['']));
+  expect(rows.some((one) => one['Cliente/Fornecedor'] === 'Maria da Conceição')).toBe(true);
+});
+
+test('an account without a row in the map is an error that names it, and no file is written', async () => {
+  await giveMap(MAP.filter(({ account }) => account !== 'Expenses:Fees' && account !== 'Liabilities:Payables'));
+  const refused = await write({ format: 'calima' }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining('no code for Expenses:Fees, Liabilities:Payables'),
+    fields: { accounts: ['Expenses:Fees', 'Liabilities:Payables'] },
+  });
+  // rows of one platform alone: the others are named
+  const ofB = MAP.filter(({ account, platform }) => account !== 'Liabilities:Receipts' || platform !== null);
+  await giveMap(ofB);
+  const partly = await write({ format: 'lancamentos' }).catch((error: unknown) => error);
+  expect(partly).toMatchObject({ message: expect.stringContaining(`Liabilities:Receipts:${PLATFORM_A}`) });
+  await giveMap(MAP.map((one) => ({ ...one, category: one.account === 'Expenses:Fees' ? null : one.category })));
+  await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
+});
+
+test("DuckDB reads the Parquet tables, and their sums are Resumo's", async () => {
+  const zip = await write({ format: 'parquet' });
+  const directory = path.join(books.dataDir, 'parquet');
+  await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', zip, directory]);
+  const table = (name: string): string => `read_parquet('${directory}/${name}.parquet')`;
+  const { opening, closing, sheets } = await readBook();
+  const moved = (closing.get('Total') ?? 0n) - (opening.get('Total') ?? 0n);
+  const statement = rowsOf(sheetOf(sheets, 'Extrato'));
+  expect(
+    await queryDuckDb(`SELECT count(*) AS rows, sum(net) AS net, sum(amount) - sum(commission) AS checked,
+      typeof(any_value(net)) AS type, min(day) AS first, max("at") AS last FROM ${table('entries')}`),
+  ).toEqual([
+    {
+      rows: String(statement.length),
+      net: formatAmount(moved),
+      checked: formatAmount(moved),
+      type: 'DECIMAL(18,2)',
+      first: RANGE.from,
+      last: statement.at(-1)?.['Data e hora']?.value,
+    },
+  ]);
+  const byKind = await queryDuckDb(`SELECT kind, sum(amount) AS amount FROM ${table('entries')} GROUP BY kind`);
+  const amountOf = (kind: string) => byKind.find((one) => one.kind === kind)?.amount;
+  expect(amountOf('receipt')).toBe(formatAmount(readLine(sheets, '+ Recebimentos').get('Total') ?? 0n));
+  expect(amountOf('payment')).toBe(formatAmount(readLine(sheets, '− Pagamentos').get('Total') ?? 0n));
+  expect(
+    await queryDuckDb(`SELECT sum(amount) AS all, sum(amount) FILTER (account IN
+      ('Assets:Provider:Available', 'Assets:Provider:Held')) AS balance FROM ${table('postings')}`),
+  ).toEqual([{ all: '0.00', balance: formatAmount(moved) }]);
+  const ids = new Set(statement.map((one) => one['Id da transação']?.value).filter(Boolean));
+  expect(
+    await queryDuckDb(`SELECT count(*) AS rows, count(DISTINCT transaction_id) AS ids,
+      count(*) FILTER (document = '***.456.789-**') AS masked, count(*) FILTER (status IS NULL) AS unknown,
+      (SELECT count(*) FROM ${table('entries')} e ANTI JOIN ${table('transactions')} t USING (transaction_id)
+        WHERE e.transaction_id IS NOT NULL) AS strange FROM ${table('transactions')}`),
+  ).toEqual([{ rows: String(ids.size), ids: String(ids.size), masked: String(ids.size), unknown: '0', strange: '0' }]);
+  const last = await queryDuckDb(`SELECT status FROM ${table('transactions')} WHERE transaction_id = '${odd.id}'`);
+  expect(last).toEqual([{ status: 'paid' }]);
+});
