@@ -17,6 +17,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   mismatches: async () => (await import('./mismatches.ts')).mismatchesCommand,
   commissions: async () => (await import('./commissions.ts')).commissionsCommand,
+  accounts: async () => (await import('./accounts/accounts.ts')).accountsCommand,
   platforms: async () => (await import('./statements.ts')).platformsCommand,
   merchants: async () => (await import('./merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./callbacks.ts')).callbacksCommand,

@@ -5,6 +5,7 @@ import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { authenticate } from './access/authorize.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
+import { accountRoutes } from './api/accounts.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
 import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
@@ -71,6 +72,7 @@ export function createApp(
     callbackRoutes(context),
     reportRoutes(context),
     platformRoutes(context),
+    accountRoutes(context),
     openingRoutes(context),
     adjustmentRoutes(context),
     commissionRoutes(context),

@@ -68,7 +68,7 @@ const INNER: Record<string, string[]> = {
     'pages',
     'overview',
   ],
-  'src/commands': ['serve', 'forget', 'users'],
+  'src/commands': ['serve', 'forget', 'users', 'accounts'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

@@ -53,6 +53,7 @@ import { chooseLanguage } from './parts/choose-language.ts';
 import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
+import { accountMapPages } from './reports/account-map.ts';
 import { dayPages } from './reports/show-day.ts';
 import { monthPages } from './reports/show-month.ts';
 import { deliveryCharts } from './series/show-deliveries.ts';
@@ -94,6 +95,8 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     purgeWebhooksPages(context),
     runListPages(context),
     runPages(context),
+    // before the days, whose address has any name
+    accountMapPages(context),
     monthPages(context),
     dayPages(context),
     merchantListPages(context),

@@ -20,6 +20,7 @@ import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series
 import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
+import { ACCOUNT_OPERATIONS } from './account-operations.ts';
 import { auditRow, newToken, token } from './components/access.ts';
 import { alert } from './components/alerts.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
@@ -89,6 +90,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     ok('All names', ledger.platformNames),
     platformNameSchema,
   ),
+  ...ACCOUNT_OPERATIONS,
   Ledger.list('/openings', ledger.opening),
   Ledger.post(
     '/openings',

@@ -6,40 +6,58 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { splitAccount } from '../journal/plan-entries.ts';
-import { type AccountFault, checkAccounts, type MappedAccount } from './check-accounts.ts';
+import { type AccountFault, checkAccounts, describeAccountFault, type MappedAccount } from './check-accounts.ts';
 
 export type AccountMap = { accounts: MappedAccount[]; changed_at: string | null; changed_by: string | null };
 
-type GivenMap = {
+/** A map that a person gives. */
+export type GivenMap = {
   accounts: MappedAccount[];
-  actor: string;
   /** Faults that were found before. */
   faults?: AccountFault[];
   /** Names a field of a row in a fault; by default as in JSON: `accounts.3.code`. */
   nameField?: (row: number, field: AccountFault['field']) => string;
 };
 
+/** Returns all faults of a map, in the order of its rows. */
+export async function findAccountFaults(db: Reader, { accounts, faults = [] }: GivenMap): Promise<AccountFault[]> {
+  if (faults.some(({ kind }) => kind === 'header')) return faults;
+  const platforms = new Set((await listAccounts(db)).map((name) => splitAccount(name).platform));
+  return [...faults, ...checkAccounts(accounts, platforms)].sort((a, b) => a.row - b.row);
+}
+
 /**
  * Replaces the map, unless it is the same.
  * @throws ConfereError `invalid_request` with all faults by row and field: then nothing is stored.
  */
-export async function setAccountMap(context: Context, given: GivenMap): Promise<{ rows: number; changed: boolean }> {
-  const { actor, nameField = (row, field) => `accounts.${row}.${field}` } = given;
-  const platforms = new Set((await listAccounts(context.db)).map((name) => splitAccount(name).platform));
-  const faults = [...(given.faults ?? []), ...checkAccounts(given.accounts, platforms)];
-  if (faults.length > 0) throw refuse(faults, nameField);
+export async function setAccountMap(
+  context: Context,
+  given: GivenMap & { actor: string },
+): Promise<{ rows: number; changed: boolean }> {
+  const faults = await findAccountFaults(context.db, given);
+  if (faults.length > 0) throw refuse(faults, given.nameField);
+  const rows = given.accounts.length;
   const accounts = JSON.stringify(given.accounts);
   const newest = await readNewest(context.db);
-  if (newest?.accounts === accounts) return { rows: given.accounts.length, changed: false };
+  if (newest?.accounts === accounts) return { rows, changed: false };
+  const { actor } = given;
   await context.db.insertInto('account_maps').values({ accounts, created_at: context.clock.now(), actor }).execute();
-  return { rows: given.accounts.length, changed: true };
+  return { rows, changed: true };
 }
 
-function refuse(faults: AccountFault[], nameField: NonNullable<GivenMap['nameField']>): ConfereError {
+/** The audited action of `setAccountMap`, without its actor. */
+export function describeMapChange({ rows, changed }: { rows: number; changed: boolean }) {
+  return { action: 'accounts.map', target: `${rows} rows`, detail: changed ? 'changed' : 'unchanged' };
+}
+
+function refuse(
+  faults: AccountFault[],
+  nameField: NonNullable<GivenMap['nameField']> = (row, field) => `accounts.${row}.${field}`,
+): ConfereError {
   const fields: Record<string, string[]> = {};
-  for (const { row, field, fault } of faults.toSorted((a, b) => a.row - b.row)) {
-    const name = nameField(row, field);
-    fields[name] = [...(fields[name] ?? []), fault];
+  for (const fault of faults) {
+    const name = nameField(fault.row, fault.field);
+    fields[name] = [...(fields[name] ?? []), describeAccountFault(fault)];
   }
   const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
   return new ConfereError('invalid_request', lines.join(';\n'), { fields });

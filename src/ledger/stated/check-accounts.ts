@@ -1,4 +1,4 @@
-/** A row of the map. A row without a platform holds for each platform that has no row of its own. */
+/** A row of the account map. A row without a platform holds for each platform that has no row of its own. */
 export type MappedAccount = {
   account: string;
   platform: string | null;
@@ -33,45 +33,68 @@ const LENGTHS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as
 const TEXT = /^[\p{L}\p{N}][^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 const DIGITS = /^\d+$/;
 
-/** A fault of a row, counted from 0, and of one of its fields, or `account` for the row as a whole. */
-export type AccountFault = { row: number; field: keyof MappedAccount; fault: string };
+/** What may be wrong with a map, in words; `{value}` is the fault's value. */
+export const ACCOUNT_FAULTS = {
+  header: 'the header is {value}',
+  fields: 'has {value} fields, another number than the header',
+  no_rows: 'the map has no rows',
+  too_many_rows: 'at most {value} rows are allowed',
+  unknown_account: 'no account of the ledger: it is one of {value}',
+  repeated: 'the same account and platform are in an earlier row',
+  unknown_platform: 'nothing is known of a platform {value}',
+  empty: 'a code or a category is required',
+  too_long: 'must have at most {value} characters',
+  no_number: 'must be a number',
+  no_line: 'must be one line that begins with a letter or a digit',
+} as const;
+
+/** A fault of a row, counted from 0 (-1: the header), and of one of its fields, or `account` for the row as a whole. */
+export type AccountFault = {
+  row: number;
+  field: keyof MappedAccount;
+  kind: keyof typeof ACCOUNT_FAULTS;
+  value?: string | number;
+};
 
 /**
  * Returns all faults of the rows of a map. Pure.
  * @param platforms those of the ledger; a map for an empty ledger may name any.
  */
 export function checkAccounts(accounts: MappedAccount[], platforms: ReadonlySet<string>): AccountFault[] {
+  if (accounts.length === 0) return [{ row: 0, field: 'account', kind: 'no_rows' }];
   const faults: AccountFault[] = [];
-  if (accounts.length === 0) faults.push({ row: 0, field: 'account', fault: 'the map has no rows' });
   if (accounts.length > ACCOUNT_ROWS_MAX)
-    faults.push({ row: ACCOUNT_ROWS_MAX, field: 'account', fault: `at most ${ACCOUNT_ROWS_MAX} rows are allowed` });
+    faults.push({ row: ACCOUNT_ROWS_MAX, field: 'account', kind: 'too_many_rows', value: ACCOUNT_ROWS_MAX });
   const seen = new Set<string>();
   for (const [row, mapped] of accounts.entries()) {
-    const note = (field: AccountFault['field'], fault: string | undefined): void => {
-      if (fault !== undefined) faults.push({ row, field, fault });
-    };
     const { account, platform } = mapped;
     const key = JSON.stringify([account, platform]);
-    note('account', describeAccountFault(account, seen.has(key)));
+    if (!(LEDGER_ACCOUNTS as readonly string[]).includes(account))
+      faults.push({ row, field: 'account', kind: 'unknown_account', value: LEDGER_ACCOUNTS.join(', ') });
+    if (seen.has(key)) faults.push({ row, field: 'account', kind: 'repeated' });
     seen.add(key);
     if (platform !== null && platforms.size > 0 && !platforms.has(platform))
-      note('platform', `nothing is known of a platform ${platform}`);
-    if (mapped.code === null && mapped.category === null) note('code', 'a code or a category is required');
-    for (const field of ['code', 'category', 'cost_center', 'history'] as const)
-      note(field, describeTextFault(field, mapped[field]));
+      faults.push({ row, field: 'platform', kind: 'unknown_platform', value: platform });
+    if (mapped.code === null && mapped.category === null) faults.push({ row, field: 'code', kind: 'empty' });
+    for (const field of ['code', 'category', 'cost_center', 'history'] as const) {
+      const fault = checkText(field, mapped[field]);
+      if (fault) faults.push({ row, field, ...fault });
+    }
   }
   return faults;
 }
 
-function describeAccountFault(account: string, isRepeated: boolean): string | undefined {
-  if (!(LEDGER_ACCOUNTS as readonly string[]).includes(account))
-    return `no account of the ledger: it is one of ${LEDGER_ACCOUNTS.join(', ')}`;
-  return isRepeated ? 'the same account and platform are in an earlier row' : undefined;
+function checkText(
+  field: keyof typeof LENGTHS_MAX,
+  text: string | null,
+): Pick<AccountFault, 'kind' | 'value'> | undefined {
+  if (text === null) return undefined;
+  if (text.length > LENGTHS_MAX[field]) return { kind: 'too_long', value: LENGTHS_MAX[field] };
+  if (field === 'history') return DIGITS.test(text) ? undefined : { kind: 'no_number' };
+  return TEXT.test(text) ? undefined : { kind: 'no_line' };
 }
 
-function describeTextFault(field: keyof typeof LENGTHS_MAX, text: string | null): string | undefined {
-  if (text === null) return undefined;
-  if (text.length > LENGTHS_MAX[field]) return `must have at most ${LENGTHS_MAX[field]} characters`;
-  if (field === 'history') return DIGITS.test(text) ? undefined : 'must be a number';
-  return TEXT.test(text) ? undefined : 'must be one line that begins with a letter or a digit';
+/** A fault in words. */
+export function describeAccountFault({ kind, value = '' }: AccountFault): string {
+  return ACCOUNT_FAULTS[kind].replace('{value}', () => String(value));
 }

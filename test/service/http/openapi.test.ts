@@ -136,6 +136,10 @@ async function askMerchants(): Promise<void> {
 async function askRest(): Promise<void> {
   await ask('put', '/api/v1/platforms', { body: { platform: env.paid.platform, name: 'Loja Centro' } });
   await ask('get', '/api/v1/platforms');
+  const mapped = { account: 'Assets:Provider:Available', code: '1.1.2' };
+  await ask('put', '/api/v1/accounts', { body: { accounts: [mapped] } });
+  await ask('put', '/api/v1/accounts', { body: { accounts: [{ ...mapped, code: '=1' }] }, status: 422 });
+  await ask('get', '/api/v1/accounts');
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });

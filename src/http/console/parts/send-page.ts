@@ -133,6 +133,7 @@ const DONE: Record<string, string> = words({
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
   named: 'Nome da plataforma guardado.',
+  mapped: 'Plano de contas guardado.',
   stated: 'Saldo informado e comparado com o razão.',
   adjusted: 'Ajuste lançado.',
   adjustment_reversed: 'Ajuste estornado.',

@@ -1,18 +1,28 @@
 import type { Request } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
+import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { t, words } from '../languages/translate.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 
-export const FORMAT_WORDS = words<Format>({ xlsx: 'Planilha', csv: 'CSV', journal: 'Diário hledger' });
+export const FORMAT_WORDS = words<FileFormat>({
+  xlsx: 'Planilha',
+  csv: 'CSV',
+  journal: 'Diário hledger',
+  ofx: 'OFX',
+  lancamentos: 'Lançamentos contábeis (CSV)',
+  'conta-azul': 'Lançamentos para Conta Azul',
+  calima: 'Lançamentos para Calima',
+  beancount: 'Diário beancount',
+  parquet: 'Parquet (zip)',
+});
 
-export function isFormat(value: unknown): value is Format {
-  return (FORMATS as readonly unknown[]).includes(value);
+export function isFormat(value: unknown): value is FileFormat {
+  return (FILE_FORMATS as readonly unknown[]).includes(value);
 }
 
-export type Period = { from: Day; to: Day; platform: string };
+export type Period = { from: Day; to: Day; platform: string; format?: FileFormat };
 
 export function readQuery(request: Request, name: string): string {
   const value = request.query[name];
@@ -34,8 +44,9 @@ export function renderPeriodForm(context: Context, period: Period, fault: string
     html`<label><span>${title}</span><input type="date" name="${name}" value="${period[name]}" max="${today}"${wrong}></label>`;
   return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}</p>
 <form method="get" action="/reports/period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
-<label><span>${t('Formato')}</span><select name="format">${FORMATS.map((format) => html`<option value="${format}">${FORMAT_WORDS[format]}</option>`)}</select></label>
+<label><span>${t('Formato')}</span><select name="format">${FILE_FORMATS.map((format) => html`<option value="${format}"${format === period.format && html` selected`}>${FORMAT_WORDS[format]}</option>`)}</select></label>
 ${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div>${
     fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`
-  }</form>`;
+  }</form>
+<p class="hint">${tHtml('Os lançamentos usam o {link} da empresa.', { link: html`<a href="/reports/accounts">${t('plano de contas')}</a>` })}</p>`;
 }

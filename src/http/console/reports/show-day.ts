@@ -30,7 +30,7 @@ import { monthOf, nameMonth } from './month.ts';
 import { FORMAT_WORDS, isFormat, readQuery } from './period-form.ts';
 import { type Chosen, compareForm, renderComparison } from './render-changes.ts';
 
-const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z]+)$/;
+const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z-]+)$/;
 const MISMATCHES_SHOWN_MAX = 50;
 const YES_NO = words({ yes: 'Sim', no: 'Não' });
 

@@ -3,6 +3,7 @@ import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../../domain/calendar.ts';
+import { ConfereError } from '../../../domain/errors.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
@@ -50,18 +51,29 @@ export function monthPages(context: Context): Router {
 
   router.get('/reports/period', async (request, response) => {
     const [from, to] = [readQuery(request, 'from'), readQuery(request, 'to')];
-    const period: Period = { from, to, platform: readQuery(request, 'platform') };
-    const fault = findPeriodFault(context, period);
-    if (fault !== undefined) {
-      const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
-      await sendMonth(context, request, response, { month, period, faults: { period: fault } });
-      return;
-    }
-    const { format } = request.query;
+    const format = isFormat(request.query.format) ? request.query.format : 'xlsx';
+    const period: Period = { from, to, platform: readQuery(request, 'platform'), format };
     const platform = period.platform === '' ? undefined : period.platform;
-    await sendRange(context, response, { from, to, platform, format: isFormat(format) ? format : 'xlsx' });
+    const fault =
+      findPeriodFault(context, period) ??
+      (await findAccountFault(() => sendRange(context, response, { from, to, platform, format })));
+    if (fault === undefined) return;
+    const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
+    await sendMonth(context, request, response, { month, period, faults: { period: fault } });
   });
   return router;
+}
+
+/** Sends a file. @returns what is wrong if the account map lacks accounts, and the file was not sent. */
+async function findAccountFault(send: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await send();
+    return undefined;
+  } catch (error) {
+    const accounts = error instanceof ConfereError ? error.fields?.accounts : undefined;
+    if (!accounts) throw error;
+    return t('Faltam contas no plano de contas: {accounts}.', { accounts: accounts.join(', ') });
+  }
 }
 
 function readMonth(context: Context, request: Request): Month {

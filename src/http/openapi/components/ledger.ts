@@ -113,6 +113,22 @@ export const platformNames = component('PlatformNames', {
   platforms: z.array(z.object({ platform: z.string(), name: z.string(), named_at: instant, named_by: z.string() })),
 });
 
+export const accountMap = component('AccountMap', {
+  accounts: z.array(
+    z.object({
+      account: z.string(),
+      platform: nullableText,
+      code: nullableText,
+      category: nullableText,
+      cost_center: nullableText,
+      history: nullableText,
+    }),
+  ),
+  unmapped: z.array(z.string()).describe('accounts with entries and without a row'),
+  changed_at: instant.nullable(),
+  changed_by: nullableText,
+});
+
 export const commissionContract = component('CommissionContract', {
   id: z.string(),
   platform: nullableText,

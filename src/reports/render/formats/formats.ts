@@ -16,74 +16,34 @@ type FormatFacts = {
   /** What follows the dot in the file's name and in its address. */
   extension: string;
   contentType: string;
-  /** Its name in the console. */
-  title: string;
   /** Writes the movements; without it the file is the workbook, whose sheets show more than movements. */
   open?: OpenOutput;
-  /** The rows are in the customer's own accounts: an account without a row in the account map is an error. */
-  needsAccountMap?: true;
-  /** The file has no limit of days on the command line: programs read years of it. */
+  /** The command line takes a range of any length: programs read years of it. */
   anyLength?: true;
 };
-
-const CSV = 'text/csv; charset=utf-8';
-const TEXT = 'text/plain; charset=utf-8';
 
 export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
   xlsx: {
     extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    title: 'Planilha',
   },
-  csv: { extension: 'csv', contentType: CSV, title: 'CSV', open: openCsv },
-  journal: {
-    extension: 'journal',
-    contentType: TEXT,
-    title: 'Diário hledger',
-    open: journal(HLEDGER),
-    anyLength: true,
-  },
-  ofx: { extension: 'ofx', contentType: 'application/x-ofx', title: 'OFX (extrato bancário)', open: openOfx },
-  lancamentos: {
-    extension: 'lancamentos.csv',
-    contentType: CSV,
-    title: 'Lançamentos contábeis',
-    open: lancamentos(GENERIC),
-    needsAccountMap: true,
-  },
-  'conta-azul': {
-    extension: 'conta-azul.csv',
-    contentType: CSV,
-    title: 'Lançamentos para Conta Azul',
-    open: lancamentos(CONTA_AZUL),
-    needsAccountMap: true,
-  },
-  calima: {
-    extension: 'calima.csv',
-    contentType: 'text/csv; charset=windows-1252',
-    title: 'Lançamentos para Calima',
-    open: lancamentos(CALIMA),
-    needsAccountMap: true,
-  },
-  beancount: {
-    extension: 'beancount',
-    contentType: TEXT,
-    title: 'Diário beancount',
-    open: journal(BEANCOUNT),
-    anyLength: true,
-  },
-  parquet: {
-    extension: 'parquet.zip',
-    contentType: 'application/zip',
-    title: 'Parquet (para BI)',
-    open: openParquet,
-  },
+  csv: { extension: 'csv', contentType: 'text/csv; charset=utf-8', open: openCsv },
+  journal: journal(HLEDGER, 'journal'),
+  ofx: { extension: 'ofx', contentType: 'application/x-ofx', open: openOfx },
+  lancamentos: lancamentos(GENERIC, 'lancamentos.csv'),
+  'conta-azul': lancamentos(CONTA_AZUL, 'conta-azul.csv'),
+  calima: lancamentos(CALIMA, 'calima.csv'),
+  beancount: journal(BEANCOUNT, 'beancount'),
+  parquet: { extension: 'parquet.zip', contentType: 'application/zip', open: openParquet },
 };
 
-function journal(dialect: JournalDialect): OpenOutput {
-  return (work, file) => openJournal(work, file, dialect);
+function journal(dialect: JournalDialect, extension: string): FormatFacts {
+  const open: OpenOutput = (work, file) => openJournal(work, file, dialect);
+  return { extension, contentType: 'text/plain; charset=utf-8', open, anyLength: true };
 }
 
-function lancamentos(layout: Layout): OpenOutput {
-  return (work, file) => openLancamentos(work, file, layout);
+/** A journal in the customer's own accounts: one that the account map lacks is an error. */
+function lancamentos(layout: Layout, extension: string): FormatFacts {
+  const open: OpenOutput = (work, file) => openLancamentos(work, file, layout);
+  return { extension, contentType: `text/csv; charset=${layout.charset}`, open };
 }

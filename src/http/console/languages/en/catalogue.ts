@@ -1,4 +1,5 @@
 /** The English of every text of the console, by its text in pt-BR. A text stands in the file of the room that uses it. */
+import { ACCOUNTS_EN } from './accounts.ts';
 import { BALANCES_EN } from './balances.ts';
 import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
@@ -25,4 +26,5 @@ export const EN = {
   ...OVERVIEW_EN,
   ...LOGIN_EN,
   ...REPORTS_EN,
+  ...ACCOUNTS_EN,
 };

@@ -5,6 +5,7 @@ export const NOTICES_EN = {
   'Divergência em tratamento: está registrado quem e quando.': 'Mismatch acknowledged: who and when is on record.',
   'Divergência resolvida.': 'Mismatch resolved.',
   'Nome da plataforma guardado.': 'The platform’s name is saved.',
+  'Plano de contas guardado.': 'The chart of accounts is saved.',
   'Saldo informado e comparado com o razão.': 'The balance is stated and compared with the ledger.',
   'Ajuste lançado.': 'The adjustment is posted.',
   'Ajuste estornado.': 'The adjustment is reversed.',

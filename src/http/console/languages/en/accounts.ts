@@ -1,0 +1,42 @@
+/** The map of accounts. */
+export const ACCOUNTS_EN = {
+  'Plano de contas': 'Chart of accounts',
+  'As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.':
+    'The company’s accounts, which accounting entries use in place of the ledger’s accounts.',
+  'Contas com movimento e sem linha: {accounts}.': 'Accounts with entries and without a row: {accounts}.',
+  'Contas mapeadas': 'Mapped accounts',
+  'Nenhuma conta está mapeada até agora.': 'No account is mapped yet.',
+  'Conta do razão': 'Ledger account',
+  todas: 'all',
+  Código: 'Code',
+  Categoria: 'Category',
+  'Centro de custo': 'Cost center',
+  Histórico: 'Standard text',
+  'Trocar o plano': 'Replace the map',
+  'Uma linha por conta, com ponto e vírgula entre os campos': 'One line an account, with semicolons between the fields',
+  'Uma linha com plataforma vale só para ela. Linhas só com a conta são ignoradas.':
+    'A line with a platform holds for it alone. Lines with only an account are ignored.',
+  linha: 'line',
+  // the formats of files
+  'Lançamentos contábeis (CSV)': 'Accounting entries (CSV)',
+  'Lançamentos para Conta Azul': 'Entries for Conta Azul',
+  'Lançamentos para Calima': 'Entries for Calima',
+  'Diário beancount': 'beancount journal',
+  OFX: 'OFX',
+  'Parquet (zip)': 'Parquet (zip)',
+  'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
+  'plano de contas': 'chart of accounts',
+  'Faltam contas no plano de contas: {accounts}.': 'The chart of accounts lacks accounts: {accounts}.',
+  // faults
+  'o cabeçalho é {value}': 'the header is {value}',
+  'tem {value} campos, e o cabeçalho outro número': 'has {value} fields, another number than the header',
+  'o plano não tem linhas': 'the map has no rows',
+  'no máximo {value} linhas': 'at most {value} rows',
+  'não é conta do razão; as contas são {value}': 'no account of the ledger: they are {value}',
+  'a mesma conta e plataforma estão numa linha anterior': 'the same account and platform are in an earlier line',
+  'nada se sabe da plataforma {value}': 'nothing is known of the platform {value}',
+  'escreva um código ou uma categoria': 'write a code or a category',
+  'no máximo {value} caracteres': 'at most {value} characters',
+  'escreva um número': 'write a number',
+  'escreva uma só linha, que comece com letra ou algarismo': 'write one line that begins with a letter or a digit',
+};

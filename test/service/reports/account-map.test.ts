@@ -1,0 +1,186 @@
+/** The map of our accounts to the customer's chart: by command, API and console. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
+import { parseAccountMap, renderAccountMap } from '../../../src/ledger/stated/parse-account-map.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+
+const home = temporaryDirectory();
+let env: ConsoleEnvironment;
+beforeAll(async () => {
+  env = await openConsoleEnvironment({ SECRET_KEY });
+});
+afterAll(async () => {
+  home[Symbol.dispose]();
+  await env[Symbol.asyncDispose]();
+});
+
+async function run(text: string | Buffer, ...args: string[]) {
+  const file = path.join(home.path, 'map.csv');
+  writeFileSync(file, text);
+  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const command = ['accounts', ...(args.length > 0 ? args : ['map', file, '--json'])];
+  const { code, out, err } = await runCommandInProcess(command, variables);
+  return { code, out, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
+}
+
+async function call(role: 'viewer' | 'accountant' | 'operator', body?: object, address = '/accounts') {
+  const response = await fetch(`${env.url}/api/v1${address}`, {
+    headers: { authorization: `Bearer ${env.tokens[role]}`, 'content-type': 'application/json' },
+    ...(body ? { method: 'PUT', body: JSON.stringify(body) } : {}),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const listAudited = () =>
+  env.context.db
+    .selectFrom('audit')
+    .select(['actor', 'target', 'detail'])
+    .where('action', '=', 'accounts.map')
+    .execute();
+
+test('the accounts that a map may name are those that the code posts to', () => {
+  const root = path.resolve(import.meta.dirname, '../../../src/ledger');
+  const code = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('check-accounts.ts'))
+    .map((name) => readFileSync(path.join(root, name), 'utf8'))
+    .join('\n');
+  const posted = code.matchAll(/'((?:Assets|Expenses|Liabilities|Equity):[A-Za-z:]+)'/g);
+  expect(new Set([...posted].map(([, account]) => account))).toEqual(new Set(LEDGER_ACCOUNTS));
+});
+
+test('a map is given by command once, from Excel too, and replaces the one before; each change is audited', async () => {
+  const csv = 'Conta;Codigo;"Centro de Custo"\r\nAssets:Provider:Available;"1.1.2;01";Caixa é\r\nAssets:Bank;;\r\n';
+  expect(await run(Buffer.from(csv, 'latin1'))).toMatchObject({ code: 0, json: { rows: 1, changed: true } });
+  const { accounts, changed_by } = await readAccountMap(env.context.db);
+  expect([accounts, changed_by]).toEqual([
+    [
+      {
+        account: 'Assets:Provider:Available',
+        ...{ platform: null, code: '1.1.2;01', category: null, cost_center: 'Caixa é', history: null },
+      },
+    ],
+    'command',
+  ]);
+  const again = await run(`\uFEFF${csv}`);
+  expect(again).toMatchObject({ code: 0, json: { changed: false } });
+  expect(again.json.unmapped).toContain('Liabilities:Receipts');
+  expect(await env.context.db.selectFrom('account_maps').select('seq').execute()).toHaveLength(1);
+  expect(await listAudited()).toEqual([
+    { actor: 'command', target: '1 rows', detail: 'changed' },
+    { actor: 'command', target: '1 rows', detail: 'unchanged' },
+  ]);
+  const { out } = await run('', 'list');
+  expect(parseAccountMap(out).accounts).toEqual(accounts);
+  for (const account of LEDGER_ACCOUNTS) expect(out).toContain(`\n${account};`);
+});
+
+test('a map with faults stores nothing, and names each fault by its line and column', async () => {
+  const before = await readAccountMap(env.context.db);
+  const lines = [
+    'conta;plataforma;código;categoria;centro de custo;histórico',
+    'Assets:Caixa;;1;;;',
+    'Assets:Bank;;=1+1;;;x',
+    'Assets:Bank;;2;;;',
+    'Expenses:Fees;nobody;3;;;',
+    `Equity:Opening;;${'4'.repeat(41)};;;`,
+    'Equity:Adjustments;;;;Sede;',
+    'Liabilities:Receipts;;5',
+  ];
+  const { code, err } = await run(lines.join('\n'));
+  expect(code).toBe(2);
+  for (const fault of [
+    'line 2, conta: no account of the ledger: it is one of Assets:Provider:Available, ',
+    'line 3, código: must be one line that begins with a letter or a digit',
+    'line 3, histórico: must be a number',
+    'line 4, conta: the same account and platform are in an earlier row',
+    'line 5, plataforma: nothing is known of a platform nobody',
+    'line 6, código: must have at most 40 characters',
+    'line 7, código: a code or a category is required',
+    'line 8, conta: has 3 fields, another number than the header',
+  ]) {
+    expect(err).toContain(fault);
+  }
+  expect((await run('account;code\nAssets:Bank;1\n')).err).toContain('line 1: the header is conta;plataforma;código');
+  expect((await run('conta;código\nAssets:Bank;\n')).err).toContain('the map has no rows');
+  expect(await readAccountMap(env.context.db)).toEqual(before);
+});
+
+test('the API gives the map to viewers and takes it from accountants, with all faults by row', async () => {
+  const accounts = [
+    { account: 'Assets:Provider:Available', code: '1.1' },
+    { account: 'Liabilities:Receipts', platform: env.paid.platform, code: '2.1', category: 'Vendas' },
+  ];
+  expect((await call('viewer', { accounts })).status).toBe(403);
+  expect((await call('operator', { accounts })).status).toBe(403);
+  const given = await call('accountant', { accounts });
+  expect([given.status, JSON.parse(given.text)]).toMatchObject([200, { accounts, changed_at: expect.any(String) }]);
+  expect(JSON.parse((await call('viewer')).text)).toMatchObject({
+    accounts,
+    unmapped: expect.arrayContaining(['Liabilities:Receipts']),
+  });
+  const refused = await call('accountant', {
+    accounts: [{ account: 'Assets' }, { account: 'Assets:Bank', history: 'x' }],
+  });
+  expect([refused.status, JSON.parse(refused.text).errors]).toEqual([
+    422,
+    {
+      'accounts.0.account': [expect.stringContaining('no account of the ledger')],
+      'accounts.0.code': ['a code or a category is required'],
+      'accounts.1.code': ['a code or a category is required'],
+      'accounts.1.history': ['must be a number'],
+    },
+  ]);
+});
+
+test('the console shows the map, takes a new one from an accountant, and says what is wrong with it by line', async () => {
+  const address = '/reports/accounts';
+  const [viewer, accountant] = [await openConsoleSession(env, 'viewer'), await openConsoleSession(env, 'accountant')];
+  expect((await viewer.get(address)).html).not.toContain('<textarea');
+  expect((await viewer.post(address, { map: 'conta;código\nAssets:Bank;1' })).status).toBe(403);
+  const wrong = await accountant.post(address, { map: 'conta;código\nAssets:Caixa;1\nAssets:Bank;-2' });
+  expect(wrong.status).toBe(422);
+  expect(wrong.text).toContain('linha 2, conta: não é conta do razão; as contas são Assets:Provider:Available');
+  expect(wrong.text).toContain('linha 3, código: escreva uma só linha, que comece com letra ou algarismo');
+  expect(wrong.text).toContain('Assets:Bank;-2');
+  const map = renderAccountMap([
+    { account: 'Assets:Bank', platform: null, code: '1.1.9', category: 'Banco', cost_center: null, history: null },
+  ]);
+  expect(await accountant.post(address, { map })).toMatchObject({ status: 303, to: `${address}?done=mapped` });
+  expect((await accountant.get(`${address}?done=mapped`)).text).toContain('Plano de contas guardado.');
+  expect((await viewer.get(address)).text).toContain('1.1.9');
+  const range = `from=${env.today}&to=${env.today}`;
+  const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);
+  expect(unmapped.status).toBe(422);
+  expect(unmapped.text).toMatch(/Faltam contas no plano de contas : Assets:Provider:Available, /);
+});
+
+test('the API and the console send each format under its own name and type, masked for viewers', async () => {
+  const rows = LEDGER_ACCOUNTS.map((account) => ({ account, code: '1', category: 'c' }));
+  expect((await call('accountant', { accounts: rows })).status).toBe(200);
+  const viewer = await openConsoleSession(env, 'viewer');
+  for (const [extension, type] of [
+    ['ofx', 'application/x-ofx'],
+    ['lancamentos.csv', 'text/csv; charset=utf-8'],
+    ['conta-azul.csv', 'text/csv; charset=utf-8'],
+    ['calima.csv', 'text/csv; charset=windows-1252'],
+    ['beancount', 'text/plain; charset=utf-8'],
+    ['parquet.zip', 'application/zip'],
+  ]) {
+    const headers = { authorization: `Bearer ${env.tokens.viewer}` };
+    const answer = await fetch(`${env.url}/api/v1/reports/${env.today}..${env.today}.${extension}`, { headers });
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+      200,
+      type,
+      `attachment; filename="confere-${env.today}-${env.today}-masked.${extension}"`,
+    ]);
+    expect(await answer.text()).not.toContain(env.paid.name);
+  }
+  expect((await viewer.get(`/reports/period?from=${env.today}&to=${env.today}&format=ofx`)).html).toContain('<OFX>');
+  expect((await viewer.get('/reports')).html).toContain('<option value="parquet">');
+});
