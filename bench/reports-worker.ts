@@ -1,7 +1,7 @@
 /**
  * One measurement in a process of its own, so that its peak memory is its own. Prints one line of JSON.
  * `report <day>` makes the day's report from the database of the environment; `exceljs <rows>` streams the same styled
- * cells with exceljs alone; `csv <rows>` writes the same rows as CSV.
+ * cells with exceljs alone; `csv <rows>`, `ofx <rows>` and `lancamentos <rows>` write the same rows in these formats.
  */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import type ExcelJS from 'exceljs';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import { createLog } from '../src/log.ts';
+import { createTally } from '../src/reports/read/create-tally.ts';
 import type { Movement } from '../src/reports/read/read-movements.ts';
 import {
   RECEIPT_COLUMNS,
@@ -18,13 +19,18 @@ import {
   type ReportColumn,
   STATEMENT_COLUMNS,
 } from '../src/reports/render/columns.ts';
-import { openTextFile } from '../src/reports/render/formats/open-text-file.ts';
-import { addCsvRow, startCsv } from '../src/reports/render/formats/write-csv.ts';
+import { GENERIC } from '../src/reports/render/formats/layouts.ts';
+import { openMapped } from '../src/reports/render/formats/open-lancamentos.ts';
+import { openOfx } from '../src/reports/render/formats/open-ofx.ts';
+import type { FormatWork, Output } from '../src/reports/render/formats/output.ts';
+import { openCsv } from '../src/reports/render/formats/write-csv.ts';
 import { makeReport } from '../src/reports/revisions/make-report.ts';
 import { textsOf } from '../src/reports/texts/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
 const MS_A_DAY = 86_400_000;
+const PLATFORM = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+const ACCOUNTS = ['Assets:Provider:Available', 'Expenses:Commission:Cashin', 'Liabilities:Receipts'];
 const rendering: RenderContext = {
   texts: textsOf('pt-BR'),
   fullDocuments: false,
@@ -41,8 +47,10 @@ try {
 }
 
 async function measure([mode, argument]: string[]): Promise<void> {
-  const work = { report, exceljs, csv }[mode ?? ''];
-  if (!work || argument === undefined) throw new Error('report <day>, exceljs <rows> or csv <rows>');
+  const work = { report, exceljs, csv: write(openCsv), ofx: write(openOfx), lancamentos: write(openJournal) }[
+    mode ?? ''
+  ];
+  if (!work || argument === undefined) throw new Error('report <day>, or exceljs, csv, ofx or lancamentos with <rows>');
   const { rows, seconds } = await work(argument);
   const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);
   process.stdout.write(`${JSON.stringify({ rows, seconds, peakMiB })}\n`);
@@ -107,17 +115,41 @@ function toValue(cell: ReturnType<ReportColumn<never>['cell']>): string | number
   return null;
 }
 
-async function csv(argument: string): Promise<{ rows: number; seconds: number }> {
-  const rows = Number(argument);
-  const started = performance.now();
-  const file = await openTextFile(path.join(directory, 'bare.csv'), new AbortController().signal);
-  startCsv(file, STATEMENT_COLUMNS, rendering);
-  for (let number = 0; number < rows; number++) {
-    addCsvRow(file, STATEMENT_COLUMNS, inventRow(number), rendering);
-    if (number % DRAIN_EVERY_ROWS === 0) await file.drain();
-  }
-  await file.end();
-  return { rows, seconds: (performance.now() - started) / 1000 };
+/** Writes rows with the function that opens a file of their format, without a database. */
+function write(open: (work: FormatWork, file: string) => Promise<Output>) {
+  return async (argument: string): Promise<{ rows: number; seconds: number }> => {
+    const rows = Number(argument);
+    const work = inventWork();
+    const started = performance.now();
+    const file = await open(work, path.join(directory, 'bare'));
+    for (let number = 0; number < rows; number++) {
+      const row = inventRow(number);
+      work.tally.add(row.movement);
+      file.add(row);
+      if (number % DRAIN_EVERY_ROWS === 0) await file.drain();
+    }
+    await file.end();
+    return { rows, seconds: (performance.now() - started) / 1000 };
+  };
+}
+
+function inventWork(): FormatWork {
+  let parts = 0;
+  const { signal } = new AbortController();
+  const work = {
+    plan: { days: [{ day: '2026-03-11' }], locale: 'pt-BR', madeAt: new Date(0), masked: false },
+    tally: createTally([], undefined),
+    factory: { scratch: () => ({ file: path.join(directory, `part-${parts++}`), signal }) },
+    ...{ rendering, signal, balances: [] },
+  };
+  // the parts that these formats use
+  return work as unknown as FormatWork;
+}
+
+function openJournal(work: FormatWork, file: string): Promise<Output> {
+  const more = { platform: null, category: null, cost_center: null, history: null };
+  const accounts = ACCOUNTS.map((account, index) => ({ account, code: `1.1.${index}`, ...more }));
+  return openMapped(work, file, { layout: GENERIC, accounts });
 }
 
 function inventRow(number: number) {
@@ -134,7 +166,7 @@ function inventRow(number: number) {
     inForce: true,
     entrySeq: number,
     eventSeq: number,
-    platform: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+    platform: PLATFORM,
     transactionId: `0f0e0d0c-0000-4000-8000-${String(number).padStart(12, '0')}`,
     status: 'paid',
     createdWall: atWall,
@@ -146,7 +178,10 @@ function inventRow(number: number) {
     forgotten: false,
     recordedAt: new Date(0),
     source: 'show',
-    postings: [],
+    postings: ACCOUNTS.map((account, index) => ({
+      account: `${account}:${PLATFORM}`,
+      cents: [amountCents - 50n, 50n, -amountCents][index] ?? 0n,
+    })),
   };
   return { movement, commissionCents: 50n, platformBalanceCents: amountCents, balanceCents: amountCents };
 }

@@ -23,6 +23,8 @@ const MEMORY_RATIO_TARGET = 1.5;
 const MEMORY_TARGET_MIB = 450;
 const TIME_RATIO_TARGET = 1.15;
 const CSV_TARGET = 150_000;
+const FILE_ROWS_FEW = 100_000;
+const FILE_TARGET = 100_000;
 
 type Measured = { rows: number; seconds: number; peakMiB: number };
 
@@ -37,10 +39,30 @@ export async function run(): Promise<Figure[]> {
     const few = await measure(small, 'report', SMALL.day);
     const many = await measure(large, 'report', LARGE.day);
     const csv = await measure(small, 'csv', CSV_ROWS);
-    return compare(bare, few, many, csv);
+    return [...compare(bare, few, many, csv), ...(await measureFiles(small))];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** The files of other programs: rows a second, and memory that does not grow with them. */
+async function measureFiles(env: NodeJS.ProcessEnv): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [format, name] of [
+    ['ofx', 'OFX'],
+    ['lancamentos', 'accounting CSV'],
+  ] as const) {
+    const [few, many] = [await measure(env, format, FILE_ROWS_FEW), await measure(env, format, CSV_ROWS)];
+    const rate = many.rows / many.seconds;
+    const memory = many.peakMiB / few.peakMiB;
+    figures.push({
+      figure: `report: ${name} movements a second; peak memory of 500,000 against 100,000`,
+      value: `${Math.round(rate).toLocaleString('en')}; ${memory.toFixed(2)} ×, ${many.peakMiB} MiB`,
+      target: `≥ ${FILE_TARGET.toLocaleString('en')}; ≤ ${MEMORY_RATIO_TARGET} ×`,
+      ok: rate >= FILE_TARGET && memory <= MEMORY_RATIO_TARGET,
+    });
+  }
+  return figures;
 }
 
 async function load(socketPath: string, { day, rows }: { day: string; rows: number }): Promise<NodeJS.ProcessEnv> {

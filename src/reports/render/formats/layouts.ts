@@ -22,7 +22,7 @@ export type Layout = {
   listRows(movement: Movement, legs: MappedLeg[], rendering: RenderContext): Cell[][];
 };
 
-/** For any program. UTF-8 with a byte order mark: a spreadsheet then reads the accents, and people look at it in one first. */
+/** For any program. UTF-8 with a byte order mark: a spreadsheet then reads the accents, and people check it in one first. */
 export const GENERIC: Layout = {
   charset: 'utf-8',
   header: [...['data', 'conta débito', 'conta crédito', 'valor', 'histórico', 'documento', 'centro de custo', 'lote']],

@@ -7,7 +7,6 @@ export const ACCOUNTS_EN = {
   'Contas mapeadas': 'Mapped accounts',
   'Nenhuma conta está mapeada até agora.': 'No account is mapped yet.',
   'Conta do razão': 'Ledger account',
-  todas: 'all',
   Código: 'Code',
   Categoria: 'Category',
   'Centro de custo': 'Cost center',
