@@ -336,3 +336,50 @@ test("DuckDB reads the Parquet tables, and their sums are Resumo's", async () =>
   const last = await queryDuckDb(`SELECT status FROM ${table('transactions')} WHERE transaction_id = '${odd.id}'`);
   expect(last).toEqual([{ status: 'paid' }]);
 });
+
+test('a file of a revision stays the same after later payments, and the next revision has them', async () => {
+  await using other = await openEnvironment({ REPORT_FULL_DOCUMENTS: 'true' });
+  const { context } = other;
+  await setAccountMap(context, { accounts: MAP.filter((one) => one.platform === null), actor: 'test' });
+  const read = async (format: 'ofx' | 'conta-azul', revision: number): Promise<string> => {
+    let text = '';
+    await useReport(context, { day: MIDDLE, format, revision }, async ({ file }) => {
+      text = readFileSync(file, 'latin1');
+    });
+    return text;
+  };
+  const pay = (second: string) => transactionOf('cashin', 1_000n, [['paid', `${MIDDLE} 10:00:${second}`]]);
+  await applyTransactions(context, [pay('01')]);
+  await makeReport(context, MIDDLE);
+  const before = await read('ofx', 1);
+  await applyTransactions(context, [pay('02')]);
+  await makeReport(context, MIDDLE);
+  expect(await read('ofx', 1)).toBe(before);
+  expect((await read('ofx', 2)).match(/<STMTTRN>/g)).toHaveLength(2);
+  // documents are in full where the operator says so
+  expect(parseCsv(await read('conta-azul', 2)).map((one) => one['CNPJ/CPF'])).toEqual(Array(4).fill('12345678909'));
+});
+
+test('no file of a viewer shows a person, or a platform that is a document', async () => {
+  await using other = await openEnvironment({ REPORT_FULL_DOCUMENTS: 'true' });
+  const { context } = other;
+  const platform = '123.456.789-09';
+  const personal = { platform, reference: 'CPF 12345678909', name: 'Maria da Conceição' };
+  await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', `${MIDDLE} 10:00:00`]], personal)]);
+  await setAccountMap(context, { accounts: MAP.filter((one) => one.platform === null), actor: 'test' });
+  const directory = path.join(other.dataDir, 'masked');
+  const texts: string[] = [];
+  for (const format of ['ofx', 'lancamentos', 'conta-azul', 'calima', 'beancount', 'parquet'] as const) {
+    const wanted = { from: MIDDLE, to: MIDDLE, format, masked: true };
+    await exportRange(context, wanted, async ({ file, name }) => {
+      expect(name).toContain('-masked');
+      if (format !== 'parquet') texts.push(readFileSync(file, 'latin1'));
+      else await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', file, directory]);
+    });
+  }
+  for (const table of ['entries', 'postings', 'transactions'])
+    texts.push(JSON.stringify(await queryDuckDb(`SELECT * FROM '${directory}/${table}.parquet'`)));
+  expect(texts.join('\n')).toContain('***');
+  for (const text of texts)
+    for (const one of ['123.456', '789-09', '12345678909', 'Maria']) expect(text).not.toContain(one);
+});

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createApi } from '../../../demo/start-programs.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
-import { parseSignedAmount } from '../../../src/domain/money.ts';
+import { formatAmount, parseSignedAmount } from '../../../src/domain/money.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
@@ -23,6 +23,7 @@ import {
   sheetOf,
   sumCents,
 } from './read-workbook.ts';
+import { queryDuckDb, readOfx, runReader } from './run-reader.ts';
 
 const DAYS_BEFORE = 30;
 const PER_DAY = numRuns(15, 40);
@@ -128,7 +129,9 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
   const month = path.join(home.path, 'month.xlsx');
   writeFileSync(month, await served.api.fetch(`/reports/${story.from}..${days.at(-1)}.xlsx`));
   compareRange(await readWorkbook(month), daily);
-  await checkMonth(served.context, home.path, { from: story.from, to: days.at(-1) ?? '' });
+  const range = { from: story.from, to: days.at(-1) ?? '' };
+  await checkMonth(served.context, home.path, range);
+  await checkFiles(served.context, home.path, { ...range, moved: balance });
 }, 180_000);
 
 /** Checks the month's journal as `export --from --to` writes it, then a copy with a cent changed. */
@@ -146,4 +149,27 @@ async function checkMonth(context: Context, directory: string, range: { from: Da
   const changed = `${line.slice(0, digit)}${line[digit] === '9' ? '8' : Number(line[digit]) + 1}${line.slice(digit + 1)}`;
   writeFileSync(file, text.slice(0, index) + changed + text.slice(index + line.length));
   await expect(runHledger(['-f', file, 'check', '--strict', 'ordereddates'])).rejects.toThrow();
+}
+
+/** Checks the month's files for other programs: each adds up to what the month moved, from a balance of zero. */
+async function checkFiles(
+  context: Context,
+  directory: string,
+  { moved, ...range }: { from: Day; to: Day; moved: bigint },
+): Promise<void> {
+  const write = async (format: 'ofx' | 'beancount' | 'parquet'): Promise<string> => {
+    const file = path.join(directory, `month.${format}`);
+    await exportRange(context, { ...range, format }, (made) => copyFile(made.file, file));
+    return file;
+  };
+  const statements = await readOfx(await write('ofx'));
+  const sums = [
+    statements.map((one) => one.balance),
+    statements.flatMap((one) => one.transactions.map((t) => t.amount)),
+  ];
+  for (const amounts of sums) expect(amounts.reduce((sum, text) => sum + cents(text), 0n)).toBe(moved);
+  expect(await runReader('bean-check', [await write('beancount')])).toBe('');
+  await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', await write('parquet'), directory]);
+  const query = `SELECT sum(net) AS net FROM '${directory}/entries.parquet'`;
+  expect(await queryDuckDb(query)).toEqual([{ net: formatAmount(moved) }]);
 }

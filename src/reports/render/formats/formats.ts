@@ -7,7 +7,6 @@ import { HLEDGER } from './hledger.ts';
 import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from './layouts.ts';
 import { openLancamentos } from './open-lancamentos.ts';
 import { openOfx } from './open-ofx.ts';
-import { openParquet } from './open-parquet.ts';
 import type { OpenOutput } from './output.ts';
 import { openCsv } from './write-csv.ts';
 import { type JournalDialect, openJournal } from './write-journal.ts';
@@ -36,6 +35,11 @@ export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
   beancount: journal(BEANCOUNT, 'beancount'),
   parquet: { extension: 'parquet.zip', contentType: 'application/zip', open: openParquet },
 };
+
+/** Its library is imported when it is used: every command imports this table. */
+async function openParquet(...[work, file]: Parameters<OpenOutput>): ReturnType<OpenOutput> {
+  return await (await import('./open-parquet.ts')).openParquet(work, file);
+}
 
 function journal(dialect: JournalDialect, extension: string): FormatFacts {
   const open: OpenOutput = (work, file) => openJournal(work, file, dialect);
