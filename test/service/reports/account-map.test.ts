@@ -157,7 +157,7 @@ test('the console shows the map, takes a new one from an accountant, and says wh
   const range = `from=${env.today}&to=${env.today}`;
   const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);
   expect(unmapped.status).toBe(422);
-  expect(unmapped.text).toMatch(/Faltam contas no plano de contas : Assets:Provider:Available, /);
+  expect(unmapped.text).toMatch(/Faltam contas no plano de contas: Assets:Provider:Available, /);
 });
 
 test('the API and the console send each format under its own name and type, masked for viewers', async () => {
