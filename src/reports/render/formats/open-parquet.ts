@@ -7,7 +7,6 @@ import { finished } from 'node:stream/promises';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import type { MovementPosting } from '../../read/classify-movement.ts';
 import type { Movement } from '../../read/read-movements.ts';
-import { type ReportedTransaction, readTransactions } from './read-transactions.ts';
 import { storeZipEntry, writeZip, type ZipEntry } from '../../xlsx/write-zip.ts';
 import { type RenderContext, showDocument, showName } from '../columns.ts';
 import type { FormatWork, Output } from './output.ts';
@@ -23,6 +22,7 @@ import {
   text,
   wall,
 } from './parquet-table.ts';
+import { type ReportedTransaction, readTransactions } from './read-transactions.ts';
 
 const day = ({ atWall }: Movement): string => atWall.slice(0, 10);
 
