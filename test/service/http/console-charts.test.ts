@@ -112,3 +112,12 @@ test('one day of callbacks is shown by hour, several by day', async () => {
   expect(byHour.html).toContain(`${formatted(day)}, ${hour}h: Metade até 87 ms, 95 % até 87 ms`);
   expect((await get('/charts/callbacks')).html).toContain(`${formatted(day)}: Aceitas 100 %`);
 });
+
+test('the charts are in English too, with English numbers and days', async () => {
+  const { get } = await openConsoleSession(env, 'viewer');
+  const { text, html } = await get(`/charts?from=${addDays(env.today, -3)}&to=${env.today}&lang=en`);
+  expect(text).toContain('Received and paid');
+  expect(html).toMatch(/aria-label="\d+ [A-Z][a-z]{2} \d{4}: Received R\$ [\d,]+\.\d\d, Paid R\$ [\d,]+\.\d\d"/);
+  expect(html).toMatch(/>R\$ \d k</);
+  expect(text).not.toMatch(/Recebido|Saldo|desconhecido|gráfico/);
+});

@@ -49,5 +49,3 @@ export type Drawing = Omit<Chart, 'columns'>;
 export function isGap({ values }: Slot): boolean {
   return values.every((value) => value === undefined);
 }
-
-export const UNKNOWN = 'desconhecido';

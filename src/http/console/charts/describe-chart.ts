@@ -1,4 +1,5 @@
-import { type Drawing, type Slot, UNKNOWN } from './chart.ts';
+import { t } from '../languages/translate.ts';
+import type { Drawing, Slot } from './chart.ts';
 import { formatValue } from './format-value.ts';
 
 /** `21/11/2026: Recebido R$ 12,00, Pago R$ 3,00, provado`. */
@@ -8,18 +9,19 @@ export function describeSlot(chart: Drawing, slot: Slot): string {
 }
 
 /** The value of a series at a slot, as text. */
-export function describeValue({ unit }: Pick<Drawing, 'unit'>, { values, unknown }: Slot, at: number): string {
-  const value = values[at];
-  return value === undefined ? (unknown ?? UNKNOWN) : formatValue(value, unit);
+export function describeValue({ unit }: Pick<Drawing, 'unit'>, slot: Slot, at: number): string {
+  const value = slot.values[at];
+  return value === undefined ? describeUnknown(slot) : formatValue(value, unit);
 }
 
 /** What a chart shows, for who does not see it: its range, and of each series the lowest, the highest and the last value. */
 export function summarizeChart(chart: Drawing): string {
   const { title, slots, series } = chart;
   const [first, last] = [slots[0], slots.at(-1)];
-  if (!first || !last) return `${title}: sem valores`;
+  if (!first || !last) return title;
   const lines = series.map((name, at) => summarizeSeries(chart, name, at));
-  return `${title}, de ${first.title} a ${last.title}. ${lines.join(' ')} Os mesmos valores estão na tabela abaixo.`;
+  const range = t('{title}, de {first} a {last}.', { title, first: first.title, last: last.title });
+  return `${range} ${lines.join(' ')} ${t('Os mesmos valores estão na tabela abaixo.')}`;
 }
 
 function summarizeSeries(chart: Drawing, name: string, at: number): string {
@@ -28,10 +30,18 @@ function summarizeSeries(chart: Drawing, name: string, at: number): string {
     return value === undefined ? [] : [{ value, title: slot.title }];
   });
   const last = known.at(-1);
-  if (!last) return `${name}: nenhum valor conhecido.`;
+  if (!last) return t('{name}: nenhum valor conhecido.', { name });
   const lowest = known.reduce((a, b) => (b.value < a.value ? b : a));
   const highest = known.reduce((a, b) => (b.value > a.value ? b : a));
-  const say = ({ value, title }: typeof last): string => `${formatValue(value, chart.unit)} em ${title}`;
+  const say = ({ value, title }: typeof last): string =>
+    t('{value} em {title}', { value: formatValue(value, chart.unit), title });
+  const extremes = { name, lowest: say(lowest), highest: say(highest), last: say(last) };
   const missing = chart.slots.length - known.length;
-  return `${name}: o menor ${say(lowest)}, o maior ${say(highest)}, o último ${say(last)}${missing > 0 ? `, ${missing} sem valor` : ''}.`;
+  const text = t('{name}: o menor {lowest}, o maior {highest}, o último {last}', extremes);
+  return `${text}${missing > 0 ? `, ${t('{n} sem valor', { n: missing })}` : ''}.`;
+}
+
+/** What a slot says of a value that is not known. */
+export function describeUnknown({ unknown }: Pick<Slot, 'unknown'>): string {
+  return unknown ?? t('desconhecido');
 }

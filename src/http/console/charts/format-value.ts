@@ -1,4 +1,7 @@
-import { formatMoney, groupThousands } from '../../../domain/money.ts';
+import { NUMBER_MARKS } from '../../../domain/language/language.ts';
+import { language } from '../languages/language.ts';
+import { words } from '../languages/translate.ts';
+import { formatCount, formatMoney } from '../parts/format.ts';
 import type { Unit } from './plan-scale.ts';
 
 /** A value of a chart as text: `R$ 1.234,56`, `1.234`, `250 ms`, `2 min 5 s`, `1,25 %`. */
@@ -56,12 +59,16 @@ const UNITS: Record<Exclude<Unit, 'share'>, Size[]> = {
   ms: [...times(CLOCK, 1000n), { size: 1n, name: 'ms' }],
 };
 
+/** Short names of large numbers. */
+const SHORT = words({ mil: 'mil', mi: 'mi', bi: 'bi' });
+
 function nameOf(unit: Size | undefined): string {
-  return unit === undefined || unit.name === '' ? '' : ` ${unit.name}`;
+  if (unit === undefined || unit.name === '') return '';
+  return ` ${unit.name in SHORT ? SHORT[unit.name as keyof typeof SHORT] : unit.name}`;
 }
 
 function groupInteger(value: bigint): string {
-  return `${value < 0n ? '-' : ''}${groupThousands(String(value < 0n ? -value : value))}`;
+  return `${value < 0n ? '-' : ''}${formatCount(value < 0n ? -value : value)}`;
 }
 
 /** The two largest units that are not zero: `45 s`, `2 min 5 s`, `3 h`, `2 d 4 h`. */
@@ -75,7 +82,8 @@ function formatSeconds(seconds: bigint): string {
 
 /** `97 %`, `1,25 %` of hundredths of a percent. */
 function formatShare(hundredths: bigint): string {
-  const [whole = '0', fraction = '00'] = [hundredths / 100n, hundredths % 100n].map(String);
-  const decimals = fraction.padStart(2, '0').replace(/0+$/, '');
-  return `${groupThousands(whole)}${decimals && `,${decimals}`} %`;
+  const decimals = String(hundredths % 100n)
+    .padStart(2, '0')
+    .replace(/0+$/, '');
+  return `${formatCount(hundredths / 100n)}${decimals && `${NUMBER_MARKS[language()].decimal}${decimals}`} %`;
 }

@@ -2,13 +2,16 @@ import type { Calendar, Day } from '../../../domain/calendar.ts';
 import { formatDay } from '../parts/format.ts';
 import type { Slot } from './chart.ts';
 
+/** ` 2026`, `/2026`: both languages write the year last. */
+const YEAR_CHARS = 5;
+
 /** A slot without its values. */
 export type Place = Omit<Slot, 'values'>;
 
 /** The slot of a day, which leads to the day's report. */
 export function placeDay(day: Day, today: Day): Place {
   return {
-    label: `${day.slice(8, 10)}/${day.slice(5, 7)}`,
+    label: formatDayShort(day),
     title: formatDay(day),
     href: `/reports?day=${day}`,
     isNow: day === today,
@@ -24,4 +27,9 @@ export function placeHour(day: Day, hour: string, isNow = false): Place {
 export function placeHourOf(calendar: Calendar, start: Date): Place {
   const wall = calendar.toWallTime(start);
   return placeHour(wall.slice(0, 10), wall.slice(11, 13));
+}
+
+/** `21/11`, in English `21 Nov`. */
+function formatDayShort(day: Day): string {
+  return formatDay(day).slice(0, -YEAR_CHARS);
 }

@@ -1,4 +1,5 @@
 import type { AttemptFigures } from '../../../callbacks/manage/sample-attempts.ts';
+import { t } from '../languages/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { Slot } from './chart.ts';
@@ -12,14 +13,14 @@ const WHOLE = 10_000n;
 
 /** Renders how merchants answered: the share of accepted attempts, and the time until the answer. */
 export function renderAttempts(points: readonly AttemptPoint[], slotTitle: 'Dia' | 'Hora'): Html {
-  const by = slotTitle === 'Dia' ? 'por dia' : 'por hora';
-  const places = points.map((point) => ({ ...point, unknown: 'sem tentativas' }));
+  const isDaily = slotTitle === 'Dia';
+  const places = points.map((point) => ({ ...point, unknown: t('sem tentativas') }));
   const share = renderChart<AttemptPoint & Slot>({
     id: 'accepted',
-    title: `Tentativas aceitas ${by}`,
+    title: isDaily ? t('Tentativas aceitas por dia') : t('Tentativas aceitas por hora'),
     form: 'bars',
     unit: 'share',
-    series: ['Aceitas'],
+    series: [t('Aceitas')],
     slotTitle,
     slots: places.map((point) => ({ ...point, values: [shareOf(point.figures)] })),
     includes: [WHOLE],
@@ -27,10 +28,10 @@ export function renderAttempts(points: readonly AttemptPoint[], slotTitle: 'Dia'
   });
   const latency = renderChart<AttemptPoint & Slot>({
     id: 'latency',
-    title: `Tempo até a resposta ${by}`,
+    title: isDaily ? t('Tempo até a resposta por dia') : t('Tempo até a resposta por hora'),
     form: 'lines',
     unit: 'ms',
-    series: ['Metade até', '95 % até'],
+    series: [t('Metade até'), t('95 % até')],
     slotTitle,
     slots: places.map((point) => {
       const { p50, p95 } = point.figures;
@@ -38,7 +39,7 @@ export function renderAttempts(points: readonly AttemptPoint[], slotTitle: 'Dia'
     }),
     includes: [0n],
   });
-  return html`<h3>Taxa de sucesso</h3>${share}<h3>Tempo até a resposta</h3>${latency}`;
+  return html`<h3>${t('Taxa de sucesso')}</h3>${share}<h3>${t('Tempo até a resposta')}</h3>${latency}`;
 }
 
 /** Hundredths of a percent. Rounded down: 100 % means all. */

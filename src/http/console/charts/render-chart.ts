@@ -1,7 +1,8 @@
+import { t } from '../languages/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
-import { type Chart, isGap, type Slot, UNKNOWN } from './chart.ts';
-import { describeValue, summarizeChart } from './describe-chart.ts';
+import { type Chart, isGap, type Slot } from './chart.ts';
+import { describeUnknown, describeValue, summarizeChart } from './describe-chart.ts';
 import { drawChart } from './draw-chart.ts';
 
 /**
@@ -10,17 +11,18 @@ import { drawChart } from './draw-chart.ts';
  */
 export function renderChart<S extends Slot>(chart: Chart<S>): Html {
   const { id, form, series, marks } = chart;
-  const gaps = chart.slots.filter(isGap).map(({ unknown = UNKNOWN }) => unknown);
+  const gaps = chart.slots.filter(isGap).map(describeUnknown);
   const words = [...new Set(gaps)].join(', ');
-  if (gaps.length === chart.slots.length) return html`<p class="empty">${chart.title}: ${words || 'nenhum valor'}.</p>`;
+  if (gaps.length === chart.slots.length)
+    return html`<p class="empty">${chart.title}: ${words || t('nenhum valor')}.</p>`;
   const key = form === 'bars' ? 'bar' : 'line';
   const hasLinks = chart.slots.some(({ href }) => href !== undefined);
-  return html`<figure class="chart">${hasLinks && html`<a class="skip-chart" href="#${id}-numbers">Pular o gráfico</a>`}
+  return html`<figure class="chart">${hasLinks && html`<a class="skip-chart" href="#${id}-numbers">${t('Pular o gráfico')}</a>`}
 ${drawChart(chart, summarizeChart(chart))}
 <figcaption>${series.map((name, at) => html`<span class="key ${key} s${at + 1}">${name}</span> `)}${
     marks && html`<span class="key proven">${marks.proven}</span> <span class="key open">${marks.open}</span>`
   }${gaps.length > 0 && html`<span class="key gap">${words}</span>`}</figcaption></figure>
-<details class="numbers" id="${id}-numbers"><summary>Ver os números<span class="unseen">: ${chart.title}</span></summary>${chartTable(chart)}</details>`;
+<details class="numbers" id="${id}-numbers"><summary>${t('Ver os números')}<span class="unseen">: ${chart.title}</span></summary>${chartTable(chart)}</details>`;
 }
 
 function chartTable<S extends Slot>(chart: Chart<S>): Html {
@@ -36,7 +38,7 @@ function chartTable<S extends Slot>(chart: Chart<S>): Html {
   return table<S>({
     caption: chart.title,
     rows: chart.slots.toReversed(),
-    empty: 'Nenhum valor.',
+    empty: '',
     columns: [{ title: chart.slotTitle, cell: titleCell }, ...values, ...(chart.columns ?? [])],
   });
 }

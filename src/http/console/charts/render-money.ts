@@ -1,5 +1,6 @@
 import type { Day } from '../../../domain/calendar.ts';
 import type { MoneyPoint, MoneySums } from '../../../ledger/read/read-money-series.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, money } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';
@@ -32,25 +33,25 @@ export function renderMoved<S extends PlacedMoney>(
   const chart = renderChart<S & Slot>({
     ...more,
     id: 'moved',
-    title: slotTitle === 'Dia' ? 'Recebido e pago por dia' : 'Recebido e pago por hora',
+    title: slotTitle === 'Dia' ? t('Recebido e pago por dia') : t('Recebido e pago por hora'),
     form: 'bars',
     unit: 'cents',
-    series: ['Recebido', 'Pago'],
+    series: [t('Recebido'), t('Pago')],
     slotTitle,
     slots: withValues(points, ({ receipts, payments }) => [receipts, payments]),
     columns: [commissions, ...(more.columns ?? [])],
   });
-  return html`${chart}<p class="hint">O que foi devolvido já está descontado.</p>`;
+  return html`${chart}<p class="hint">${t('O que foi devolvido já está descontado.')}</p>`;
 }
 
 /** Renders the balance at the end of each hour or day. */
 export function renderBalance(points: readonly PlacedMoney[], slotTitle: 'Dia' | 'Hora'): Html {
   return renderChart({
     id: 'balance',
-    title: slotTitle === 'Dia' ? 'Saldo no fim de cada dia' : 'Saldo no fim de cada hora',
+    title: slotTitle === 'Dia' ? t('Saldo no fim de cada dia') : t('Saldo no fim de cada hora'),
     form: 'lines',
     unit: 'cents',
-    series: ['Saldo'],
+    series: [t('Saldo')],
     slotTitle,
     slots: withValues(points, ({ balance }) => [balance]),
   });

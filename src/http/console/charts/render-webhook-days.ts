@@ -1,8 +1,9 @@
 import type { Context } from '../../../context.ts';
 import { type Day, listDays } from '../../../domain/calendar.ts';
 import type { CountedWebhookDay } from '../../../reconciliation/numbers/count-webhook-days.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';
 import type { Slot } from './chart.ts';
 import { formatValue } from './format-value.ts';
@@ -23,12 +24,12 @@ export function renderWebhookDays(
   const known = new Map(counted.map((day) => [day.day, day]));
   const points = listDays(from, to).map((day): Point => {
     const own = known.get(day);
-    return { ...placeDay(day, today), counted: own, unknown: own ? 'nenhum devido' : 'ainda não contado' };
+    return { ...placeDay(day, today), counted: own, unknown: own ? t('nenhum devido') : t('ainda não contado') };
   });
   const last = counted.at(-1)?.countedAt;
-  return html`<h3>Perdidos</h3>${renderLost(points)}<h3>Atraso</h3>${renderLate(points)}
-<p class="hint">Dos webhooks que as mudanças de cada dia deviam. Um webhook está perdido se não chega no prazo; a mudança é aplicada assim mesmo.${
-    last && html` O vigia contou o último dia em ${moment(calendar, last)}.`
+  return html`<h3>${t('Perdidos')}</h3>${renderLost(points)}<h3>${t('Atraso')}</h3>${renderLate(points)}
+<p class="hint">${t('Dos webhooks que as mudanças de cada dia deviam. Um webhook está perdido se não chega no prazo; a mudança é aplicada assim mesmo.')}${
+    last && html` ${tHtml('O vigia contou o último dia em {at}.', { at: moment(calendar, last) })}`
   }</p>`;
 }
 
@@ -40,10 +41,10 @@ function renderLost(points: Point[]): Html {
   });
   return renderChart<Point & Slot>({
     id: 'lost',
-    title: 'Webhooks perdidos por dia',
+    title: t('Webhooks perdidos por dia'),
     form: 'bars',
     unit: 'share',
-    series: ['Perdidos'],
+    series: [t('Perdidos')],
     slotTitle: 'Dia',
     slots: points.map((point) => ({ ...point, values: [shareLost(point.counted)] })),
     columns: [
@@ -58,10 +59,10 @@ function renderLate(points: Point[]): Html {
   const seconds = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
   return renderChart<Point & Slot>({
     id: 'late',
-    title: 'Atraso dos webhooks por dia',
+    title: t('Atraso dos webhooks por dia'),
     form: 'lines',
     unit: 'seconds',
-    series: ['Metade até', '95 % até'],
+    series: [t('Metade até'), t('95 % até')],
     slotTitle: 'Dia',
     slots: points.map((point) => {
       const late = point.counted?.lateS;

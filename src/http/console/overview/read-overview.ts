@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
+import { t } from '../languages/translate.ts';
 
 /** What moved on a day by the journal: a corrected payment counts here with what it corrects. */
 export type DayTotals = {
@@ -39,8 +40,8 @@ export async function readDayProofs({ db, calendar }: Context, range: { from: Da
 
 /** Says in words whether a day is proven. */
 export function describeProof({ proven, readAt }: DayProof): string {
-  if (proven) return 'provado';
-  return readAt === undefined ? 'nunca lido por inteiro' : 'lido antes do fim do dia';
+  if (proven) return t('provado');
+  return readAt === undefined ? t('nunca lido por inteiro') : t('lido antes do fim do dia');
 }
 
 /** Reads when the last webhook arrived, and how many are pending or quarantined. */

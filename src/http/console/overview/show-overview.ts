@@ -12,6 +12,7 @@ import { createRouter } from '../../create-router.ts';
 import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
+import { t } from '../languages/translate.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
@@ -83,7 +84,7 @@ export function overviewPage(context: Context): Router {
 <section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
 <section><h2>Como os webhooks chegam</h2>${renderWebhookDays(context, lately, shown)}
-<p><a href="/charts">Todos os gráficos</a></p></section>
+<p><a href="/charts">${t('Todos os gráficos')}</a></p></section>
 <section><h2>Últimas conferências</h2>${runTable(context, runs)}
 <p><a href="/reconciliations">Todas as conferências</a></p></section>`;
     sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
@@ -168,7 +169,7 @@ function renderDays(days: MoneyPoint[], proofs: DayProof[], today: Day): Html {
   });
   return renderMoved(points, {
     slotTitle: 'Dia',
-    marks: { proven: 'provado', open: 'ainda não provado' },
+    marks: { proven: t('provado'), open: t('ainda não provado') },
     columns: [{ title: 'Prova', cell: ({ mark }) => mark.text }],
   });
 }

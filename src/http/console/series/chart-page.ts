@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { t } from '../languages/translate.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
 
@@ -16,14 +17,14 @@ export function sendCharts(
   { form, charts }: { form: Html; charts: Part | undefined },
 ): void {
   const here = TABS.find(([address]) => address === request.path.replace(/\/$/, ''));
-  const body = html`<h1>Gráficos</h1>
-<nav class="tabs" aria-label="Gráficos">${TABS.map(
-    (tab) => html`<a href="${tab[0]}"${tab === here && html` aria-current="page"`}>${tab[1]}</a>`,
+  const body = html`<h1>${t('Gráficos')}</h1>
+<nav class="tabs" aria-label="${t('Gráficos')}">${TABS.map(
+    (tab) => html`<a href="${tab[0]}"${tab === here && html` aria-current="page"`}>${t(tab[1])}</a>`,
   )}</nav>
 ${form}
 ${charts}`;
   sendPage(request, response, {
-    title: here ? `Gráficos: ${here[1]}` : 'Gráficos',
+    title: here ? `${t('Gráficos')}: ${t(here[1])}` : t('Gráficos'),
     body,
     status: charts === undefined ? 422 : 200,
   });

@@ -5,6 +5,7 @@ import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { SERIES_DAYS_MAX } from '../../../ledger/read/read-money-series.ts';
 import { listVisiblePlatforms } from '../../access/list-visible-platforms.ts';
 import { choiceField, type Draft, inputField, namePlatform } from '../balances/form-fields.ts';
+import { t } from '../languages/translate.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { filterForm } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
@@ -30,19 +31,20 @@ export function recentPeriod(today: Day): Period {
 /** Reads the days of a form, at most SERIES_DAYS_MAX that have begun, and notes what is wrong with them. */
 export function readPeriod(draft: Draft, today: Day): Period | undefined {
   const { from = '', to = '' } = draft.values;
-  for (const name of ['from', 'to']) if (!isDay(draft.values[name] ?? '')) draft.faults[name] = 'Escolha um dia.';
+  for (const name of ['from', 'to']) if (!isDay(draft.values[name] ?? '')) draft.faults[name] = t('Escolha um dia.');
   if (hasFaults(draft)) return undefined;
-  if (to > today) draft.faults.to = 'Este dia ainda não começou.';
-  else if (from > to) draft.faults.from = 'O primeiro dia vem depois do último.';
-  else if (addDays(from, SERIES_DAYS_MAX) <= to) draft.faults.from = `Escolha no máximo ${SERIES_DAYS_MAX} dias.`;
+  if (to > today) draft.faults.to = t('Este dia ainda não começou.');
+  else if (from > to) draft.faults.from = t('O primeiro dia vem depois do último.');
+  else if (addDays(from, SERIES_DAYS_MAX) <= to)
+    draft.faults.from = t('Escolha no máximo {n} dias.', { n: SERIES_DAYS_MAX });
   return hasFaults(draft) ? undefined : { from, to };
 }
 
 /** Reads one day that has begun, and notes what is wrong with it. */
 export function readOneDay(draft: Draft, today: Day): Day | undefined {
   const { day = '' } = draft.values;
-  if (!isDay(day)) draft.faults.day = 'Escolha um dia.';
-  else if (day > today) draft.faults.day = 'Este dia ainda não começou.';
+  if (!isDay(day)) draft.faults.day = t('Escolha um dia.');
+  else if (day > today) draft.faults.day = t('Este dia ainda não começou.');
   return hasFaults(draft) ? undefined : day;
 }
 
@@ -57,7 +59,7 @@ export async function listPlatforms(context: Context, response: Response): Promi
 export function readPlatform(draft: Draft, platforms: ReadonlyMap<string, string>): string | undefined {
   const { platform = '' } = draft.values;
   if (platform === '') return undefined;
-  if (!platforms.has(platform)) draft.faults.platform = 'Não há lançamento desta plataforma. Escolha uma da lista.';
+  if (!platforms.has(platform)) draft.faults.platform = t('Não há lançamento desta plataforma. Escolha uma da lista.');
   return platform;
 }
 
@@ -72,10 +74,10 @@ export function chartForm(request: Request, fields: Part): Html {
 
 export function periodFields(draft: Draft, today: Day): Html {
   const max = html` type="date" max="${today}"`;
-  return html`${inputField(draft, { name: 'from', label: 'De' }, max)}${inputField(draft, { name: 'to', label: 'Até' }, max)}`;
+  return html`${inputField(draft, { name: 'from', label: t('De') }, max)}${inputField(draft, { name: 'to', label: t('Até') }, max)}`;
 }
 
 export function platformField(draft: Draft, platforms: ReadonlyMap<string, string>): Html {
   const words = Object.fromEntries(platforms);
-  return choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
+  return choiceField(draft, { name: 'platform', label: t('Plataforma'), words, any: t('Todas') });
 }

@@ -8,6 +8,7 @@ import { createRouter } from '../../create-router.ts';
 import { type Place, placeDay, placeHourOf } from '../charts/place-slots.ts';
 import { renderAttempts } from '../charts/render-attempts.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
+import { t } from '../languages/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { sendCharts } from './chart-page.ts';
@@ -35,7 +36,7 @@ export function deliveryCharts(context: Context): Router {
 
 async function renderWebhooks(context: Context, period: Period): Promise<Html> {
   const counted = await readCountedDays(context.db, period);
-  return html`<section><h2>Webhooks do provedor</h2>${renderWebhookDays(context, counted, period)}</section>`;
+  return html`<section><h2>${t('Webhooks do provedor')}</h2>${renderWebhookDays(context, counted, period)}</section>`;
 }
 
 /** One day is shown hour by hour. */
@@ -49,6 +50,13 @@ async function renderCallbacks(context: Context, { from, to }: Period): Promise<
   const starts = slots.map(({ start }) => start);
   const sampled = await sampleAttempts(db, starts, end);
   const points = slots.map((slot, index) => ({ ...slot, figures: sampled[index] ?? { attempts: 0, delivered: 0 } }));
-  return html`<section><h2>Callbacks aos lojistas</h2>${renderAttempts(points, from === to ? 'Hora' : 'Dia')}
-<p class="hint">De uma amostra de até ${formatCount(sampleSizeOf(starts.length))} tentativas em cada ${from === to ? 'hora' : 'dia'}, de todos os lojistas. Um só dia aparece por hora.</p></section>`;
+  return html`<section><h2>${t('Callbacks aos lojistas')}</h2>${renderAttempts(points, from === to ? 'Hora' : 'Dia')}
+<p class="hint">${describeSample(sampleSizeOf(starts.length), from === to)}</p></section>`;
+}
+
+function describeSample(count: number, isHourly: boolean): string {
+  const values = { n: formatCount(count) };
+  return isHourly
+    ? t('De uma amostra de até {n} tentativas em cada hora, de todos os lojistas.', values)
+    : t('De uma amostra de até {n} tentativas em cada dia, de todos os lojistas. Um só dia aparece por hora.', values);
 }

@@ -6,6 +6,7 @@ import { type MoneyPoint, type MoneyQuery, readMoneySeries } from '../../../ledg
 import { createRouter } from '../../create-router.ts';
 import { inputField } from '../balances/form-fields.ts';
 import { placeMoney, renderBalance, renderMoved } from '../charts/render-money.ts';
+import { t } from '../languages/translate.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { sendCharts } from './chart-page.ts';
@@ -43,7 +44,7 @@ export function moneyCharts(context: Context): Router {
     const platforms = await listPlatforms(reading, response);
     const day = readOneDay(draft, today);
     const platform = readPlatform(draft, platforms);
-    const field = inputField(draft, { name: 'day', label: 'Dia' }, html` type="date" max="${today}"`);
+    const field = inputField(draft, { name: 'day', label: t('Dia') }, html` type="date" max="${today}"`);
     const form = chartForm(request, html`${field}${platformField(draft, platforms)}`);
     const query = day !== undefined && !hasFaults(draft) ? { day, platform } : undefined;
     await send(reading, request, response, { form, query, today });
@@ -65,14 +66,14 @@ function renderMoney(points: MoneyPoint[], query: MoneyQuery, today: Day): Html 
   const slotTitle = 'day' in query ? 'Hora' : 'Dia';
   const places = placeMoney(points, today);
   const byHour = {
-    title: 'Por hora',
+    title: 'Por hora' as const,
     cell: ({ span, title }: (typeof places)[number]): Html =>
-      html`<a href="/charts/hours?day=${span}${query.platform !== undefined && html`&amp;platform=${encodeURIComponent(query.platform)}`}" aria-label="${title}, por hora">por hora</a>`,
+      html`<a href="/charts/hours?day=${span}${query.platform !== undefined && html`&amp;platform=${encodeURIComponent(query.platform)}`}" aria-label="${title}: ${t('por hora')}">${t('por hora')}</a>`,
   };
   return html`${'day' in query && neighbours(query, today)}
-<section><h2>Recebido e pago</h2>${renderMoved(places, { slotTitle, columns: slotTitle === 'Dia' ? [byHour] : [] })}</section>
-<section><h2>Saldo</h2>${renderBalance(places, slotTitle)}
-<p class="hint">Disponível e retido. Sem valor antes do primeiro lançamento${slotTitle === 'Hora' ? ' e nas horas que ainda vêm' : ''}.</p></section>`;
+<section><h2>${t('Recebido e pago')}</h2>${renderMoved(places, { slotTitle, columns: slotTitle === 'Dia' ? [byHour] : [] })}</section>
+<section><h2>${t('Saldo')}</h2>${renderBalance(places, slotTitle)}
+<p class="hint">${t('Disponível e retido. Sem valor antes do primeiro lançamento, e no que ainda não começou.')}</p></section>`;
 }
 
 /** Links to the day before and after, and to the report of this one. */
@@ -80,7 +81,7 @@ function neighbours({ day, platform }: { day: Day; platform?: string | undefined
   const address = (other: Day): string =>
     `/charts/hours?${new URLSearchParams({ day: other, ...(platform === undefined ? {} : { platform }) }).toString()}`;
   const [before, after] = [addDays(day, -1), addDays(day, 1)];
-  return html`<nav class="pager" aria-label="Dias"><a href="${address(before)}" rel="prev">${formatDay(before)}</a>
+  return html`<nav class="pager" aria-label="${t('Dias')}"><a href="${address(before)}" rel="prev">${formatDay(before)}</a>
 ${after <= today && html`<a href="${address(after)}" rel="next">${formatDay(after)}</a>`}
-<a href="/reports?day=${day}">Relatório de ${formatDay(day)}</a></nav>`;
+<a href="/reports?day=${day}">${t('Relatório de {day}', { day: formatDay(day) })}</a></nav>`;
 }

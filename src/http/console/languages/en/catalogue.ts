@@ -1,6 +1,7 @@
 /** The English of every text of the console, by its text in pt-BR. A text stands in the file of the room that uses it. */
 import { ACCOUNTS_EN } from './accounts.ts';
 import { BALANCES_EN } from './balances.ts';
+import { CHARTS_EN } from './charts.ts';
 import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
@@ -24,6 +25,7 @@ export const EN = {
   ...LISTS_EN,
   ...MERCHANTS_EN,
   ...OVERVIEW_EN,
+  ...CHARTS_EN,
   ...LOGIN_EN,
   ...REPORTS_EN,
   ...ACCOUNTS_EN,
