@@ -128,6 +128,25 @@ describe.each(Object.entries(THEMES))('%s', (theme, options) => {
   );
 });
 
+test('a day of a chart leads to its report by keyboard, and a link jumps over all days', async () => {
+  await using opened = await openBrowser(env.url);
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.viewer);
+  await page.goto(`${env.url}/charts`);
+  const skip = page.getByRole('link', { name: 'Pular o gráfico' }).first();
+  await skip.focus();
+  expect(await skip.boundingBox()).toMatchObject({ x: expect.toSatisfy((x: number) => x > 0) });
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/: Recebido /);
+  await skip.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Ver os números: Recebido e pago');
+  await page.locator('.wide').first().getByRole('link').last().focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${env.url}/reports/${env.today}`);
+});
+
 test('a page that is not accessible is found out, in every theme', async () => {
   await using opened = await openBrowser(env.url, { dark: true });
   const { page } = opened;
@@ -136,7 +155,7 @@ test('a page that is not accessible is found out, in every theme', async () => {
     "document.querySelector('h1, h2').style.color = '#444'; document.querySelector('main').append(document.createElement('select'))",
   );
   const rulesOf = async (rules: 'all' | 'colours') =>
-    (await findViolations(page, 'overview', rules)).map((line) => line.split(' | ')[1]).sort();
+    (await findViolations(page, 'overview', rules)).map((line) => line.split(' | ')[1] ?? '').sort();
   expect(await rulesOf('all')).toEqual(['color-contrast', 'select-name']);
   expect(await rulesOf('colours')).toEqual(['color-contrast']);
 });

@@ -33,9 +33,7 @@ test('the charts of money show each day with its values and a link to its report
   const brazilian = (amount: string): string =>
     `R$ ${amount.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`.replace('R$ -', '-R$ ');
   for (const { at, receipts, balance } of points) {
-    expect(html).toContain(
-      `<a href="/reports?day=${at}" aria-label="${formatted(at)}: Recebido ${brazilian(receipts)}`,
-    );
+    expect(html).toContain(`<a href="/reports/${at}" aria-label="${formatted(at)}: Recebido ${brazilian(receipts)}`);
     expect(html).toContain(`${formatted(at)}: Saldo ${brazilian(balance)}`);
   }
 });

@@ -3,9 +3,9 @@ import type { Chart } from '../../../src/http/console/charts/chart.ts';
 import { renderChart } from '../../../src/http/console/charts/render-chart.ts';
 
 const DAYS: Chart['slots'] = [
-  { label: '19/11', title: '19/11/2026', href: '/reports?day=2026-11-19', values: [100_000n, 30_000n] },
-  { label: '20/11', title: '20/11/2026', href: '/reports?day=2026-11-20', values: [undefined, undefined] },
-  { label: '21/11', title: '21/11/2026', href: '/reports?day=2026-11-21', values: [-50_000n, 0n], isNow: true },
+  { label: '19/11', title: '19/11/2026', href: '/reports/2026-11-19', values: [100_000n, 30_000n] },
+  { label: '20/11', title: '20/11/2026', href: '/reports/2026-11-20', values: [undefined, undefined] },
+  { label: '21/11', title: '21/11/2026', href: '/reports/2026-11-21', values: [-50_000n, 0n], isNow: true },
 ];
 const BARS: Chart = {
   id: 'moved',
@@ -56,7 +56,7 @@ test('every day is a link with its values, and the table repeats all of them', (
   const page = draw(BARS);
   const [, drawing = '', table = ''] = /^(.*)(<details.*)$/s.exec(page) ?? [];
   // once in each of the two drawings
-  expect(count(drawing, /<a href="\/reports\?day=2026-11-1?\d+" aria-label="[^"]*: Recebido [^"]*">/g)).toBe(6);
+  expect(count(drawing, /<a href="\/reports\/2026-11-\d+" aria-label="[^"]*: Recebido [^"]*">/g)).toBe(6);
   expect(count(drawing, /<title>/g)).toBe(6);
   for (const text of ['R$ 1.000,00', 'R$ 300,00', '-R$ 500,00', 'R$ 0,00', 'desconhecido'])
     expect(table).toContain(text);

@@ -13,7 +13,7 @@ export function placeDay(day: Day, today: Day): Place {
   return {
     label: formatDayShort(day),
     title: formatDay(day),
-    href: `/reports?day=${day}`,
+    href: `/reports/${day}`,
     isNow: day === today,
   };
 }

@@ -68,7 +68,7 @@ function renderMoney(points: MoneyPoint[], query: MoneyQuery, today: Day): Html 
   const byHour = {
     title: 'Por hora' as const,
     cell: ({ span, title }: (typeof places)[number]): Html =>
-      html`<a href="/charts/hours?day=${span}${query.platform !== undefined && html`&amp;platform=${encodeURIComponent(query.platform)}`}" aria-label="${title}: ${t('por hora')}">${t('por hora')}</a>`,
+      html`<a href="${addressOf(span, query.platform)}" aria-label="${title}: ${t('por hora')}">${t('por hora')}</a>`,
   };
   return html`${'day' in query && neighbours(query, today)}
 <section><h2>${t('Recebido e pago')}</h2>${renderMoved(places, { slotTitle, columns: slotTitle === 'Dia' ? [byHour] : [] })}</section>
@@ -78,10 +78,12 @@ function renderMoney(points: MoneyPoint[], query: MoneyQuery, today: Day): Html 
 
 /** Links to the day before and after, and to the report of this one. */
 function neighbours({ day, platform }: { day: Day; platform?: string | undefined }, today: Day): Html {
-  const address = (other: Day): string =>
-    `/charts/hours?${new URLSearchParams({ day: other, ...(platform === undefined ? {} : { platform }) }).toString()}`;
   const [before, after] = [addDays(day, -1), addDays(day, 1)];
-  return html`<nav class="pager" aria-label="${t('Dias')}"><a href="${address(before)}" rel="prev">${formatDay(before)}</a>
-${after <= today && html`<a href="${address(after)}" rel="next">${formatDay(after)}</a>`}
-<a href="/reports?day=${day}">${t('Relatório de {day}', { day: formatDay(day) })}</a></nav>`;
+  return html`<nav class="pager" aria-label="${t('Dias')}"><a href="${addressOf(before, platform)}" rel="prev">${formatDay(before)}</a>
+${after <= today && html`<a href="${addressOf(after, platform)}" rel="next">${formatDay(after)}</a>`}
+<a href="/reports/${day}">${t('Relatório de {day}', { day: formatDay(day) })}</a></nav>`;
+}
+
+function addressOf(day: Day, platform: string | undefined): string {
+  return `/charts/hours?${new URLSearchParams({ day, ...(platform === undefined ? {} : { platform }) }).toString()}`;
 }
