@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { EN } from '../../src/http/console/languages/en/catalogue.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
+import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -21,10 +23,10 @@ const DATA = [
   'Beatriz Nogueira de Albuquerque Cavalcanti',
 ];
 /** What programs read, and files. */
-const NO_PAGES = /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/reports\/(?:period|:file)/;
+const NO_PAGES = /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/reports\/period|^\/login\/oidc/;
 const PAGES_MIN = 35;
 /** Pages that are not translated yet. */
-const PENDING = ['/', '/transactions', '/reports'];
+const PENDING = ['/transactions'];
 /** Words that English does not have, and how Portuguese writes amounts and days. */
 const PORTUGUESE =
   /[ãõçáéíóúâêôà]|\b(?:de|da|dos|das|uma?|nenhuma?|ainda|agora|hoje|pelo|pela|para|por|sem|seu)\b|\d\d\/\d\d\/\d{4}|R\$ [\d.]*\d,\d\d\b/i;
@@ -48,11 +50,17 @@ beforeAll(async () => {
   env = await openConsoleEnvironment();
   const { db } = env.context;
   const platform = env.paid.platform ?? '';
-  const book = { platform, day: env.today, actor: 'test' };
-  const opening = await stateOpening(env.context, { ...book, balanceCents: 500_000n });
-  const fee = { ...book, kind: 'fee', amountCents: -123_456n, note: 'fee of November' } as const;
-  const adjustment = await adjustBooks(env.context, fee);
+  const revised = addDays(env.today, -3);
+  const fee = { kind: 'fee', amountCents: -123_456n, note: 'fee of November', platform, actor: 'test' } as const;
+  await makeReport(env.context, revised);
+  await adjustBooks(env.context, { ...fee, day: revised });
+  await makeReport(env.context, revised);
   await makeReport(env.context, env.today);
+  const opening = await stateOpening(env.context, {
+    ...{ platform, day: env.today, actor: 'test', balanceCents: 500_000n },
+  });
+  const adjustment = await adjustBooks(env.context, { ...fee, day: env.today });
+  await countWebhookDays(env.context);
   const mismatch = await db
     .selectFrom('mismatches')
     .select('id')
@@ -70,6 +78,7 @@ beforeAll(async () => {
     '/callbacks/:id': `/callbacks/cb_${callback?.seq}`,
     '/runbooks/:kind': '/runbooks/status_differs',
     '/merchants/:id': `/merchants/${merchant?.id}`,
+    '/reports/:name': `/reports/${revised}?from=1&to=2`,
     '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
     '/balances/openings/:id': `/balances/openings/${opening}`,
   };

@@ -56,12 +56,11 @@ test('a value in a text with markup is escaped, unless it is markup', () => {
 });
 
 /** What templates may say themselves: names and units that both languages write alike, and our own name. */
-const COMMON = /^(?:[\s·,:;()/%–…\d]|HTTP|Confere|webhook|https:|ms|s)*$/;
+const COMMON = /^(?:[\s·,:;()/%–…\d]|HTTP|Confere|webhook|https:|ms|s|r)*$/;
 /** Diacritics, and frequent words, of Portuguese. */
 const PORTUGUESE = /[ãõçáéíóúâêôà]|(?<![\w./-])(?:de|da|dos|das|nenhum|nenhuma|uma|hoje|agora|pelo|pela)(?![\w./-])/i;
 /** Files that are not translated yet. */
-const PENDING =
-  /^(?:overview\/(?:show-overview|render-days-chart)|lists\/list-(?:reports|transactions)|merchants\/render-delivery)\.ts$/;
+const PENDING = /^lists\/list-transactions\.ts$/;
 /** Words that have a table of both languages, or are in their own language on purpose. */
 const OWN_TABLES = ['Operação', 'Administração', 'Português'];
 
@@ -141,7 +140,8 @@ function listTexts(markup: string): string[] {
   const attributes = [...markup.matchAll(/(?:aria-label|title|placeholder|alt)="([^"]*)"/g)].map(
     ([, text = '']) => text,
   );
-  const isAttribute = /^\s*[\w-]+(?:="[^"]*")?/.test(markup) && !markup.includes('<') && /^ /.test(markup);
+  // a part of a tag, or of an address
+  const isAttribute = !markup.includes('<') && /^(?: [\w-]+|&amp;\w+=)/.test(markup);
   const content = isAttribute
     ? ''
     : markup.replace(/<(code|pre|style)\b[^>]*>[\s\S]*?<\/\1>/g, '\0').replace(/<[^>]*>/g, '\0');

@@ -69,5 +69,5 @@ function renderHours({ calendar }: Context, hours: AttemptSlot[]): Html {
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
   return html`${renderAttempts(points, 'Hora')}
-<p class="hint">De uma amostra de até ${SAMPLE_MAX} callbacks por hora.</p>`;
+<p class="hint">${t('De uma amostra de até {n} callbacks por hora.', { n: SAMPLE_MAX })}</p>`;
 }

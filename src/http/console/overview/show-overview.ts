@@ -12,7 +12,7 @@ import { createRouter } from '../../create-router.ts';
 import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { t } from '../languages/translate.ts';
+import { plural, t } from '../languages/translate.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
@@ -25,7 +25,7 @@ import {
   money,
   shortId,
 } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
@@ -78,23 +78,23 @@ export function overviewPage(context: Context): Router {
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
 <div class="figures">${balanceCard(balances, names, canSeePersonalData(response))}<div class="today">${todayCards(moved)}</div></div>
-<section><h2>Últimos dias</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
+<section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
 <div class="columns">
-<section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
-<section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
+<section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
+<section><h2>${t('Webhooks')}</h2>${inboxSummary(context, inbox)}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
-<section><h2>Como os webhooks chegam</h2>${renderWebhookDays(context, lately, shown)}
+<section><h2>${t('Como os webhooks chegam')}</h2>${renderWebhookDays(context, lately, shown)}
 <p><a href="/charts">${t('Todos os gráficos')}</a></p></section>
-<section><h2>Últimas conferências</h2>${runTable(context, runs)}
-<p><a href="/reconciliations">Todas as conferências</a></p></section>`;
-    sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
+<section><h2>${t('Últimas conferências')}</h2>${runTable(context, runs)}
+<p><a href="/reconciliations">${t('Todas as conferências')}</a></p></section>`;
+    sendPage(request, response, { title: t('Visão geral'), body, refreshS: REFRESH_S });
   });
   return router;
 }
 
 function balanceCard(balances: PlatformBalance[], names: ReadonlyMap<string, string>, full: boolean): Html {
   const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
-  return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
+  return html`<section class="figure wide"><h2>${t('Saldo agora')}</h2><p class="big">${money(total)}</p>
 ${table({
   caption: 'Saldo por plataforma',
   rows: balances,
@@ -115,14 +115,12 @@ ${table({
 }
 
 function todayCards(today: DayTotals): Html {
-  const plural = (count: number, one: string, many: string): string =>
-    `${formatCount(count)} ${count === 1 ? one : many}`;
-  return html`<section class="figure"><h2>Recebido hoje</h2><p class="big">${money(today.receipts.cents)}</p>
-<p class="hint">${plural(today.receipts.count, 'recebimento', 'recebimentos')}</p>
-<p class="hint">${formatMoney(today.commissionCents)} de comissões no dia</p></section>
-<section class="figure"><h2>Pago hoje</h2><p class="big">${money(today.payments.cents)}</p>
-<p class="hint">${plural(today.payments.count, 'pagamento', 'pagamentos')}</p>
-<p class="hint">${formatMoney(today.refundsCents)} em devoluções no dia</p></section>`;
+  return html`<section class="figure"><h2>${t('Recebido hoje')}</h2><p class="big">${money(today.receipts.cents)}</p>
+<p class="hint">${plural(today.receipts.count, '{n} recebimento', '{n} recebimentos')}</p>
+<p class="hint">${t('{amount} de comissões no dia', { amount: formatMoney(today.commissionCents) })}</p></section>
+<section class="figure"><h2>${t('Pago hoje')}</h2><p class="big">${money(today.payments.cents)}</p>
+<p class="hint">${plural(today.payments.count, '{n} pagamento', '{n} pagamentos')}</p>
+<p class="hint">${t('{amount} em devoluções no dia', { amount: formatMoney(today.refundsCents) })}</p></section>`;
 }
 
 function mismatchSummary(mismatches: Mismatches): Html {
@@ -146,19 +144,29 @@ function mismatchSummary(mismatches: Mismatches): Html {
 function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInboxCounts>>): Html {
   const { lastAt, pending, quarantined } = inbox;
   return html`<ul class="tally">
-<li><span>Último</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>nenhum ainda</b>`}</li>
-<li><span>Pendentes</span> <a href="/inbox?state=pending"><b>${formatCount(pending)}</b></a></li>
-<li><span>Em quarentena</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
+<li><span>${t('Último')}</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>${t('nenhum ainda')}</b>`}</li>
+<li><span>${t('Pendentes')}</span> <a href="/inbox?state=pending"><b>${formatCount(pending)}</b></a></li>
+<li><span>${t('Em quarentena')}</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
 }
 
 function renderCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
   const since =
     oldestUnproven !== null &&
-    html` O mais antigo sem prova é <b>${formatDay(oldestUnproven)}</b>, há ${formatCount(oldestUnprovenAgeDays)} ${oldestUnprovenAgeDays === 1 ? 'dia' : 'dias'}.`;
-  return html`<p class="hint"><b>${formatCount(proven)} de ${formatCount(days)}</b> ${days === 1 ? 'dia encerrado provado' : 'dias encerrados provados'} por uma leitura completa.${since}</p>`;
+    tHtml(
+      oldestUnprovenAgeDays === 1
+        ? 'O mais antigo sem prova é <b>{day}</b>, há {n} dia.'
+        : 'O mais antigo sem prova é <b>{day}</b>, há {n} dias.',
+      { day: formatDay(oldestUnproven), n: formatCount(oldestUnprovenAgeDays) },
+    );
+  const read = tHtml(
+    days === 1
+      ? '<b>{proven} de {total}</b> dia encerrado provado por uma leitura completa.'
+      : '<b>{proven} de {total}</b> dias encerrados provados por uma leitura completa.',
+    { proven: formatCount(proven), total: formatCount(days) },
+  );
+  return html`<p class="hint">${read} ${since}</p>`;
 }
 
-/** For each day's expected webhooks: how many arrived, how late, and how many are lost. */
 /** What was received and paid, and under each day whether a run has proven it. */
 function renderDays(days: MoneyPoint[], proofs: DayProof[], today: Day): Html {
   const known = new Map(proofs.map((proof) => [proof.day, proof]));

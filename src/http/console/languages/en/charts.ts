@@ -27,7 +27,6 @@ export const CHARTS_EN = {
   'O que foi devolvido já está descontado.': 'What was refunded is subtracted.',
   'Disponível e retido. Sem valor antes do primeiro lançamento, e no que ainda não começou.':
     'Available and held. Without a value before the first entry, and in what has not begun.',
-  'Relatório de {day}': 'Report of {day}',
   Prova: 'Proof',
   provado: 'proven',
   'ainda não provado': 'not proven yet',
@@ -70,7 +69,6 @@ export const CHARTS_EN = {
   'Por hora': 'By hour',
   'por hora': 'by hour',
   'Este dia ainda não começou.': 'This day has not begun.',
-  'O primeiro dia vem depois do último.': 'The first day is after the last.',
   'Escolha no máximo {n} dias.': 'Choose at most {n} days.',
   'Não há lançamento desta plataforma. Escolha uma da lista.': 'This platform has no entry. Choose one of the list.',
 };

@@ -122,6 +122,7 @@ export const MERCHANTS_EN = {
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
+  'De uma amostra de até {n} callbacks por hora.': 'From a sample of up to {n} callbacks per hour.',
   // the page
   'Últimos callbacks': 'Last callbacks',
   'Todos os callbacks deste lojista': 'All callbacks of this merchant',

@@ -73,7 +73,6 @@ export const REPORTS_EN = {
   'um dia': 'one day',
   '{n} dias': '{n} days',
   Recebimentos: 'Receipts',
-  Comissões: 'Commissions',
   Pagamentos: 'Payments',
   Devoluções: 'Refunds',
   'Saldo final': 'Closing balance',
