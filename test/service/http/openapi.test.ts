@@ -142,6 +142,8 @@ async function askRest(): Promise<void> {
   await ask('get', '/api/v1/accounts');
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
+  await ask('get', `/api/v1/reports?platform=${env.paid.platform}`);
+  await ask('get', '/api/v1/reports?platform=none-such', { status: 422 });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}..${env.today}.csv` } });
   const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });

@@ -11,6 +11,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { listReportDays } from '../../../src/reports/serve/list-report-days.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { PT_BR } from '../../../src/reports/texts/texts-pt-br.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import {
@@ -60,24 +61,29 @@ async function readDay(day: Day, platform: string | undefined): Promise<ReadShee
   return await readWorkbook(file);
 }
 
-const RESUMO = {
-  opening: ['Saldo inicial'],
-  receipts: ['+ Recebimentos'],
-  commissions: ['− Comissões sobre recebimentos', '− Comissões sobre pagamentos'],
-  payments: ['− Pagamentos'],
-  refunds: ['− Devoluções feitas', '+ Devoluções recebidas'],
-  adjustments: ['± Ajustes'],
-  closing: ['Saldo final'],
-  held: ['do qual retido'],
+/** The lines of Resumo that each figure adds up. */
+const RESUMO: Record<string, (keyof typeof PT_BR.summary)[]> = {
+  opening: ['opening'],
+  receipts: ['receipts'],
+  commissions: ['commissionIn', 'commissionOut'],
+  payments: ['payments'],
+  refunds: ['refundsMade', 'refundsReceived'],
+  adjustments: ['adjustments'],
+  closing: ['closing'],
+  held: ['held'],
 };
 
 /** The figures as the workbook's Resumo has them, all platforms of that file together. */
 function figuresOf(sheets: ReadSheet[]): Record<string, unknown> {
   const summary = sheetOf(sheets, 'Resumo');
-  const at = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
+  const at = (line: keyof typeof PT_BR.summary): bigint => {
+    const cells = lineOf(summary, PT_BR.summary[line]);
+    expect([line, cells]).toEqual([line, expect.any(Array)]);
+    return centsOf(cells?.filter(Boolean).at(-1));
+  };
   const lines = Object.entries(RESUMO).map(([name, labels]) => [
     name,
-    labels.reduce((sum, label) => sum + at(label), 0n),
+    labels.reduce((sum, line) => sum + at(line), 0n),
   ]);
   const from = summary.rows.findIndex((row) => row[0]?.value === 'Divergências em aberto');
   const to = summary.rows.findIndex((row, index) => index > from && row[0] === null);

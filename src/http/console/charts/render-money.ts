@@ -26,7 +26,7 @@ export function renderMoved<S extends PlacedMoney>(
   { slotTitle, ...more }: Pick<Chart<S & Slot>, 'slotTitle' | 'marks' | 'columns'>,
 ): Html {
   const commissions: TableColumn<S & Slot> = {
-    title: 'Comissões',
+    title: 'Tarifas',
     cell: ({ sums }) => (sums ? money(sums.commissions) : EMPTY_VALUE),
     align: 'end',
   };

@@ -12,7 +12,7 @@ import { DAY_STATE_WORDS, explainDay, sayNoFigures } from './explain-day.ts';
 const TITLES = words({
   opening: 'Saldo inicial',
   receipts: 'Recebimentos',
-  commissions: 'Comissões',
+  commissions: 'Tarifas',
   payments: 'Pagamentos',
   refunds: 'Devoluções',
   adjustments: 'Ajustes',

@@ -18,7 +18,7 @@ export const CHARTS_EN = {
   // money
   Recebido: 'Received',
   Pago: 'Paid',
-  Comissões: 'Commissions',
+  Tarifas: 'Commissions',
   'Recebido e pago': 'Received and paid',
   'Recebido e pago por dia': 'Received and paid by day',
   'Recebido e pago por hora': 'Received and paid by hour',
