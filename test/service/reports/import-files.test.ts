@@ -251,7 +251,7 @@ test.each([
         one['conta débito'] === '3.1.1' ? reais(one.valor) : one['conta crédito'] === '3.1.1' ? -reais(one.valor) : 0n,
       ),
     );
-    expect(commissions).toBe(-(readLine(sheets, '− Comissões sobre recebimentos').get('Total') ?? 0n));
+    expect(commissions).toBe(-(readLine(sheets, '− Tarifas sobre recebimentos').get('Total') ?? 0n));
     const ofB = rows.filter((one) => one['conta crédito'] === '2.1.3.02');
     expect(ofB.length).toBeGreaterThan(5);
     // a hold is no movement between accounts of the chart where both are one
@@ -273,7 +273,7 @@ test('Conta Azul gets a row a category, whose signed values add up to what moved
   const { opening, closing, sheets } = await readBook();
   expect(sum(rows.map((one) => reais(one.Valor)))).toBe((closing.get('Total') ?? 0n) - (opening.get('Total') ?? 0n));
   const fees = sum(rows.filter((one) => one.Categoria === 'Tarifas').map((one) => reais(one.Valor)));
-  const lines = ['− Comissões sobre recebimentos', '− Comissões sobre pagamentos', '± Ajustes'];
+  const lines = ['− Tarifas sobre recebimentos', '− Tarifas sobre pagamentos', '± Ajustes'];
   expect(fees).toBe(sum(lines.map((label) => readLine(sheets, label).get('Total') ?? 0n)));
   expect(rows.every((one) => /^\d\d\/03\/2026$/.test(one['Data de Pagamento'] ?? ''))).toBe(true);
   expect(new Set(rows.map((one) => one['CNPJ/CPF']))).toEqual(new Set(['']));

@@ -117,7 +117,7 @@ ${table({
 function todayCards(today: DayTotals): Html {
   return html`<section class="figure"><h2>${t('Recebido hoje')}</h2><p class="big">${money(today.receipts.cents)}</p>
 <p class="hint">${plural(today.receipts.count, '{n} recebimento', '{n} recebimentos')}</p>
-<p class="hint">${t('{amount} de comissões no dia', { amount: formatMoney(today.commissionCents) })}</p></section>
+<p class="hint">${t('{amount} de tarifas no dia', { amount: formatMoney(today.commissionCents) })}</p></section>
 <section class="figure"><h2>${t('Pago hoje')}</h2><p class="big">${money(today.payments.cents)}</p>
 <p class="hint">${plural(today.payments.count, '{n} pagamento', '{n} pagamentos')}</p>
 <p class="hint">${t('{amount} em devoluções no dia', { amount: formatMoney(today.refundsCents) })}</p></section>`;

@@ -51,7 +51,7 @@ function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],
-    ['Comissão', shown.commission === null ? t('ainda desconhecida') : moneyOf(shown.commission)],
+    ['Tarifa', shown.commission === null ? t('ainda desconhecida') : moneyOf(shown.commission)],
     [shown.operation === 'cashin' ? 'Líquido' : 'Total debitado', moneyOf(shown.net)],
     ['Criada em', moment(context.calendar, shown.created_at)],
     [

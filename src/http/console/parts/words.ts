@@ -71,7 +71,7 @@ export const MERCHANT_STATE_WORDS: Record<string, string> = words({
 
 export const ENTRY_KIND_WORDS: Record<string, string> = words({
   event: 'Lançamento',
-  commission: 'Comissão conhecida depois',
+  commission: 'Tarifa conhecida depois',
   held_at_opening: 'Retido na abertura dos livros',
   opening: 'Saldo inicial',
   adjustment: 'Ajuste',

@@ -8,7 +8,6 @@ export const LABELS_EN = {
   'Até antes de': 'Until before',
   Callback: 'Callback',
   'Chave PIX': 'PIX key',
-  Comissão: 'Commission',
   Conferência: 'Reconciliation',
   conferência: 'reconciliation',
   'Criada em': 'Created at',

@@ -61,7 +61,7 @@ export const OVERVIEW_EN = {
   'Recebido hoje': 'Received today',
   '{n} recebimento': '{n} receipt',
   '{n} recebimentos': '{n} receipts',
-  '{amount} de comissões no dia': '{amount} of commissions today',
+  '{amount} de tarifas no dia': '{amount} of commissions today',
   'Pago hoje': 'Paid today',
   '{n} pagamento': '{n} payment',
   '{n} pagamentos': '{n} payments',

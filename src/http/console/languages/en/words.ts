@@ -48,7 +48,7 @@ export const WORDS_EN = {
   'o razão não tem o evento': 'the ledger does not have the event',
   // entries
   Lançamento: 'Entry',
-  'Comissão conhecida depois': 'Commission learnt later',
+  'Tarifa conhecida depois': 'Commission learnt later',
   'Retido na abertura dos livros': 'Held when the books opened',
   'Saldo inicial': 'Opening balance',
   Ajuste: 'Adjustment',
