@@ -42,7 +42,7 @@ export type Chart<S extends Slot = Slot> = {
   marks?: { proven: string; open: string };
 };
 
-/** What is drawn of a chart, whatever its table has besides. */
+/** What is drawn of a chart: all but the further columns of its table. */
 export type Drawing = Omit<Chart, 'columns'>;
 
 /** Whether no value of a slot is known. */

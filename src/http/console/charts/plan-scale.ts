@@ -38,7 +38,7 @@ export function planScale(values: readonly bigint[], unit: Unit, form: Form): Sc
   return { low, high, step, ticks };
 }
 
-/** The distance of a value from the low end, on an axis of so many pixels: with one decimal, between 0 and `length`. */
+/** The distance of a value from the low end, on an axis of `length` pixels: with one decimal, between 0 and `length`. */
 export function toPixels(value: bigint, { low, high }: Scale, length: number): number {
   const tenths = ((value - low) * BigInt(length * 10)) / (high - low);
   return Math.min(Math.max(Number(tenths) / 10, 0), length);
