@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
-import { hashDocument, indexName } from '../../database/keys/index-person.ts';
+import { type CompiledQuery, sql } from 'kysely';
+import { hashDocument } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { isStatementTimeout, READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
@@ -12,9 +12,13 @@ import { TEXT_BYTES_MAX, type TextField, truncateText } from '../../domain/field
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
+import { findCandidates } from './find-candidates.ts';
 
-export type TransactionQuery = {
+/** What a transaction must match. */
+export type SearchTerms = {
   id?: string | undefined;
+  /** The beginning of an id, in the ledger's spelling. */
+  idPrefix?: string | undefined;
   reference?: string | undefined;
   extra?: string | undefined;
   e2eId?: string | undefined;
@@ -27,6 +31,13 @@ export type TransactionQuery = {
   operation?: string | undefined;
   /** `none`: without a platform. */
   platform?: string | undefined;
+  /** The id of a merchant who gets callbacks about it. */
+  merchant?: string | undefined;
+};
+
+export type TransactionQuery = SearchTerms & {
+  /** Further terms, one of which must match. A search runs for each; an empty list finds nothing. */
+  anyOf?: readonly SearchTerms[] | undefined;
   /** Days of the provider's calendar, both included. */
   from?: Day | undefined;
   to?: Day | undefined;
@@ -41,8 +52,6 @@ export type SearchCursor = { wall: string; seq: number };
 
 /** The server ends a longer search, and the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
-/** Up to this many transactions of a name are sorted at once; for a more frequent name, the newest are scanned. */
-const NAME_ROWS_MAX = 5_000;
 
 /**
  * Returns matching transactions, newest first by the wall clock that `by` names, in keyset pages.
@@ -54,11 +63,7 @@ export async function searchTransactions(
   query: TransactionQuery,
 ): Promise<{ transactions: LedgerTransaction[]; next: SearchCursor | undefined }> {
   try {
-    let rows = await run(db, await buildSearch(db, keys, query));
-    if (rows.length === 0 && query.extra !== undefined) {
-      // a withheld extra of a forgotten person is stored as the keyed hash of its hash
-      rows = await run(db, await buildSearch(db, keys, query, { withheld: true }));
-    }
+    const rows = await readAny(db, keys, query);
     const shown = rows.slice(0, query.limit);
     const last = rows.length > query.limit ? shown.at(-1) : undefined;
     return {
@@ -71,15 +76,49 @@ export async function searchTransactions(
   }
 }
 
+/** Reads the first rows of each alternative, in order, without repetition: one more than the page shows. */
+async function readAny(db: Reader, keys: Keys, query: TransactionQuery): Promise<TransactionRow[]> {
+  const { anyOf, ...base } = query;
+  if (anyOf === undefined) return await readRows(db, keys, base);
+  const found = new Map<number, TransactionRow>();
+  for (const terms of anyOf) {
+    const both = intersect(base, terms);
+    for (const row of both ? await readRows(db, keys, both) : []) found.set(row.seq, row);
+  }
+  const wallOf = (row: TransactionRow) => (query.by === 'created' ? row.created_wall : row.status_wall);
+  const newestFirst = (a: TransactionRow, b: TransactionRow) =>
+    wallOf(a) === wallOf(b) ? b.seq - a.seq : wallOf(a) < wallOf(b) ? 1 : -1;
+  return [...found.values()].toSorted(newestFirst).slice(0, query.limit + 1);
+}
+
+/** @returns undefined where a term differs in the two: nothing matches both. */
+export function intersect(base: TransactionQuery, terms: SearchTerms): TransactionQuery | undefined {
+  const names = Object.keys(terms) as (keyof SearchTerms)[];
+  const differs = names.some((name) => base[name] !== undefined && base[name] !== terms[name]);
+  return differs ? undefined : { ...base, ...terms };
+}
+
+async function readRows(db: Reader, keys: Keys, query: TransactionQuery): Promise<TransactionRow[]> {
+  const rows = await runLimited<TransactionRow>(db, await buildSearch(db, keys, query));
+  if (rows.length > 0 || query.extra === undefined) return rows;
+  // a withheld extra of a forgotten person is stored as the keyed hash of its hash
+  return await runLimited<TransactionRow>(db, await buildSearch(db, keys, query, { withheld: true }));
+}
+
 /** Builds the statement of a search; exported so that a test can explain it. */
-export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuery, { withheld = false } = {}) {
-  const named = query.name === undefined ? undefined : await findNamed(db, indexName(query.name));
+export async function buildSearch(
+  db: Reader,
+  keys: Keys,
+  query: TransactionQuery,
+  { withheld = false, ms = SEARCH_MS_MAX } = {},
+) {
+  const candidates = await findCandidates(db, query);
   // null and literal `none` are ordered separately in the index: match both only if some transaction has the literal
   const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db));
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
   // MySQL accepts a hint only directly after SELECT
-  let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`));
+  let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${ms}) */`));
   for (const { column, value } of filters) {
     // The leading column is written as a range of one value and ordered first: each index ends in wall clock and row
     // number, so it returns a page in order. For an equality, MariaDB reads every equal row and compares the days row
@@ -93,13 +132,12 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
   }
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
-  if (named?.seqs) return select.where('transactions.seq', 'in', named.seqs.length > 0 ? named.seqs : [0]);
-  if (!named) return select;
-  // in this join order: scan from the newest transaction and compare names until the page is full
-  return select
-    .modifyFront(sql`STRAIGHT_JOIN`)
-    .where('parties.name_folded', '>=', named.from)
-    .where('parties.name_folded', '<', named.end);
+  for (const { seqs, condition, ofParty } of candidates) {
+    if (seqs) select = select.where('transactions.seq', 'in', seqs.length > 0 ? seqs : [0]);
+    // in this join order: scan from the newest transaction and compare names until the page is full
+    else select = (ofParty ? select.modifyFront(sql`STRAIGHT_JOIN`) : select).where(condition);
+  }
+  return select;
 }
 
 /** Whether a transaction's platform is literally `none`. */
@@ -180,30 +218,18 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
   return select;
 }
 
-type Named = { from: Buffer; end: Buffer; seqs: number[] | undefined };
-
-/** Reads the transactions of a rare name from the index of names, which has another order than the page. */
-async function findNamed(db: Reader, from: Buffer): Promise<Named> {
-  // 0xff is above every byte of UTF-8
-  const end = Buffer.concat([from, Buffer.from([0xff])]);
-  const rows = await db
-    .selectFrom('parties')
-    .select('transaction_seq')
-    .where('name_folded', '>=', from)
-    .where('name_folded', '<', end)
-    .limit(NAME_ROWS_MAX + 1)
-    .execute();
-  return { from, end, seqs: rows.length > NAME_ROWS_MAX ? undefined : rows.map((row) => row.transaction_seq) };
-}
-
 /** Runs a search with a time limit. Each server reads its own hint and treats the other's as a comment. */
-async function run(db: Reader, select: Awaited<ReturnType<typeof buildSearch>>): Promise<TransactionRow[]> {
+export async function runLimited<Row>(
+  db: Reader,
+  select: { compile(): CompiledQuery },
+  ms = SEARCH_MS_MAX,
+): Promise<Row[]> {
   const hinted = select.compile();
   const statement = {
     ...hinted,
-    sql: `/*M! SET STATEMENT max_statement_time=${SEARCH_MS_MAX / 1000} FOR */ ${hinted.sql}`,
+    sql: `/*M! SET STATEMENT max_statement_time=${ms / 1000} FOR */ ${hinted.sql}`,
   };
-  return (await db.getExecutor().executeQuery<TransactionRow>(statement)).rows;
+  return (await db.getExecutor().executeQuery<Row>(statement)).rows;
 }
 
 function tooWide(query: TransactionQuery): ConfereError {

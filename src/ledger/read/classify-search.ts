@@ -1,0 +1,139 @@
+/**
+ * What a text in the search box may mean. A text can have several readings: `1234` is a reference, an extra, the beginning
+ * of an id, and an amount. All of them are searched for, and the page lists them. Pure.
+ */
+import { type Day, isDay } from '../../domain/calendar.ts';
+import { parseE2eId } from '../../domain/e2e-id.ts';
+import { AMOUNT_CENTS_MAX, parseAmount } from '../../domain/money.ts';
+import { isValidDocument } from '../../domain/person/find-documents.ts';
+import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
+
+export const SEARCH_KINDS = ['id', 'e2e_id', 'reference', 'extra', 'document', 'name', 'amount', 'day'] as const;
+export type SearchKind = (typeof SEARCH_KINDS)[number];
+
+export type Reading =
+  /** `id`: an id or its beginning, in lower case. `document`: in any spelling. `name`: its beginning. */
+  | { kind: 'id' | 'e2e_id' | 'reference' | 'extra' | 'document' | 'name'; text: string }
+  /** A negative amount is money that leaves: the amount of a cashout. */
+  | { kind: 'amount'; cents: bigint; operation?: 'cashout' }
+  | { kind: 'day'; day: Day };
+
+/** Why a text has no reading. */
+export type SearchFault = 'too_long' | 'no_such_day' | 'no_amount' | 'amount_too_large';
+
+export type Classified = { readings: Reading[]; fault?: SearchFault };
+
+export const SEARCH_CHARS_MAX = 512;
+const NAME_CHARS_MIN = 2;
+/** A longer number without a comma is no amount: it is a document, a phone or an order. */
+const BARE_AMOUNT_DIGITS_MAX = 9;
+
+const LOCAL_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
+const CURRENCY = /^(-?)\s*R\$\s*(-?)(.*)$/i;
+const GROUPED = /^(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d{1,2})?$/;
+const DECIMAL = /^\d+\.\d{2}$/;
+/** A UUID, or what it begins with. */
+const ID = /^[0-9a-f]{4,8}(?:(?<=[0-9a-f]{8})-[0-9a-f-]{0,27})?$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const E2E_ID = /^[ED][0-9A-Za-z]{31}$/;
+const DOCUMENT = /^[\d.\-/\s]+$/;
+const CNPJ = /^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/i;
+const LETTERS = /\p{L}\p{M}*.*\p{L}/u;
+const DOCUMENT_LENGTHS: readonly number[] = [11, 14];
+
+/** Returns the readings of a text, the most specific first; none for a blank text. */
+export function classifySearch(typed: string): Classified {
+  const text = typed
+    .replace(/\s+/gu, ' ')
+    .replace(/^\u2212/, '-')
+    .trim();
+  if (text === '') return { readings: [] };
+  if (text.length > SEARCH_CHARS_MAX) return { readings: [], fault: 'too_long' };
+  return readDay(text) ?? readAmount(text) ?? { readings: listTextReadings(text) };
+}
+
+/** The reading of a text that has the form of a day; undefined for another text. */
+function readDay(text: string): Classified | undefined {
+  const [, day = '', month = '', year] = LOCAL_DAY.exec(text) ?? [];
+  const iso = year === undefined ? text : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if (year === undefined && !ISO_DAY.test(text)) return undefined;
+  return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
+}
+
+/** The reading of a text that can only be an amount: it has a currency, a comma or a sign. Undefined for another text. */
+function readAmount(text: string): Classified | undefined {
+  const [, before = '', after = '', rest] = CURRENCY.exec(text) ?? [];
+  const hasCurrency = rest !== undefined;
+  const [, sign, digits = ''] = hasCurrency ? [text, before || after, rest.trim()] : (/^(-?)(.*)$/.exec(text) ?? []);
+  if (!GROUPED.test(digits) && !DECIMAL.test(digits))
+    return hasCurrency ? { readings: [], fault: 'no_amount' } : undefined;
+  if (!hasCurrency && !digits.includes(',') && (!sign || !isShort(digits))) return undefined;
+  const cents = parseDigits(digits);
+  if (cents === undefined) return { readings: [], fault: 'amount_too_large' };
+  return { readings: [{ kind: 'amount', cents, ...(sign === '-' ? { operation: 'cashout' } : {}) }] };
+}
+
+function isShort(text: string): boolean {
+  return text.replace(/\D/g, '').length <= BARE_AMOUNT_DIGITS_MAX;
+}
+
+/** @returns undefined for an amount above AMOUNT_CENTS_MAX. */
+function parseDigits(digits: string): bigint | undefined {
+  const plain = DECIMAL.test(digits) ? digits : digits.replaceAll('.', '').replace(',', '.');
+  const cents = parseAmount(plain.replace(/^0+(?=\d)/, ''));
+  return cents !== undefined && cents <= AMOUNT_CENTS_MAX ? cents : undefined;
+}
+
+/** The readings of a text that is neither a day nor surely an amount. Any text may be a reference or an extra. */
+function listTextReadings(text: string): Reading[] {
+  const readings: Reading[] = [];
+  // a shorter beginning than four digits is shared by thousands of transactions
+  if (ID.test(text)) readings.push({ kind: 'id', text: text.toLowerCase() });
+  if (E2E_ID.test(text)) readings.push({ kind: 'e2e_id', text });
+  readings.push({ kind: 'reference', text }, { kind: 'extra', text });
+  if (isDocument(text)) readings.push({ kind: 'document', text });
+  if (isName(text)) readings.push({ kind: 'name', text });
+  const cents = isShort(text) && (GROUPED.test(text) || DECIMAL.test(text)) ? parseDigits(text) : undefined;
+  if (cents !== undefined) readings.push({ kind: 'amount', cents });
+  return readings;
+}
+
+/** Digits of a CPF's or CNPJ's length; with letters, only what is written or checks as a CNPJ. */
+function isDocument(text: string): boolean {
+  const plain = normalizeDocument(text) ?? '';
+  if (!DOCUMENT_LENGTHS.includes(plain.length)) return false;
+  return DOCUMENT.test(text) || (CNPJ.test(text) && (text.includes('/') || isValidDocument(plain)));
+}
+
+/** Text with two letters or more. A word with a digit in it is a code, several words can be a company. */
+function isName(text: string): boolean {
+  if (!LETTERS.test(text) || foldName(text).length < NAME_CHARS_MIN) return false;
+  return !/\d/.test(text) || (text.includes(' ') && /^[\p{L}\p{M}\p{N}\s.,&'’()/-]+$/u.test(text));
+}
+
+/**
+ * Whether a text of the box can stand in an address: a day, an amount, a random id or its beginning. Any other text may
+ * hold a name or a document, and addresses are stored by browsers and proxies.
+ */
+export function namesNobody(typed: string): boolean {
+  const text = typed.trim();
+  if (UUID.test(text)) return true;
+  if (parseE2eId(text) !== undefined) return !SIX_DIGITS.test(text.slice(-E2E_OWN_CHARS));
+  const [reading, ...others] = classifySearch(text).readings;
+  if (reading === undefined || others.length > 0)
+    return isBeginningOfId(text) && !SIX_DIGITS.test(text.replaceAll('-', ''));
+  const isPlain = reading.kind === 'day' || reading.kind === 'amount';
+  return isPlain && text.replace(/\D/g, '').length < CPF_DIGITS;
+}
+
+const CPF_DIGITS = 11;
+const ID_PLAIN_CHARS_MIN = 8;
+const E2E_OWN_CHARS = 11;
+/** As many as a masked CPF shows. */
+const SIX_DIGITS = /\d{6}/;
+
+/** Eight hexadecimal digits and what may follow them in a UUID, with a letter and a digit: no number and no name. */
+function isBeginningOfId(text: string): boolean {
+  return ID.test(text) && text.length >= ID_PLAIN_CHARS_MIN && /[a-f]/i.test(text) && /\d/.test(text);
+}

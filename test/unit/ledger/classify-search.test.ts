@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { classifySearch, namesNobody } from '../../../src/ledger/read/classify-search.ts';
+
+/** `reference extra amount:123400`: the readings of a text, or its fault. */
+function read(text: string): string {
+  const { readings, fault } = classifySearch(text);
+  const words = readings.map((one) => {
+    if (one.kind === 'amount') return `amount:${one.operation ? `${one.operation}:` : ''}${one.cents}`;
+    return one.kind === 'day' ? `day:${one.day}` : one.kind;
+  });
+  return [...words, ...(fault ? [`fault:${fault}`] : [])].join(' ');
+}
+
+const UUID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+
+describe('the search box', () => {
+  it.each([
+    ['', ''],
+    ['   ', ''],
+    ['22/11/2026', 'day:2026-11-22'],
+    [' 2026-11-22 ', 'day:2026-11-22'],
+    ['2/1/2026', 'day:2026-01-02'],
+    ['31/02/2026', 'fault:no_such_day'],
+    ['2026-13-01', 'fault:no_such_day'],
+    ['R$ 1.234,56', 'amount:123456'],
+    ['R$\u00a01.234,56', 'amount:123456'],
+    ['r$1234', 'amount:123400'],
+    ['1234,56', 'amount:123456'],
+    ['1.234,5', 'amount:123450'],
+    ['0,07', 'amount:7'],
+    ['007,50', 'amount:750'],
+    ['-10,00', 'amount:cashout:1000'],
+    ['\u221210,00', 'amount:cashout:1000'],
+    ['-R$ 10,00', 'amount:cashout:1000'],
+    ['R$ -10', 'amount:cashout:1000'],
+    ['R$ 12,345', 'fault:no_amount'],
+    ['R$ dez', 'fault:no_amount'],
+    ['R$ 99999999999999999', 'fault:amount_too_large'],
+    // without a currency, a comma or a sign it is also anything else
+    ['1.234', 'reference extra amount:123400'],
+    ['10.50', 'reference extra amount:1050'],
+    ['1234', 'id reference extra amount:123400'],
+    ['12', 'reference extra amount:1200'],
+    ['1,234', 'reference extra'],
+    [UUID, 'id reference extra'],
+    [UUID.toUpperCase(), 'id reference extra'],
+    ['6f9619ff', 'id reference extra'],
+    ['6f9619ff-8b86', 'id reference extra'],
+    ['6f9', 'reference extra'],
+    ['E12345678202611201234abcdef12345', 'e2e_id reference extra'],
+    ['D12345678202611201234abcdef12345', 'e2e_id reference extra'],
+    ['123.456.789-09', 'reference extra document'],
+    ['12345678909', 'reference extra document'],
+    ['123 456 789 09', 'reference extra document'],
+    ['11.222.333/0001-81', 'reference extra document'],
+    ['12.ABC.345/01DE-35', 'reference extra document'],
+    ['12ABC34501DE35', 'reference extra document'],
+    ['ABCDEFGHIJKL12', 'reference extra'],
+    ['+5511987654321', 'reference extra'],
+    ['5511987654321', 'reference extra'],
+    ['6f9619ff8b', 'reference extra'],
+    ['pedido-77', 'reference extra'],
+    ['Maria', 'reference extra name'],
+    ['João Conceição', 'reference extra name'],
+    ["d'Ávila & Filhos", 'reference extra name'],
+    ['Loja 24h do Centro', 'reference extra name'],
+    ['pedido 77', 'reference extra name'],
+    ['{"loja":2}', 'reference extra'],
+    ['x', 'reference extra'],
+    ['cafe', 'id reference extra name'],
+    ['a'.repeat(513), 'fault:too_long'],
+  ])('reads %j as: %s', (text, readings) => {
+    expect(read(text)).toBe(readings);
+  });
+
+  it('keeps what was typed, but for outer spaces, and an id in lower case', () => {
+    expect(classifySearch(`  ${UUID.toUpperCase()} `).readings).toEqual([
+      { kind: 'id', text: UUID },
+      { kind: 'reference', text: UUID.toUpperCase() },
+      { kind: 'extra', text: UUID.toUpperCase() },
+    ]);
+  });
+
+  it.each([
+    ['22/11/2026', true],
+    ['R$ 1.234,56', true],
+    ['-10,00', true],
+    [UUID, true],
+    ['6f9619ff', true],
+    ['6f9619ff-8b', true],
+    ['E12345678202611201234abcdef12345', true],
+    // the last eleven characters may be a document
+    ['E1234567820261120123412345678909', false],
+    ['12345678909', false],
+    ['123.456.789,09', false],
+    ['123.456.789-09', false],
+    ['22453832-301', false],
+    ['224538ab', false],
+    ['Maria', false],
+    ['decade', false],
+    ['pedido-77', false],
+    ['1234', false],
+    ['', false],
+    ['31/02/2026', false],
+  ])('says whether %j can stand in an address: %s', (text, expected) => {
+    expect(namesNobody(text)).toBe(expected);
+  });
+});
