@@ -31,6 +31,7 @@ export async function audit(context: Pick<Context, 'db' | 'clock'>, done: Audite
 /** The reads whose `detail` names the transactions that they showed. */
 export const SHOWING_ACTIONS = [
   'transactions.list',
+  'transactions.export',
   'mismatches.list',
   'mismatches.show',
   'webhooks.show',

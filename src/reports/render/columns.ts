@@ -38,7 +38,11 @@ export type PaymentRow = { movement: Movement; commissionCents: bigint };
 
 type Get<Row, Value> = (row: Row, rendering: RenderContext) => Value;
 
-function text<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row, string | null>): ReportColumn<Row> {
+export function text<Row>(
+  name: ReportColumn<Row>['name'],
+  width: number,
+  get: Get<Row, string | null>,
+): ReportColumn<Row> {
   return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering) }) };
 }
 
@@ -47,11 +51,11 @@ function lines<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row
   return { name, width, type: 'text', wraps: true, cell };
 }
 
-function moment<Row>(name: ReportColumn<Row>['name'], get: Get<Row, WallTime | null>): ReportColumn<Row> {
+export function moment<Row>(name: ReportColumn<Row>['name'], get: Get<Row, WallTime | null>): ReportColumn<Row> {
   return { name, width: 20, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
 }
 
-function money<Row>(
+export function money<Row>(
   name: ReportColumn<Row>['name'],
   get: (row: Row) => bigint | null,
   totals?: 'totals',
@@ -154,8 +158,8 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
   money('amount', (row) => row.amountCents),
-  lines('expected', 34, (row, { texts }) => describeEvidence(parse(row.expected), texts)),
-  lines('actual', 34, (row, { texts }) => describeEvidence(parse(row.actual), texts)),
+  lines('expected', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.expected), texts, platformNames)),
+  lines('actual', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.actual), texts, platformNames)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
   lines('note', 30, (row) => row.note),

@@ -8,11 +8,25 @@ const DECIMAL = /^-?\d+\.\d\d$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 
-/** Describes a whole evidence in one line, as `valor: 10,00; operação: entrada`; null for no evidence. */
-export function describeEvidence(value: unknown, texts: Texts): string | null {
+/**
+ * Describes a whole evidence in one line, as `valor: 10,00; operação: entrada`; null for no evidence.
+ * @param platformNames by id: a platform with a name shows both.
+ */
+export function describeEvidence(
+  value: unknown,
+  texts: Texts,
+  platformNames: ReadonlyMap<string, string> = new Map(),
+): string | null {
   if (value === null || value === undefined) return null;
   const fields = Object.entries(listEvidence(value));
-  return fields.map(([name, one]) => describeField(name, one, texts)).join('; ');
+  const named = fields.map(([name, one]) => [name, name === 'platform' ? addName(one, platformNames) : one] as const);
+  return named.map(([name, one]) => describeField(name, one, texts)).join('; ');
+}
+
+function addName(platform: unknown, platformNames: ReadonlyMap<string, string>): unknown {
+  if (typeof platform !== 'string') return platform;
+  const name = platformNames.get(platform);
+  return name === undefined ? platform : `${name} (${platform})`;
 }
 
 /** The fields of an evidence; a value that is no object has no name. */

@@ -1,7 +1,7 @@
 import { formatAmount } from '../../../domain/money.ts';
 import { formatDay, formatMoment } from '../../texts/texts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
-import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS, type StatementRow } from '../columns.ts';
+import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS } from '../columns.ts';
 import { openTextFile, type TextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 
@@ -20,18 +20,15 @@ export async function openCsv({ signal, rendering: named }: FormatWork, path: st
   };
 }
 
+type Sink = Pick<TextFile, 'add'>;
+
 /** Writes the header of the CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
-export function startCsv(file: TextFile, columns: ReportColumn<StatementRow>[], rendering: RenderContext): void {
+export function startCsv<Row>(file: Sink, columns: ReportColumn<Row>[], rendering: RenderContext): void {
   const names = columns.map((column) => escapeCsvField(rendering.texts.columns[column.name]));
   file.add(`${BOM}${names.join(';')}${LINE_END}`);
 }
 
-export function addCsvRow(
-  file: TextFile,
-  columns: ReportColumn<StatementRow>[],
-  row: StatementRow,
-  rendering: RenderContext,
-): void {
+export function addCsvRow<Row>(file: Sink, columns: ReportColumn<Row>[], row: Row, rendering: RenderContext): void {
   let line = '';
   for (let index = 0; index < columns.length; index++) {
     if (index > 0) line += ';';

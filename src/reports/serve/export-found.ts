@@ -1,0 +1,179 @@
+/** Writes transactions that a search found, as CSV or as a workbook. Nothing of it is stored. */
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { parseSum } from '../../domain/money.ts';
+import { maskDocument } from '../../domain/person/mask-person.ts';
+import type { LedgerTransaction, PresentedTransaction } from '../../domain/present-transaction.ts';
+import { VERSION } from '../../domain/version.ts';
+import { type Locale, ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
+import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
+import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
+import { openTable } from '../render/open-table.ts';
+import { reportsDirectory } from '../revisions/make-report.ts';
+import { withDrafts } from '../revisions/publish-drafts.ts';
+import { describeCode, fill, formatLocalCount, formatMoment, textsOf } from '../texts/texts.ts';
+import { writeWorkbook } from '../xlsx/write-workbook.ts';
+import { buildOnce } from './build-once.ts';
+
+/** An export has the newest rows up to this number. Each of them is in the audit by its id. */
+export const EXPORT_ROWS_MAX = 20_000;
+export const EXPORT_FORMATS = ['csv', 'xlsx'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** A transaction as the reader may see it, and the ledger's own. */
+export type FoundRow = { shown: PresentedTransaction; of: LedgerTransaction };
+
+export type FoundExport = {
+  pages: AsyncIterable<FoundRow[]>;
+  /** More rows match than the file has. */
+  isCut: boolean;
+  /** For a reader without the right to see personal data: the rows are masked. */
+  masked: boolean;
+  /** Names of platforms as the reader may see them. */
+  platformNames: ReadonlyMap<string, string>;
+  signal: AbortSignal;
+};
+
+const WORDS: Record<Locale, { title: string; made: string; cut: string }> = {
+  'pt-BR': {
+    title: 'Transações',
+    made: 'Busca de {at}, relógio do provedor ({zone}).',
+    cut: ' As {max} mais novas: há mais.',
+  },
+  en: {
+    title: 'Transactions',
+    made: 'Search of {at}, provider clock ({zone}).',
+    cut: ' The newest {max}: there are more.',
+  },
+};
+
+function listColumns({ config }: Context, masked: boolean): ReportColumn<FoundRow>[] {
+  // masked rows hold masked documents
+  const document = ({ shown }: FoundRow) =>
+    masked || config.REPORT_FULL_DOCUMENTS ? shown.document : maskDocument(shown.document);
+  const cents = (amount: string | null) => (amount === null ? null : (parseSum(amount) ?? null));
+  return [
+    text('id', 38, ({ shown }) => shown.id),
+    moment('createdAt', ({ of }) => of.createdWall),
+    text('operation', 11, ({ shown }, { texts }) => describeCode(texts.operations, shown.operation)),
+    text('status', 17, ({ shown }, { texts }) => describeCode(texts.statuses, shown.status)),
+    moment('since', ({ of }) => of.statusWall),
+    money('amount', ({ shown }) => cents(shown.amount), 'totals'),
+    money('commission', ({ shown }) => cents(shown.commission), 'totals'),
+    text('platform', 44, ({ shown }, { platformNames }) => spellPlatform(shown.platform, platformNames)),
+    text('reference', 24, ({ shown }) => shown.reference),
+    text('extra', 36, ({ shown }) => shown.extra),
+    text('e2e', 38, ({ shown }) => shown.e2e_id),
+    text('name', 36, ({ shown, of }, { texts }) => (of.forgotten ? texts.forgotten : shown.name)),
+    text('document', 18, (row, { texts }) => (row.of.forgotten ? texts.forgotten : document(row))),
+  ];
+}
+
+function spellPlatform(platform: string | null, names: ReadonlyMap<string, string>): string | null {
+  const name = names.get(platform ?? '');
+  return name === undefined ? platform : `${name} (${platform})`;
+}
+
+function renderingOf({ config, calendar }: Context, platformNames: ReadonlyMap<string, string>): RenderContext {
+  return {
+    texts: textsOf(config.REPORT_LOCALE),
+    fullDocuments: config.REPORT_FULL_DOCUMENTS,
+    toWall: (instant) => calendar.toWallTime(instant),
+    platformNames,
+  };
+}
+
+/** `confere-transacoes-20261123-093000.csv`; a mask and a limit are part of the name. */
+export function nameFoundFile(
+  { clock, calendar }: Context,
+  { isCut, masked }: Pick<FoundExport, 'isCut' | 'masked'>,
+  format: ExportFormat,
+): string {
+  const at = calendar.toWallTime(clock.now()).replace(/[-:]/g, '').replace(' ', '-');
+  const parts = [
+    'confere-transacoes',
+    at,
+    ...(isCut ? [`${EXPORT_ROWS_MAX}-mais-novas`] : []),
+    ...(masked ? ['masked'] : []),
+  ];
+  return `${parts.join('-')}.${format}`;
+}
+
+/** Yields the text of the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF. */
+export async function* renderFoundCsv(context: Context, wanted: FoundExport): AsyncGenerator<string, void, undefined> {
+  const columns = listColumns(context, wanted.masked);
+  // other programs know a platform by its id
+  const rendering = renderingOf(context, new Map());
+  let chunk = '';
+  const sink = {
+    add(more: string): void {
+      chunk += more;
+    },
+  };
+  startCsv(sink, columns, rendering);
+  for await (const rows of wanted.pages) {
+    for (const row of rows) addCsvRow(sink, columns, row, rendering);
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}
+
+/** Writes a workbook with one sheet and passes its file to `use`; then the file is deleted. */
+export async function writeFoundWorkbook(
+  context: Context,
+  wanted: FoundExport,
+  use: (file: string) => Promise<void>,
+): Promise<void> {
+  const id = randomUUID();
+  await withDrafts(reportsDirectory(context), id, async (directory) => {
+    const file = path.join(directory, 'found.xlsx');
+    await buildOnce(context, `found ${id}`, () => writeSheets(context, wanted, file));
+    await use(file);
+  });
+}
+
+async function writeSheets(context: Context, wanted: FoundExport, file: string): Promise<void> {
+  const { config, calendar, clock } = context;
+  const rendering = renderingOf(context, wanted.platformNames);
+  const madeAt = clock.now();
+  const words = WORDS[config.REPORT_LOCALE];
+  const at = formatMoment(calendar.toWallTime(madeAt));
+  const cut = wanted.isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
+  const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
+  const factory = createFactory(path.dirname(file), wanted.signal, `Confere · ${at}`);
+  const columns = listColumns(context, wanted.masked);
+  const table = openTable(factory, { title: words.title, note, columns }, rendering);
+  for await (const rows of wanted.pages) {
+    wanted.signal.throwIfAborted();
+    for (const row of rows) table.add(row);
+    await table.drain();
+  }
+  const { sheets } = await table.end();
+  const properties = {
+    title: words.title,
+    subject: '',
+    keywords: 'confere',
+    description: note,
+    version: VERSION,
+    madeAt,
+  };
+  await writeWorkbook(file, sheets, properties, factory.scratch);
+}
+
+function createFactory(directory: string, signal: AbortSignal, footer: string) {
+  let files = 0;
+  const next = (): string => path.join(directory, `part-${files++}`);
+  let sheets = 0;
+  return {
+    subtitle: '',
+    footer,
+    rowsPerSheetMax: ROWS_PER_SHEET_MAX,
+    next() {
+      const index = sheets++;
+      return { name: `xl/worksheets/sheet${index + 1}.xml`, file: next(), signal, index };
+    },
+    scratch: () => ({ file: next(), signal }),
+  };
+}
