@@ -52,6 +52,8 @@ beforeAll(async () => {
     ['runbook', '/runbooks/status_differs', 'O provedor contradiz a história'],
     ['runbooks', '/runbooks?lang=en', 'Runbooks'],
     ['transactions', '/transactions', 'Transações'],
+    ['transactions-found', `/transactions?q=R%24+1.234%2C56&status=paid&platform=${env.paid.platform}`, 'Transações'],
+    ['transactions-ambiguous', `/transactions?q=${env.paid.id.slice(0, 8)}`, 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['balances', '/balances', 'Saldos'],
@@ -201,9 +203,9 @@ test('a missing item and an invalid filter are answered with pages', async () =>
     ['/inbox/wh_00000000000000000000000000000000', 404, 'Não encontrado'],
     ['/reports/2026-13-40-r1.xlsx', 404, 'Não encontrado'],
     ['/callbacks/cb_999999', 404, 'Não encontrado'],
-    ['/mismatches?kind=nonsense', 422, 'Pedido inválido'],
+    ['/mismatches?kind=nonsense', 422, 'Divergências'],
     ['/transactions?cursor=nonsense', 422, 'Pedido inválido'],
-    ['/transactions?from=2026-02-30', 422, 'Pedido inválido'],
+    ['/transactions?from=2026-02-30', 422, 'Transações'],
     ['/transactions/%E0%A4%A', 400, 'Pedido inválido'],
   ] as const) {
     const answer = await page.goto(`${env.url}${address}`);

@@ -24,6 +24,11 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
   };
   return {
     get: (address: string) => send(address),
+    async download(address: string) {
+      const response = await fetch(`${env.url}${address}`, { headers: { cookie } });
+      const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? '';
+      return { name, bytes: Buffer.from(await response.arrayBuffer()) };
+    },
     post,
     /** Confirms a preview: sends the fields of its form. */
     confirm: (address: string, preview: ConsoleAnswer) =>

@@ -63,6 +63,7 @@ const INNER: Record<string, string[]> = {
     'balances',
     'series',
     'lists',
+    'search',
     'reports',
     'merchants',
     'pages',

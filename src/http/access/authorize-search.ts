@@ -40,6 +40,7 @@ export const TRANSACTION_FILTERS = [
   'status',
   'operation',
   'platform',
+  'merchant',
   'from',
   'to',
   'by',
@@ -70,16 +71,18 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
     );
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform } = filters;
-  if (document !== undefined) await countDocument(context, caller, document);
   const countsParts = isViewer || filters.byBeginning === true;
   const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId)];
   const sought = [
+    document,
     readDocument(extra) ?? (countsParts ? readPart(extra) : undefined),
     ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (countsParts ? readPart(text) : undefined)),
     // a part is not counted: lists of accounts show platforms anyway
     findDocuments(platform ?? '')[0],
   ];
-  for (const one of sought) if (one !== undefined) await countDocument(context, caller, one);
+  // one text in several fields is one search
+  const distinct = new Map(sought.map((one) => [one && hashDocument(context.keys, one).toString('hex'), one]));
+  for (const one of distinct.values()) if (one !== undefined) await countDocument(context, caller, one);
 }
 
 /**
@@ -111,20 +114,24 @@ function readPart(text = ''): string | undefined {
  * Audits a viewer's search that matched a withheld field by fewer digits than `authorizeSearch` counts. It counts towards
  * the hour's searches, and is answered anyway: if only hits were refused, a refusal would reveal a hit.
  * @param shown the hits, masked.
+ * @returns whether it was audited: of several pages once is enough.
  */
 export async function auditWithheldMatches(
   context: Context,
   caller: Caller,
   filters: PersonFilters,
   shown: Record<'extra' | 'reference' | 'e2e_id' | 'platform', string | null>[],
-): Promise<void> {
-  if (maySeePersons(caller.role)) return;
+): Promise<boolean> {
+  if (maySeePersons(caller.role)) return false;
+  let isAudited = false;
   for (const name of ['extra', 'reference', 'e2e_id', 'platform'] as const) {
     const value = filters[name];
     if (value === undefined || !shown.some((one) => one[name] === WITHHELD)) continue;
     if ((name === 'extra' && readDocument(value)) || findDocuments(value).length > 0 || readPart(value)) continue;
     await audit(context, describeSearch(context, caller, value));
+    isAudited = true;
   }
+  return isAudited;
 }
 
 /**

@@ -6,7 +6,7 @@
  * data masked, and no buttons.
  *
  * `languages/` has the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them;
- * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `reports/` the month and the day of reports; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
+ * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `search/` the search for transactions; `reports/` the month and the day of reports; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
  * `parts/` what they share. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
@@ -27,7 +27,6 @@ import { merchantListPages } from './lists/list-merchants.ts';
 import { mismatchListPages } from './lists/list-mismatches.ts';
 import { runListPages } from './lists/list-runs.ts';
 import { tokenPages } from './lists/list-tokens.ts';
-import { transactionListPages } from './lists/list-transactions.ts';
 import { userPages } from './lists/list-users.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
@@ -56,6 +55,7 @@ import { setSecurityHeaders } from './parts/set-security-headers.ts';
 import { accountMapPages } from './reports/account-map.ts';
 import { dayPages } from './reports/show-day.ts';
 import { monthPages } from './reports/show-month.ts';
+import { transactionListPages } from './search/list-transactions.ts';
 import { deliveryCharts } from './series/show-deliveries.ts';
 import { moneyCharts } from './series/show-money.ts';
 

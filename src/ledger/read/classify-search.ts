@@ -4,7 +4,8 @@
  */
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
-import { AMOUNT_CENTS_MAX, parseAmount } from '../../domain/money.ts';
+import { LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
+import { parseAmount } from '../../domain/money.ts';
 import { isValidDocument } from '../../domain/person/find-documents.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
 
@@ -31,8 +32,13 @@ const BARE_AMOUNT_DIGITS_MAX = 9;
 const LOCAL_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 const CURRENCY = /^(-?)\s*R\$\s*(-?)(.*)$/i;
-const GROUPED = /^(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d{1,2})?$/;
-const DECIMAL = /^\d+\.\d{2}$/;
+/** Digits with the marks of a language: `1.234,56`, in English `1,234.56`. */
+const GROUPED = {
+  'pt-BR': /^(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d{1,2})?$/,
+  en: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d{1,2})?$/,
+} as const satisfies Record<Language, RegExp>;
+/** Cents with the decimal mark of the other language, which no grouping has. */
+const OTHER_DECIMAL = { 'pt-BR': /^\d+\.\d{2}$/, en: /^\d+,\d{2}$/ } as const satisfies Record<Language, RegExp>;
 /** A UUID, or what it begins with. */
 const ID = /^[0-9a-f]{4,8}(?:(?<=[0-9a-f]{8})-[0-9a-f-]{0,27})?$/i;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -42,15 +48,15 @@ const CNPJ = /^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/i;
 const LETTERS = /\p{L}\p{M}*.*\p{L}/u;
 const DOCUMENT_LENGTHS: readonly number[] = [11, 14];
 
-/** Returns the readings of a text, the most specific first; none for a blank text. */
-export function classifySearch(typed: string): Classified {
+/** Returns the readings of a text, the most specific first; none for a blank text. @param language how amounts are written. */
+export function classifySearch(typed: string, language: Language = 'pt-BR'): Classified {
   const text = typed
     .replace(/\s+/gu, ' ')
     .replace(/^\u2212/, '-')
     .trim();
   if (text === '') return { readings: [] };
   if (text.length > SEARCH_CHARS_MAX) return { readings: [], fault: 'too_long' };
-  return readDay(text) ?? readAmount(text) ?? { readings: listTextReadings(text) };
+  return readDay(text) ?? readAmount(text, language) ?? { readings: listTextReadings(text, typed.trim(), language) };
 }
 
 /** The reading of a text that has the form of a day; undefined for another text. */
@@ -61,40 +67,49 @@ function readDay(text: string): Classified | undefined {
   return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
 }
 
-/** The reading of a text that can only be an amount: it has a currency, a comma or a sign. Undefined for another text. */
-function readAmount(text: string): Classified | undefined {
+/** The reading of a text that can only be an amount: it has a currency, cents or a sign. Undefined for another text. */
+function readAmount(text: string, language: Language): Classified | undefined {
   const [, before = '', after = '', rest] = CURRENCY.exec(text) ?? [];
   const hasCurrency = rest !== undefined;
   const [, sign, digits = ''] = hasCurrency ? [text, before || after, rest.trim()] : (/^(-?)(.*)$/.exec(text) ?? []);
-  if (!GROUPED.test(digits) && !DECIMAL.test(digits))
-    return hasCurrency ? { readings: [], fault: 'no_amount' } : undefined;
-  if (!hasCurrency && !digits.includes(',') && (!sign || !isShort(digits))) return undefined;
-  const cents = parseDigits(digits);
+  if (!isAmount(digits, language)) return hasCurrency ? { readings: [], fault: 'no_amount' } : undefined;
+  const hasCents = GROUPED[language].test(digits) && digits.includes(NUMBER_MARKS[language].decimal);
+  if (!hasCurrency && !hasCents && (!sign || !isShort(digits))) return undefined;
+  const cents = parseDigits(digits, language);
   if (cents === undefined) return { readings: [], fault: 'amount_too_large' };
   return { readings: [{ kind: 'amount', cents, ...(sign === '-' ? { operation: 'cashout' } : {}) }] };
+}
+
+function isAmount(digits: string, language: Language): boolean {
+  return GROUPED[language].test(digits) || OTHER_DECIMAL[language].test(digits);
+}
+
+/** @returns undefined for an amount above AMOUNT_CENTS_MAX. */
+function parseDigits(digits: string, language: Language): bigint | undefined {
+  const { grouping, decimal } = NUMBER_MARKS[language];
+  const plain = OTHER_DECIMAL[language].test(digits)
+    ? digits.replace(grouping, '.')
+    : digits.replaceAll(grouping, '').replace(decimal, '.');
+  return parseAmount(plain.replace(/^0+(?=\d)/, ''));
 }
 
 function isShort(text: string): boolean {
   return text.replace(/\D/g, '').length <= BARE_AMOUNT_DIGITS_MAX;
 }
 
-/** @returns undefined for an amount above AMOUNT_CENTS_MAX. */
-function parseDigits(digits: string): bigint | undefined {
-  const plain = DECIMAL.test(digits) ? digits : digits.replaceAll('.', '').replace(',', '.');
-  const cents = parseAmount(plain.replace(/^0+(?=\d)/, ''));
-  return cents !== undefined && cents <= AMOUNT_CENTS_MAX ? cents : undefined;
-}
-
-/** The readings of a text that is neither a day nor surely an amount. Any text may be a reference or an extra. */
-function listTextReadings(text: string): Reading[] {
+/**
+ * The readings of a text that is neither a day nor surely an amount. Any text may be a reference or an extra.
+ * @param exact the text with its own spaces, as a reference may have them.
+ */
+function listTextReadings(text: string, exact: string, language: Language): Reading[] {
   const readings: Reading[] = [];
   // a shorter beginning than four digits is shared by thousands of transactions
   if (ID.test(text)) readings.push({ kind: 'id', text: text.toLowerCase() });
   if (E2E_ID.test(text)) readings.push({ kind: 'e2e_id', text });
-  readings.push({ kind: 'reference', text }, { kind: 'extra', text });
+  readings.push({ kind: 'reference', text: exact }, { kind: 'extra', text: exact });
   if (isDocument(text)) readings.push({ kind: 'document', text });
   if (isName(text)) readings.push({ kind: 'name', text });
-  const cents = isShort(text) && (GROUPED.test(text) || DECIMAL.test(text)) ? parseDigits(text) : undefined;
+  const cents = isShort(text) && isAmount(text, language) ? parseDigits(text, language) : undefined;
   if (cents !== undefined) readings.push({ kind: 'amount', cents });
   return readings;
 }
@@ -120,10 +135,11 @@ export function namesNobody(typed: string): boolean {
   const text = typed.trim();
   if (UUID.test(text)) return true;
   if (parseE2eId(text) !== undefined) return !SIX_DIGITS.test(text.slice(-E2E_OWN_CHARS));
-  const [reading, ...others] = classifySearch(text).readings;
-  if (reading === undefined || others.length > 0)
-    return isBeginningOfId(text) && !SIX_DIGITS.test(text.replaceAll('-', ''));
-  const isPlain = reading.kind === 'day' || reading.kind === 'amount';
+  if (isBeginningOfId(text)) return !SIX_DIGITS.test(text.replaceAll('-', ''));
+  const isPlain = LANGUAGES.some((language) => {
+    const [reading, ...others] = classifySearch(text, language).readings;
+    return others.length === 0 && (reading?.kind === 'day' || reading?.kind === 'amount');
+  });
   return isPlain && text.replace(/\D/g, '').length < CPF_DIGITS;
 }
 

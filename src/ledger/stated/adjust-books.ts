@@ -204,8 +204,14 @@ function negate(postings: Posting[]): Posting[] {
   return postings.map(({ account, cents }) => ({ account, cents: -cents }));
 }
 
-/** Lists adjustments as the API shows them, newest first. @param before list below this row number. */
-export async function listAdjustments(db: Reader, limit: number, before: number | undefined, id?: string) {
+/** Lists adjustments as the API shows them, newest first, of one platform or all. @param before list below this row number. */
+export async function listAdjustments(
+  db: Reader,
+  limit: number,
+  before: number | undefined,
+  id?: string,
+  platform?: string,
+) {
   let query = db
     .selectFrom('adjustments')
     .leftJoin('adjustments as reversed', 'reversed.seq', 'adjustments.reverses_seq')
@@ -216,6 +222,7 @@ export async function listAdjustments(db: Reader, limit: number, before: number 
     .limit(limit);
   if (before !== undefined) query = query.where('adjustments.seq', '<', before);
   if (id !== undefined) query = query.where('adjustments.id', '=', id);
+  if (platform !== undefined) query = query.where('adjustments.platform', '=', platform);
   return (await query.execute()).map((row) => ({
     seq: row.seq,
     id: row.id,

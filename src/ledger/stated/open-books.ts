@@ -148,11 +148,18 @@ function listPostings(platform: string, balanceCents: bigint): Posting[] {
   ];
 }
 
-/** Lists openings as the API shows them, newest first. @param before list below this row number. */
-export async function listOpenings(db: Reader, limit: number, before: number | undefined, id?: string) {
+/** Lists openings as the API shows them, newest first, of one platform or all. @param before list below this row number. */
+export async function listOpenings(
+  db: Reader,
+  limit: number,
+  before: number | undefined,
+  id?: string,
+  platform?: string,
+) {
   let query = db.selectFrom('openings').selectAll().orderBy('seq', 'desc').limit(limit);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (id !== undefined) query = query.where('id', '=', id);
+  if (platform !== undefined) query = query.where('platform', '=', platform);
   return (await query.execute()).map((row) => ({
     seq: row.seq,
     id: row.id,

@@ -164,11 +164,18 @@ async function readPlatformBalance(
   };
 }
 
-/** Lists statements as the API shows them, newest first, each with the current ledger balance. */
-export async function listStatements(context: Context, limit: number, before: number | undefined, id?: string) {
+/** Lists statements as the API shows them, newest first, of one platform or all, each with the current ledger balance. */
+export async function listStatements(
+  context: Context,
+  limit: number,
+  before: number | undefined,
+  id?: string,
+  platform?: string,
+) {
   let query = context.db.selectFrom('statements').selectAll().orderBy('seq', 'desc').limit(limit);
   if (before !== undefined) query = query.where('seq', '<', before);
   if (id !== undefined) query = query.where('id', '=', id);
+  if (platform !== undefined) query = query.where('platform', '=', platform);
   return await presentStatements(context, await query.execute());
 }
 

@@ -87,6 +87,7 @@ const API: Record<string, string> = {
 const CONSOLE: Record<string, string> = {
   'get /': READERS,
   'get /transactions': READERS,
+  'get /transactions/export': READERS,
   'get /transactions/:id': READERS,
   'get /balances': READERS,
   'get /balances/statements': READERS,

@@ -114,7 +114,11 @@ test('a posted search needs its session and site, and an invalid one is answered
   expect(away.headers.get('location')).toBe('/login');
   const wrong = await post(cookie, '/transactions', { document: ' .-/', amount: 'x' });
   expect(wrong.status).toBe(422);
-  expect(await wrong.text()).toMatch(/<b>document<\/b>: deve ter dígitos.*<b>amount<\/b>/s);
+  const form = await wrong.text();
+  expect(form).toContain('name="document" aria-invalid="true" aria-describedby="document-fault" value=" .-/"');
+  expect(form).toMatch(
+    /id="document-fault" role="alert">Escreva os dígitos.*id="amount-fault" role="alert">Escreva o valor/s,
+  );
   const long = await post(cookie, '/transactions', { name: 'm'.repeat(20_000) });
   expect(long.status).toBe(422);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Language } from '../../../src/domain/language/language.ts';
 import { classifySearch, namesNobody } from '../../../src/ledger/read/classify-search.ts';
 
 /** `reference extra amount:123400`: the readings of a text, or its fault. */
-function read(text: string): string {
-  const { readings, fault } = classifySearch(text);
+function read(text: string, language?: Language): string {
+  const { readings, fault } = classifySearch(text, language);
   const words = readings.map((one) => {
     if (one.kind === 'amount') return `amount:${one.operation ? `${one.operation}:` : ''}${one.cents}`;
     return one.kind === 'day' ? `day:${one.day}` : one.kind;
@@ -73,11 +74,29 @@ describe('the search box', () => {
     expect(read(text)).toBe(readings);
   });
 
+  it.each([
+    ['R$ 1,234.56', 'amount:123456'],
+    ['1,234.56', 'amount:123456'],
+    ['10.50', 'amount:1050'],
+    ['-10.00', 'amount:cashout:1000'],
+    ['1234,56', 'reference extra amount:123456'],
+    ['1,234', 'reference extra amount:123400'],
+    ['1.234,56', 'reference extra'],
+    ['R$ 1.234,56', 'fault:no_amount'],
+    ['22/11/2026', 'day:2026-11-22'],
+  ])('reads %j in English as: %s', (text, readings) => {
+    expect(read(text, 'en')).toBe(readings);
+  });
+
   it('keeps what was typed, but for outer spaces, and an id in lower case', () => {
     expect(classifySearch(`  ${UUID.toUpperCase()} `).readings).toEqual([
       { kind: 'id', text: UUID },
       { kind: 'reference', text: UUID.toUpperCase() },
       { kind: 'extra', text: UUID.toUpperCase() },
+    ]);
+    expect(classifySearch(' a  b ').readings.slice(0, 2)).toEqual([
+      { kind: 'reference', text: 'a  b' },
+      { kind: 'extra', text: 'a  b' },
     ]);
   });
 
@@ -85,6 +104,7 @@ describe('the search box', () => {
     ['22/11/2026', true],
     ['R$ 1.234,56', true],
     ['-10,00', true],
+    ['1,234.56', true],
     [UUID, true],
     ['6f9619ff', true],
     ['6f9619ff-8b', true],

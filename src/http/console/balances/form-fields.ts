@@ -2,15 +2,14 @@
 import type { Context } from '../../../context.ts';
 import { type Day, isDay, isWallTime, type WallTime } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
-import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
+import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
+import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
-
-/** What a person typed, by field, and what is wrong with it. */
-export type Draft = { values: Record<string, string>; faults: Record<string, string> };
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;
@@ -59,33 +58,6 @@ export function readPlatform(draft: Draft): { platform: string; newPlatform: boo
   return { platform: listed || other, newPlatform: other !== '' };
 }
 
-/** A labelled field with its hint and fault. @param control gets the attributes that name and describe it. */
-export function labelled(
-  draft: Draft,
-  field: { name: string; label: Label; hint?: Label },
-  control: (attributes: Html) => Html,
-): Html {
-  const { name, label, hint } = field;
-  const fault = draft.faults[name];
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
-  const attributes = html` name="${name}"${fault && html` aria-invalid="true"`}${
-    described !== '' && html` aria-describedby="${described}"`
-  }`;
-  return html`<div class="field"><label><span>${translate(label)}</span>${control(attributes)}</label>${
-    hint && html`<span class="hint" id="${name}-hint">${translate(hint)}</span>`
-  }${fault && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`}</div>`;
-}
-
-/** An input field. @param more its other attributes, such as its type. */
-export function inputField(draft: Draft, field: { name: string; label: Label; hint?: Label }, more: Part): Html {
-  return labelled(
-    draft,
-    field,
-    (attributes) =>
-      html`<input value="${draft.values[field.name] ?? ''}" autocomplete="off" spellcheck="false"${attributes}${more}>`,
-  );
-}
-
 /** A field for an amount. Its hint says how the page's language writes one. */
 export function moneyField(draft: Draft, field: { name: string; label: Label; hint?: Label }): Html {
   const example = formatMoneyInput(EXAMPLE_CENTS);
@@ -101,28 +73,13 @@ export function noteField(draft: Draft, label: Label = 'Observação'): Html {
   );
 }
 
-/** A select field of codes and their names. */
-export function choiceField(
-  draft: Draft,
-  field: { name: string; label: Label; words: Record<string, string>; any: Label },
-): Html {
-  const { name, words, any } = field;
-  return labelled(
-    draft,
-    field,
-    (attributes) =>
-      html`<select${attributes}><option value="">${translate(any)}</option>${Object.entries(words).map(
-        ([key, word]) => html`<option value="${key}"${key === draft.values[name] && html` selected`}>${word}</option>`,
-      )}</select>`,
-  );
-}
-
 /** The fields of a platform: one of those with a balance, or another one, typed. */
 export async function platformFields(context: Context, draft: Draft): Promise<Html> {
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
   const given = draft.values.platform ?? '';
   const listed = given === '' || known.includes(given) ? known : [...known, given];
-  const words = Object.fromEntries(listed.map((platform) => [platform, namePlatform(platform)]));
+  const names = await readNames(context);
+  const words = Object.fromEntries(listed.map((platform) => [platform, labelPlatform(names, platform)]));
   return html`${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: listed.length > 0 ? 'Escolha' : 'Nenhuma ainda' })}
 ${inputField(
   draft,
@@ -131,7 +88,7 @@ ${inputField(
 )}`;
 }
 
-/** A platform's name for people. */
-export function namePlatform(platform: string): string {
-  return platform === NO_PLATFORM ? t('Sem plataforma') : platform;
+/** The names of platforms for the roles that move money: they see all of them. */
+export async function readNames(context: Context): Promise<PlatformNames> {
+  return new Map((await listPlatformNames(context.db)).map(({ platform, name }) => [platform, name]));
 }

@@ -1,61 +1,120 @@
 import type { Response, Router } from 'express';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { type AdjustmentKind, listAdjustments } from '../../../ledger/stated/adjust-books.ts';
 import { listOpenings } from '../../../ledger/stated/open-books.ts';
 import { listStatements } from '../../../ledger/stated/state-balance.ts';
-import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { authorizeSearch } from '../../access/authorize-search.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
+import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
-import { sendList } from '../parts/send-list.ts';
+import { filterText, readFilters } from '../parts/parse-filters.ts';
+import {
+  listPlatformWords,
+  type PlatformNames,
+  platformLink,
+  readPlatformNames,
+} from '../parts/read-platform-names.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { ADJUSTMENT_KIND_WORDS, balanceTabs, LISTS } from './describe-stated.ts';
-import { namePlatform } from './form-fields.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PLATFORM_CHARS_MAX = 64;
+const PLATFORMS_MAX = 1_000;
 
 type Made = { created_at: string; created_by: string };
 
 /** The lists of stated balances, adjustments and openings: with who entered each, and when. */
 export function statedLists(context: Context): Router {
   const router = createRouter();
-  router.get(LISTS.statements.address, async (request, response) => {
-    const { rows, next } = await readPage(context, request, listStatements, STATEMENTS_SHOWN);
-    const lead = balanceTabs(response, LISTS.statements.address);
-    sendList(request, response, { ...LISTS.statements, lead, rows: statementTable(context, response, rows), next });
+  statedList(context, router, 'statements', {
+    rowsShown: STATEMENTS_SHOWN,
+    read: (reading, platform, limit, before) => listStatements(reading, limit, before, undefined, platform),
+    render: statementTable,
   });
-
-  router.get(LISTS.adjustments.address, async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listAdjustments(db, ...page));
-    await auditPersonalAccess(context, response, 'adjustments.list', 'notes', 'console');
-    const lead = balanceTabs(response, LISTS.adjustments.address);
-    sendList(request, response, { ...LISTS.adjustments, lead, rows: adjustmentTable(context, response, rows), next });
+  statedList(context, router, 'adjustments', {
+    read: ({ db }, platform, limit, before) => listAdjustments(db, limit, before, undefined, platform),
+    async render(...given) {
+      await auditPersonalAccess(context, given[1], 'adjustments.list', 'notes', 'console');
+      return adjustmentTable(...given);
+    },
   });
-
-  router.get(LISTS.openings.address, async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listOpenings(db, ...page));
-    const lead = balanceTabs(response, LISTS.openings.address);
-    sendList(request, response, { ...LISTS.openings, lead, rows: openingTable(context, response, rows), next });
+  statedList(context, router, 'openings', {
+    read: ({ db }, platform, limit, before) => listOpenings(db, limit, before, undefined, platform),
+    render: openingTable,
   });
   return router;
 }
 
-function statementTable(context: Context, response: Response, rows: Awaited<ReturnType<typeof listStatements>>): Html {
+type Stated<Row> = {
+  rowsShown?: number;
+  read(reading: Context, platform: string | undefined, limit: number, before: number | undefined): Promise<Row[]>;
+  render(context: Context, response: Response, rows: Row[], names: PlatformNames): Html | Promise<Html>;
+};
+
+const query = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
+
+/** A list with a filter by platform. */
+function statedList<Row extends { seq: number }>(
+  context: Context,
+  router: Router,
+  table: keyof typeof LISTS,
+  stated: Stated<Row>,
+): void {
+  const list = LISTS[table];
+  router.get(list.address, async (request, response) => {
+    const { filters, draft } = readFilters(request.query, query);
+    const names = await readPlatformNames(context, response);
+    const known = await context.db.selectFrom(table).select('platform').distinct().limit(PLATFORMS_MAX).execute();
+    const platforms = known.map(({ platform }) => platform);
+    const words = listPlatformWords(response, platforms, names);
+    const fields = [filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' })];
+    const lead = balanceTabs(response, list.address);
+    if (filters === undefined) {
+      sendWrongFilters(request, response, { ...list, lead, filters: { fields, areSet: true } });
+      return;
+    }
+    const { platform } = filters;
+    await authorizeSearch(context, getCaller(response), { platform });
+    const { rows, next } = await readPage(
+      context,
+      request,
+      (one, ...page) => stated.read(one, platform, ...page),
+      stated.rowsShown,
+    );
+    const shown = await stated.render(context, response, rows, names);
+    sendList(request, response, {
+      ...list,
+      lead,
+      ...(platforms.length > 1 || platform ? { filters: { fields, areSet: platform !== undefined } } : {}),
+      rows: shown,
+      next,
+    });
+  });
+}
+
+function statementTable(
+  context: Context,
+  response: Response,
+  rows: Awaited<ReturnType<typeof listStatements>>,
+  names: PlatformNames,
+): Html {
   return table({
     caption: 'Saldos informados, os mais novos primeiro',
     rows,
     empty: 'Ninguém informou um saldo até agora.',
     columns: [
-      { title: 'Plataforma', cell: (row) => platformCell(response, row) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
       { title: 'Instante', cell: (row) => moment(context.calendar, row.at) },
       { title: 'Informado', cell: (row) => moneyOf(row.balance), align: 'end' },
       { title: 'No razão', cell: (row) => moneyOf(row.ledger), align: 'end' },
@@ -73,6 +132,7 @@ function adjustmentTable(
   context: Context,
   response: Response,
   rows: Awaited<ReturnType<typeof listAdjustments>>,
+  names: PlatformNames,
 ): Html {
   const [full, mayReverse] = [canSeePersonalData(response), hasRole(response, 'accountant')];
   return table({
@@ -81,7 +141,7 @@ function adjustmentTable(
     empty: 'Nenhum ajuste até agora.',
     columns: [
       { title: 'Dia', cell: (row) => dayLink(row.day) },
-      { title: 'Plataforma', cell: (row) => platformCell(response, row) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
       { title: 'Tipo', cell: (row) => ADJUSTMENT_KIND_WORDS[row.kind as AdjustmentKind] },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Por quê', cell: (row) => html`<span class="long">${full ? row.note : maskNote(row.note)}</span>` },
@@ -100,14 +160,19 @@ function adjustmentTable(
   });
 }
 
-function openingTable(context: Context, response: Response, rows: Awaited<ReturnType<typeof listOpenings>>): Html {
+function openingTable(
+  context: Context,
+  response: Response,
+  rows: Awaited<ReturnType<typeof listOpenings>>,
+  names: PlatformNames,
+): Html {
   const mayReverse = hasRole(response, 'admin');
   return table({
     caption: 'Saldos iniciais, os mais novos primeiro',
     rows,
     empty: 'Nenhum saldo inicial: os livros começam na primeira transação conhecida.',
     columns: [
-      { title: 'Plataforma', cell: (row) => platformCell(response, row) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
       { title: 'Primeiro dia', cell: (row) => dayLink(row.day) },
       { title: 'Saldo', cell: (row) => moneyOf(row.balance), align: 'end' },
       ...madeColumns<(typeof rows)[number]>(context),
@@ -132,11 +197,4 @@ function madeColumns<Row extends Made>(context: Context): TableColumn<Row>[] {
     },
     { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
   ];
-}
-
-/** A platform, with a link to its transactions; withheld from viewers where it may name a person. */
-export function platformCell(response: Response, row: { platform: string }): Html {
-  const { platform } = presentPlatform(response, row);
-  if (platform === WITHHELD) return html`${WITHHELD}`;
-  return html`<a class="id" href="/transactions?platform=${encodeURIComponent(platform)}">${UUID.test(platform) ? shortId(platform) : namePlatform(platform)}</a>`;
 }

@@ -8,12 +8,14 @@ import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
+import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { labelPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { choiceField, type Draft, inputField, namePlatform } from './form-fields.ts';
+import { readNames } from './form-fields.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 const ADDRESS = '/balances/platforms';
@@ -77,7 +79,8 @@ ${table({
 
 async function nameForm(context: Context, response: Response, draft: Draft): Promise<Html> {
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
-  const words = Object.fromEntries(known.map((platform) => [platform, namePlatform(platform)]));
+  const names = await readNames(context);
+  const words = Object.fromEntries(known.map((platform) => [platform, labelPlatform(names, platform)]));
   const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' };
   return html`<section class="act"><h2>${t('Dar um nome')}</h2>${postForm(
     response,

@@ -5,9 +5,10 @@ import { t } from '../languages/translate.ts';
 import { formatCount, formatWallTime, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { dayLink, table } from '../parts/page-components.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { renderPostings } from '../parts/render-postings.ts';
 import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
-import { namePlatform } from './form-fields.ts';
+import { readNames } from './form-fields.ts';
 import { readPlatformBalances, sumByPlatform } from './read-platform-balances.ts';
 
 const ENTRIES_SHOWN = 10;
@@ -22,7 +23,7 @@ type Effect = { platform: string; before: bigint; change: bigint };
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
   if (preview.entries.length === 0 && preview.days.length === 0)
     return html`<p class="empty">${t('Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.')}</p>`;
-  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readEffects(context, preview.entries))}</section>
+  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readNames(context), await readEffects(context, preview.entries))}</section>
 <section><h2>${t('Lançamentos')}</h2>${renderEntries(preview.entries)}</section>
 <section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}</section>`;
 }
@@ -39,13 +40,13 @@ async function readEffects(context: Context, entries: PreviewedEntry[]): Promise
 }
 
 /** The balances before and after a change. */
-export function renderEffects(effects: Effect[]): Html {
+export function renderEffects(names: PlatformNames, effects: Effect[]): Html {
   return table({
     caption: 'Saldo antes e depois',
     rows: effects,
     empty: 'Nenhum saldo muda.',
     columns: [
-      { title: 'Plataforma', cell: (row) => html`<span class="id">${namePlatform(row.platform)}</span>` },
+      { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) },
       { title: 'Saldo agora', cell: (row) => money(row.before), align: 'end' },
       { title: 'Efeito', cell: (row) => money(row.change), align: 'end' },
       { title: 'Saldo depois', cell: (row) => html`<b>${money(row.before + row.change)}</b>`, align: 'end' },

@@ -11,8 +11,9 @@ import { t } from '../languages/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { showPlatform } from '../parts/read-platform-names.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
-import { namePlatform, noteField } from './form-fields.ts';
+import { noteField, readNames } from './form-fields.ts';
 import { renderPreview } from './render-preview.ts';
 import { readNote } from './stated-forms.ts';
 import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
@@ -46,11 +47,12 @@ function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustmen
       await auditPersonalAccess(context, response, 'adjustments.list', item.id, 'console');
       return item;
     },
-    fields: async (draft, item) => html`${describeAdjustment(item)}${noteField(draft, 'Por que estornar')}`,
+    fields: async (draft, item) =>
+      html`${await describeAdjustment(context, item)}${noteField(draft, 'Por que estornar')}`,
     read: readNote,
     async preview(note, item) {
       const preview = await previewChange(context, (inner) => reverse(inner, item, { note, actor: 'preview' }));
-      return html`${describeAdjustment(item)}${facts([['Por que estornar', note]])}${await renderPreview(context, preview)}`;
+      return html`${await describeAdjustment(context, item)}${facts([['Por que estornar', note]])}${await renderPreview(context, preview)}`;
     },
     change: (inner, note, { actor, item }) => reverse(inner, item, { note, actor }),
     refusals: {
@@ -75,12 +77,12 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
       if (!item) throw new ConfereError('not_found', 'there is no such opening');
       return item;
     },
-    fields: async (_draft, item) => describeOpening(item),
+    fields: (_draft, item) => describeOpening(context, item),
     read: () => undefined,
     async preview(_value, item) {
       const preview = await previewRepost(context, item.platform, (inner) => reverseOpeningEntry(inner, item.id));
       const later = html`<p class="hint">${t('Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.')}</p>`;
-      return html`${describeOpening(item)}${await renderPreview(context, preview, preview.isWhole ? undefined : later)}`;
+      return html`${await describeOpening(context, item)}${await renderPreview(context, preview, preview.isWhole ? undefined : later)}`;
     },
     async change(inner, _value, { item }) {
       await reverseOpeningEntry(inner, item.id);
@@ -93,9 +95,10 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
   };
 }
 
-function describeAdjustment({ platform, day, kind, amount, note, created_by }: Adjustment): Html {
+async function describeAdjustment(context: Context, item: Adjustment): Promise<Html> {
+  const { platform, day, kind, amount, note, created_by } = item;
   return facts([
-    ['Plataforma', namePlatform(platform)],
+    ['Plataforma', showPlatform(await readNames(context), platform)],
     ['Dia', formatDay(day)],
     ['Tipo', ADJUSTMENT_KIND_WORDS[kind as AdjustmentKind]],
     ['Valor', moneyOf(amount)],
@@ -104,9 +107,10 @@ function describeAdjustment({ platform, day, kind, amount, note, created_by }: A
   ]);
 }
 
-function describeOpening({ platform, day, balance, created_by }: Opening): Html {
+async function describeOpening(context: Context, item: Opening): Promise<Html> {
+  const { platform, day, balance, created_by } = item;
   return facts([
-    ['Plataforma', namePlatform(platform)],
+    ['Plataforma', showPlatform(await readNames(context), platform)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', moneyOf(balance)],
     ['Informado por', created_by],

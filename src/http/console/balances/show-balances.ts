@@ -6,16 +6,17 @@ import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type Balance, readBalances } from '../../../seal/read-balances.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
+import { type Draft, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
-import { type Draft, inputField, parseWall } from './form-fields.ts';
-import { platformCell } from './list-stated.ts';
+import { parseWall } from './form-fields.ts';
 import { type PlatformBalance, sumByPlatform } from './read-platform-balances.ts';
 
 type Statement = Awaited<ReturnType<typeof readNewestStatements>>[number];
@@ -94,7 +95,7 @@ async function addStatements(context: Context, balances: PlatformBalance[], unti
   }));
 }
 
-function balanceTable(context: Context, response: Response, rows: Row[], names: ReadonlyMap<string, string>): Html {
+function balanceTable(context: Context, response: Response, rows: Row[], names: PlatformNames): Html {
   const sum = (of: (row: Row) => bigint): bigint => rows.reduce((total, row) => total + of(row), 0n);
   const total = { available: sum((row) => row.availableCents), held: sum((row) => row.heldCents) };
   const cell = (row: Row | 'total', one: (row: Row) => Part, all: Part): Part =>
@@ -104,7 +105,10 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
     rows: rows.length > 1 ? [...rows, 'total'] : rows,
     empty: 'Nada foi lançado até este instante.',
     columns: [
-      { title: 'Plataforma', cell: (row) => cell(row, (one) => namedCell(response, one, names), t('Todas')) },
+      {
+        title: 'Plataforma',
+        cell: (row) => cell(row, (one) => platformLink(names, presentPlatform(response, one).platform), t('Todas')),
+      },
       {
         title: 'Disponível',
         cell: (row) => cell(row, (one) => money(one.availableCents), money(total.available)),
@@ -125,12 +129,6 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
       { title: 'Diferença', cell: (row) => cell(row, differenceCell, EMPTY_VALUE), align: 'end' },
     ],
   });
-}
-
-/** The name that a person gave, and the id once beside it. */
-function namedCell(response: Response, row: Row, names: ReadonlyMap<string, string>): Html {
-  const name = names.get(row.platform);
-  return html`${name !== undefined && html`<b>${name}</b><br>`}${platformCell(response, row)}`;
 }
 
 function statementCell(context: Context, statement: Statement | undefined): Part {

@@ -6,21 +6,20 @@ import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.t
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
+import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { showPlatform } from '../parts/read-platform-names.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import {
-  choiceField,
-  type Draft,
-  inputField,
   moneyField,
-  namePlatform,
   noteField,
   parseWall,
   platformFields,
   readDay,
   readMoney,
+  readNames,
   readPlatform,
 } from './form-fields.ts';
 import { readPlatformBalances } from './read-platform-balances.ts';
@@ -72,7 +71,7 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
       const ledger = await readLedgerBalance(context, { ...stated, balance_cents: stated.balanceCents });
       const difference = stated.balanceCents - ledger;
       return html`${facts([
-        ['Plataforma', describePlatform(stated)],
+        ['Plataforma', await describePlatform(context, stated)],
         ['Instante', moment(calendar, stated.at)],
         ['Saldo informado', money(stated.balanceCents)],
         ['No razão nesse instante', money(ledger)],
@@ -130,7 +129,7 @@ ${noteField(draft, 'Por quê')}`,
       const { day, kind, amountCents, note } = adjustment;
       const preview = await previewChange(context, (inner) => adjustBooks(inner, { ...adjustment, actor: 'preview' }));
       return html`${facts([
-        ['Plataforma', describePlatform(adjustment)],
+        ['Plataforma', await describePlatform(context, adjustment)],
         ['Dia', formatDay(day)],
         ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
         ['Valor', money(amountCents)],
@@ -183,7 +182,7 @@ async function previewOpening(context: Context, opening: Opened): Promise<Html> 
     stateOpening(inner, { ...opening, actor: 'preview' }),
   );
   const stated = facts([
-    ['Plataforma', describePlatform(opening)],
+    ['Plataforma', await describePlatform(context, opening)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', money(balanceCents)],
   ]);
@@ -200,7 +199,7 @@ async function describeLater(context: Context, { platform, day, balanceCents }: 
   const earlier = find(await readPlatformBalances(context, `${day} 00:00:00`));
   const before = find(await readPlatformBalances(context, context.calendar.toWallTime(context.clock.now())));
   return html`<p class="hint">${tHtml('Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:', { amount: money(earlier) })}</p>
-${renderEffects([{ platform, before, change: balanceCents - earlier }])}`;
+${renderEffects(await readNames(context), [{ platform, before, change: balanceCents - earlier }])}`;
 }
 
 /** Reads why; it must not be empty. */
@@ -217,6 +216,7 @@ function dayField(context: Context, draft: Draft): Html {
   return inputField(draft, { name: 'day', label: 'Dia' }, html` type="date" max="${today}"`);
 }
 
-function describePlatform({ platform, newPlatform }: { platform: string; newPlatform: boolean }): Html {
-  return html`${namePlatform(platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
+async function describePlatform(context: Context, stated: { platform: string; newPlatform: boolean }): Promise<Html> {
+  const { platform, newPlatform } = stated;
+  return html`${showPlatform(await readNames(context), platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
 }

@@ -13,10 +13,10 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { type PlainText, t } from '../languages/translate.ts';
+import type { Draft } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
-import type { Draft } from './form-fields.ts';
 
 /** Of an item that the address names, such as the adjustment that is reversed. */
 type Params = { id: string };

@@ -8,18 +8,20 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
+import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { badge, selectField, table } from '../parts/page-components.ts';
-import { parseFilters } from '../parts/parse-filters.ts';
-import { sendList } from '../parts/send-list.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { filterChoice, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { ALERT_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
 const query = z.object({
-  state: z.enum(ALERT_STATES, { error: () => t('estado desconhecido') }).optional(),
-  kind: z.enum(ALERT_KINDS, { error: () => t('tipo desconhecido') }).optional(),
-  severity: z.enum(['medium', 'high', 'critical'], { error: () => t('gravidade desconhecida') }).optional(),
+  state: filterChoice(ALERT_STATES),
+  kind: filterChoice(ALERT_KINDS),
+  severity: filterChoice(['medium', 'high', 'critical']),
 });
+const LIST = { title: 'Alertas', address: '/alerts' };
 
 /** The names by kind, in the order of their language. */
 function titles(): Record<string, string> {
@@ -32,20 +34,23 @@ export function alertListPages(context: Context): Router {
   const router = createRouter();
   router.get('/alerts', async (request, response) => {
     const isFiltered = ['state', 'kind', 'severity'].some((name) => request.query[name] !== undefined);
-    const filters = isFiltered ? parseFilters(request.query, query) : { state: 'firing' as const };
-    const { state, kind, severity } = { kind: undefined, severity: undefined, ...filters };
+    const { filters, draft } = readFilters(isFiltered ? request.query : { state: 'firing' }, query);
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: ALERT_STATE_WORDS, any: 'Todos' }),
+      filterField(draft, { name: 'kind', label: 'Tipo', words: titles(), any: 'Todos' }),
+      filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
+    ];
+    if (filters === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
+    const { state, kind, severity } = filters;
     const { rows, next } = await readPage(context, request, ({ db }, limit, after) =>
       listAlerts(db, { state, kind, severity, limit, after }),
     );
-    const fields = [
-      selectField({ name: 'state', label: 'Estado', value: state, words: ALERT_STATE_WORDS, any: 'Todos' }),
-      selectField({ name: 'kind', label: 'Tipo', value: kind, words: titles(), any: 'Todos' }),
-      selectField({ name: 'severity', label: 'Gravidade', value: severity, words: SEVERITY_WORDS, any: 'Todas' }),
-    ];
     const empty = isFiltered ? 'Nenhum alerta com estes filtros.' : 'Nenhum alerta ativo.';
     sendList(request, response, {
-      title: 'Alertas',
-      address: '/alerts',
+      ...LIST,
       filters: { fields, areSet: isFiltered },
       lead: html`<p class="lead">${tHtml('Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
       rows: alertTable(context, rows, empty),

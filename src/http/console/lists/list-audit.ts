@@ -2,29 +2,38 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../../access/list-audit.ts';
 import type { Context } from '../../../context.ts';
-import { addDays, isDay } from '../../../domain/calendar.ts';
+import { addDays } from '../../../domain/calendar.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
+import { dayField, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { dayField, table, textField } from '../parts/page-components.ts';
-import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { sendList } from '../parts/send-list.ts';
+import { table } from '../parts/page-components.ts';
+import { filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 
-const text = z.string().trim().max(128).optional();
-const day = z
-  .string()
-  .refine(isDay, { error: () => t('não é um dia') })
-  .optional();
-const query = z.object({ actor: text, action: text, target: text, from: day, to: day });
+const text = filterText(128);
+const query = z.object({ actor: text, action: text, target: text, from: filterDay, to: filterDay });
+const LIST = { title: 'Auditoria', address: '/audit' };
 
 /** The audit log, for admins. */
 export function auditPages(context: Context): Router {
   const router = createRouter();
   router.get('/audit', requireRole('admin'), async (request, response) => {
-    const filters = parseFilters(request.query, query);
+    const { filters, draft } = readFilters(request.query, query);
+    const fields = [
+      inputField(draft, { name: 'actor', label: 'Quem (id)' }),
+      inputField(draft, { name: 'action', label: 'Ação' }),
+      inputField(draft, { name: 'target', label: 'Sobre' }),
+      dayField(draft, { name: 'from', label: 'De' }),
+      dayField(draft, { name: 'to', label: 'Até' }),
+    ];
+    if (filters === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
     const { calendar } = context;
     const range = {
       from: filters.from === undefined ? undefined : new Date(calendar.toIso(`${filters.from} 00:00:00`)),
@@ -35,13 +44,6 @@ export function auditPages(context: Context): Router {
       listAudit(db, { ...filters, ...range }, { limit, before }),
     );
     const areSet = isFiltered(filters);
-    const fields = [
-      textField({ name: 'actor', label: 'Quem (id)', value: filters.actor }),
-      textField({ name: 'action', label: 'Ação', value: filters.action }),
-      textField({ name: 'target', label: 'Sobre', value: filters.target }),
-      dayField({ name: 'from', label: 'De', value: filters.from }),
-      dayField({ name: 'to', label: 'Até', value: filters.to }),
-    ];
     const list = table({
       caption: 'Auditoria, a mais nova primeiro',
       rows,
@@ -55,8 +57,7 @@ export function auditPages(context: Context): Router {
       ],
     });
     sendList(request, response, {
-      title: 'Auditoria',
-      address: '/audit',
+      ...LIST,
       filters: { fields, areSet },
       rows: list,
       next,

@@ -2,44 +2,62 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
 import type { Context } from '../../../context.ts';
+import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
+import { filterField, inputField } from '../parts/fields.ts';
 import { moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, selectField, type TableColumn, table, textField, transactionLink } from '../parts/page-components.ts';
-import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { sendList } from '../parts/send-list.ts';
+import { badge, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
+import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
+import { readMerchantWords } from './list-merchants.ts';
 
-const text = z.string().trim().max(256).optional();
+const text = filterText(128);
 const query = z.object({
   merchant: text,
   transaction_id: text,
-  state: z.enum(CALLBACK_STATES, { error: () => t('estado desconhecido') }).optional(),
+  state: filterChoice(CALLBACK_STATES),
   type: text,
 });
+const LIST = { title: 'Callbacks', address: '/callbacks' };
+
+/** The types of callbacks by name, as they are sent. A status that the provider invents has a type of its own, which an address can name. */
+const TYPE_WORDS: Record<string, string> = Object.fromEntries(
+  [
+    ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
+    TEST_TYPE,
+  ].map((type) => [type, type]),
+);
 
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
   const router = createRouter();
   router.get('/callbacks', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
+    const { filters: given, draft } = readFilters(request.query, query);
+    const merchants = await readMerchantWords(context, response);
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: CALLBACK_STATE_WORDS, any: 'Todos' }),
+      filterField(draft, { name: 'merchant', label: 'Lojista', words: merchants, any: 'Todos' }),
+      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+      filterField(draft, { name: 'type', label: 'Tipo', words: TYPE_WORDS, any: 'Todos' }),
+    ];
+    if (given === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
+    const { transaction_id: transactionId, ...filters } = given;
     const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
       listCallbacks(db, { ...filters, transactionId }, { limit, before }),
     );
-    const fields = [
-      selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),
-      textField({ name: 'merchant', label: 'Id do lojista', value: filters.merchant }),
-      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
-      textField({ name: 'type', label: 'Tipo', value: filters.type }),
-    ];
     const areSet = isFiltered({ ...filters, transactionId });
     const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
     sendList(request, response, {
-      title: 'Callbacks',
-      address: '/callbacks',
+      ...LIST,
       filters: { fields, areSet },
       rows: callbackTable(context, rows.map(presentCallback), empty),
       next,

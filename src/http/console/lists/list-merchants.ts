@@ -1,6 +1,7 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
+import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../access/mask-texts.ts';
@@ -8,7 +9,7 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { t } from '../languages/translate.ts';
-import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
@@ -42,6 +43,16 @@ export function merchantListPages(context: Context): Router {
     sendList(request, response, { title: 'Lojistas', address: '/merchants', lead, rows: list, next });
   });
   return router;
+}
+
+/** Choices of a merchant beyond these are left out; the field takes any id. */
+const CHOICES_MAX = 1_000;
+
+/** The merchants for a select field, by their names as the caller may see them. */
+export async function readMerchantWords(context: Context, response: Response): Promise<Record<string, string>> {
+  const rows = await listMerchants(context.db, { limit: CHOICES_MAX, after: 0 });
+  const words = rows.map((row) => [row.id, presentMerchantTo(response, row).name] as const);
+  return Object.fromEntries(words.map(([id, name]) => [id, name === WITHHELD ? shortenId(id) : name]));
 }
 
 /** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */

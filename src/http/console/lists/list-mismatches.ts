@@ -13,25 +13,26 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t, words } from '../languages/translate.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
+import { filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, selectField, table, textField, transactionLink } from '../parts/page-components.ts';
-import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
-import { sendList } from '../parts/send-list.ts';
+import { badge, table, transactionLink } from '../parts/page-components.ts';
+import { filterChoice, filterText, isFiltered, nameFilters, readFilters } from '../parts/parse-filters.ts';
+import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { settleManyForm } from './settle-mismatches.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 const query = z.object({
-  state: z
-    .enum(['all', 'unresolved', ...MISMATCH_STATES], { error: () => t('estado desconhecido') })
-    .default('unresolved'),
-  kind: z.enum(KINDS, { error: () => t('tipo desconhecido') }).optional(),
-  severity: z.enum(['medium', 'high', 'critical'], { error: () => t('gravidade desconhecida') }).optional(),
-  cause: z.string().trim().max(160).optional(),
-  transaction_id: z.string().trim().max(128).optional(),
-  decided: z.literal('yes', { error: () => t('opção desconhecida') }).optional(),
+  state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
+  kind: filterChoice(KINDS),
+  severity: filterChoice(['medium', 'high', 'critical']),
+  cause: filterText(160),
+  transaction_id: filterText(128),
+  decided: filterChoice(['yes']),
 });
+const LIST = { title: 'Divergências', address: '/mismatches' };
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
 const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
@@ -40,7 +41,19 @@ const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches', async (request, response) => {
-    const { transaction_id: transactionId, state: shown, decided, ...filters } = parseFilters(request.query, query);
+    const { filters: given, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
+      filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
+      filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
+      filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
+      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    ];
+    if (given === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
+    const { transaction_id: transactionId, state: shown = 'unresolved', decided, ...filters } = given;
     const state = shown === 'all' ? undefined : shown;
     const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
       listMismatches(db, { ...filters, state, transactionId, decided: decided === 'yes', limit, after }),
@@ -51,24 +64,6 @@ export function mismatchListPages(context: Context): Router {
       via: 'console',
     });
     const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
-    const fields = [
-      selectField({
-        name: 'state',
-        label: 'Estado',
-        value: shown,
-        words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS },
-      }),
-      selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),
-      selectField({
-        name: 'severity',
-        label: 'Gravidade',
-        value: filters.severity,
-        words: SEVERITY_WORDS,
-        any: 'Todas',
-      }),
-      selectField({ name: 'decided', label: 'Decisão', value: decided, words: DECIDED_WORDS, any: 'Todas' }),
-      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
-    ];
     const areSet = isFiltered({ ...filters, transactionId, decided }) || shown !== 'unresolved';
     const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
@@ -80,11 +75,10 @@ export function mismatchListPages(context: Context): Router {
         ? causes.length > 0 && causeTable(context, causes)
         : html`${explain(kind)}${hasCauses && settleManyForm(context, response, { kind, cause, causes })}`;
     sendList(request, response, {
-      title: 'Divergências',
-      address: '/mismatches',
+      ...LIST,
       filters: { fields, areSet },
       lead,
-      rows: mismatchTable(context, rows, empty),
+      rows: mismatchTable(context, rows, await readPlatformNames(context, response), empty),
       next,
     });
   });
@@ -117,7 +111,12 @@ function describeCause({ run_id: run, cause }: OpenCause): Html {
 }
 
 /** A table of mismatches, each linked to its page. */
-export function mismatchTable(context: Context, rows: PresentedMismatch[], empty = 'Nenhuma divergência.'): Html {
+export function mismatchTable(
+  context: Context,
+  rows: PresentedMismatch[],
+  names: PlatformNames,
+  empty = 'Nenhuma divergência.',
+): Html {
   return table({
     caption: 'Divergências, as mais novas primeiro',
     rows,
@@ -129,7 +128,7 @@ export function mismatchTable(context: Context, rows: PresentedMismatch[], empty
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
-      { title: 'Transação', cell: transactionCell },
+      { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
       { title: 'Em jogo', cell: stakeCell, align: 'end' },
       { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
     ],
@@ -141,7 +140,9 @@ function stakeCell(row: PresentedMismatch): Html {
   return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
-function transactionCell(row: PresentedMismatch): Html {
+function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {
+  const { platform } = (row.expected ?? {}) as { platform?: unknown };
+  if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
   if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);
   return html`<span class="long">${row.reference}</span>`;
 }

@@ -9,10 +9,12 @@ import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
+import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList } from '../parts/send-list.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
@@ -20,19 +22,12 @@ import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts'
 const DAYS_MAX = 3700;
 const PLATFORM_CHARS_MAX = 64;
 
-type Draft = {
-  from: string;
-  to: string;
-  platform: string;
-  faults: Partial<Record<'from' | 'to' | 'platform', string>>;
-};
-
 /** The list of runs, and the form that starts one for a range of days. */
 export function runListPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
-    await sendRuns(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
+    await sendRuns(context, request, response, { values: { from: addDays(today, -1), to: today }, faults: {} });
   });
 
   router.post('/reconciliations', requireRole('operator'), async (request, response) => {
@@ -43,10 +38,10 @@ export function runListPages(context: Context): Router {
       return;
     }
     const actor = getActor(response);
-    const platform = draft.platform || undefined;
+    const { from = '', to = '', platform } = draft.values;
     const run = await auditChange(
       context,
-      (inner) => startRun(inner, { ...draft, platform, trigger: 'console', createdBy: actor }),
+      (inner) => startRun(inner, { from, to, platform: platform || undefined, trigger: 'console', createdBy: actor }),
       ({ id }) => ({ actor, action: 'reconciliations.start', target: id, detail: 'console' }),
     );
     response.redirect(303, `/reconciliations/${run.id}?done=started`);
@@ -95,26 +90,22 @@ async function sendRuns(context: Context, request: Request, response: Response, 
   const { rows, next } = await readPage(context, request, ({ db }, ...page) => listRuns(db, ...page));
   const isWrong = Object.keys(draft.faults).length > 0;
   const lead = html`<p class="lead">${t('Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.')}</p>
-${hasRole(response, 'operator') && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${startForm(context, response, draft)}</section>`}`;
+${hasRole(response, 'operator') && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${await startForm(context, response, draft)}</section>`}`;
   const status = isWrong ? 422 : 200;
   const address = '/reconciliations';
   sendList(request, response, { title: 'Conferências', address, lead, rows: runTable(context, rows), next, status });
 }
 
-function startForm(context: Context, response: Response, draft: Draft): Html {
+async function startForm(context: Context, response: Response, draft: Draft): Promise<Html> {
   const today = context.calendar.dayOf(context.clock.now());
-  const field = (name: 'from' | 'to' | 'platform', label: string, input: Part): Html => {
-    const fault = draft.faults[name];
-    const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="${name}-fault"`;
-    return html`<label><span>${label}</span><input name="${name}" value="${draft[name]}"${input}${wrong}>${
-      fault !== undefined && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`
-    }</label>`;
-  };
+  // the provider cannot be asked for what has no platform
+  const { [NO_PLATFORM]: _, ...words } = await readPlatformWords(context, response);
   const days = html` type="date" max="${today}"`;
   return postForm(
     response,
     '/reconciliations',
-    html`<div class="fields">${field('from', t('De'), days)}${field('to', t('Até'), days)}${field('platform', t('Plataforma (opcional)'), html` maxlength="${PLATFORM_CHARS_MAX}" spellcheck="false"`)}
+    html`<div class="fields">${inputField(draft, { name: 'from', label: 'De' }, days)}${inputField(draft, { name: 'to', label: 'Até' }, days)}
+${filterField(draft, { name: 'platform', label: 'Plataforma (opcional)', words, any: 'Todas' })}
 <div class="actions"><button>${t('Iniciar')}</button></div></div>`,
   );
 }
@@ -132,5 +123,5 @@ function readDraft(request: Request, today: Day): Draft {
   if (platform.length > PLATFORM_CHARS_MAX) faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   else if (platform === NO_PLATFORM)
     faults.platform = t('A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.');
-  return { from, to, platform, faults };
+  return { values: { from, to, platform }, faults };
 }

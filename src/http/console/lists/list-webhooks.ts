@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
@@ -7,19 +7,21 @@ import { authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
-import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
+import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, selectField, table, textField } from '../parts/page-components.ts';
-import { isFiltered, nameFilters, parseFilters } from '../parts/parse-filters.ts';
-import { sendList } from '../parts/send-list.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { filterChoice, filterText, isFiltered, nameFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 import { quarantineSection } from './purge-webhooks.ts';
 
-const text = z.string().trim().max(512).optional();
+const LIST = { title: 'Webhooks', address: '/inbox' };
+const text = filterText(512);
 const query = z.object({
-  state: z.enum(['pending', 'applied', 'quarantined'], { error: () => t('estado desconhecido') }).optional(),
+  state: filterChoice(['pending', 'applied', 'quarantined']),
   reason: text,
   transaction_id: text,
   reference: text,
@@ -31,31 +33,26 @@ const REFRESH_S = 5;
 /** The inbox: all webhooks. Its first page without filters renews itself. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
-  router.all('/inbox', encryptFilters(context, query));
+  const refuse = (request: Request, response: Response, draft: Draft): void =>
+    sendWrongFilters(request, response, { ...LIST, filters: { ...form(response, draft), areSet: true } });
+  const list = { schema: query, field: 'extra', refuse };
+  router.all('/inbox', encryptFilters(context, list));
   router.get('/inbox', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = parseFilters(decryptFilters(context, request), query);
+    const { filters: given, draft } = readSealedFilters(context, request, list);
+    if (given === undefined) {
+      refuse(request, response, draft);
+      return;
+    }
+    const { transaction_id: transactionId, ...filters } = given;
     const { rows, next } = await readPage(context, request, async ({ db }, limit, after) => {
       await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
       return await listWebhooks(db, { ...filters, transactionId, limit, after });
     });
-    const fields = [
-      selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
-      selectField({
-        name: 'reason',
-        label: 'Motivo',
-        value: filters.reason,
-        words: WEBHOOK_REASON_WORDS,
-        any: 'Todos',
-      }),
-      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
-      textField({ name: 'reference', label: 'Referência', value: filters.reference }),
-      textField({ name: 'extra', label: 'Extra', value: filters.extra }),
-    ];
     const areSet = isFiltered({ ...filters, transactionId });
     // without a filter nobody was looked up, and the list names no person: the live page would fill the audit
     const target = nameFilters({ ...filters, transaction_id: transactionId });
     if (areSet) await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
-    const list = table({
+    const found = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,
       empty: areSet ? 'Nenhum webhook com estes filtros.' : 'Nenhum webhook chegou ainda.',
@@ -80,12 +77,22 @@ export function webhookListPages(context: Context): Router {
     sendList(request, response, {
       ...(isLive ? { refreshS: REFRESH_S } : {}),
       lead,
-      title: 'Webhooks',
-      address: '/inbox',
-      filters: { fields, areSet, token: formTokenField(response) },
-      rows: list,
+      ...LIST,
+      filters: { ...form(response, draft), areSet },
+      rows: found,
       next,
     });
   });
   return router;
+}
+
+function form(response: Response, draft: Draft) {
+  const fields = [
+    filterField(draft, { name: 'state', label: 'Estado', words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'reason', label: 'Motivo', words: WEBHOOK_REASON_WORDS, any: 'Todos' }),
+    inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'extra', label: 'Extra' }),
+  ];
+  return { fields, token: formTokenField(response) };
 }

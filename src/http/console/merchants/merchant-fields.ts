@@ -7,8 +7,9 @@ import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts'
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { validateUrl } from '../../../merchants/validate-url.ts';
 import { filterSchema } from '../../api/merchants.ts';
-import { type Draft, inputField, labelled, parseWall } from '../balances/form-fields.ts';
+import { parseWall } from '../balances/form-fields.ts';
 import { type PlainText, t } from '../languages/translate.ts';
+import { type Draft, inputField, labelled } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
@@ -26,6 +27,7 @@ const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'ext
 export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...LISTS, 'extra_match'] as const;
 export const NEW_FIELDS = [...CHANGE_FIELDS, 'events_since'] as const;
 const NAME_CHARS_MAX = 200;
+const PLATFORM_CHOICES_MAX = 24;
 const RATE = /^[1-9]\d{0,2}$|^1000$/;
 
 export function toDraftValues(row: MerchantRow): Record<string, string> {
@@ -80,8 +82,12 @@ function describeRefusal(refusal: string): string {
   return t('Escreva um endereço inteiro, como https://loja.example/pix.');
 }
 
-/** The fields of a merchant. @param isNew with the instant from which it gets events. */
-export function merchantFields(draft: Draft, isNew: boolean): Html {
+/**
+ * The fields of a merchant.
+ * @param isNew with the instant from which it gets events.
+ * @param platforms the known ones, with their names.
+ */
+export function merchantFields(draft: Draft, isNew: boolean, platforms: Record<string, string>): Html {
   const input = (name: string, label: PlainText, hint: PlainText | '', more: Html) =>
     inputField(draft, { name, label, ...(hint && { hint }) }, more);
   return html`<div class="fields wide">${input('name', 'Nome', '', html` maxlength="${NAME_CHARS_MAX}" required`)}
@@ -92,10 +98,21 @@ ${isNew && input('events_since', 'Eventos desde', 'Vazio: a partir de agora.', h
 <h2>${t('O que ele recebe')}</h2><p class="hint">${t('Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.')}</p>
 <div class="fields wide">${choices(draft, 'operations', 'Operações', OPERATION_WORDS, [])}
 ${choices(draft, 'statuses', 'Situações', STATUS_WORDS, linesOf(draft, 'statuses'))}
-${lines(draft, 'platforms', 'Plataformas', 'Um id por linha; none é o que não tem plataforma.')}
+${platformChoices(draft, platforms)}
 ${lines(draft, 'reference_prefixes', 'Referência começa com', 'Um começo por linha.')}
 ${lines(draft, 'extra_prefixes', 'Extra começa com', 'Um começo por linha.')}
 ${lines(draft, 'extra_match', 'Extra (JSON) contém', 'Um chave=valor por linha.')}</div>`;
+}
+
+/** Known platforms as choices, if there are few; others are typed, under the same name. */
+function platformChoices(draft: Draft, platforms: Record<string, string>): Html {
+  const hint = 'Um id por linha; none é o que não tem plataforma.';
+  const known = Object.keys(platforms);
+  if (known.length === 0 || known.length > PLATFORM_CHOICES_MAX) return lines(draft, 'platforms', 'Plataformas', hint);
+  const typed = linesOf(draft, 'platforms').filter((one) => !known.includes(one));
+  const others = { ...draft, values: { ...draft.values, platforms: typed.join('\n') } };
+  return html`${checkboxes(draft, 'platforms', 'Plataformas', Object.entries(platforms))}
+${lines(others, 'platforms', 'Outras plataformas', hint)}`;
 }
 
 function lines(draft: Draft, name: string, label: PlainText, hint: PlainText): Html {
@@ -107,12 +124,21 @@ function lines(draft: Draft, name: string, label: PlainText, hint: PlainText): H
 }
 
 function choices(draft: Draft, name: string, label: PlainText, words: Record<string, string>, more: string[]): Html {
-  const chosen = linesOf(draft, name);
   const codes = [...new Set([...Object.keys(words), ...more])].filter(
     (code) => code in OPERATION_WORDS || (STATUSES as readonly string[]).includes(code) || more.includes(code),
   );
-  return html`<fieldset class="choices"><legend>${t(label)}</legend>${codes.map(
-    (code) =>
-      html`<label><input type="checkbox" name="${name}" value="${code}"${chosen.includes(code) && html` checked`}> <span>${words[code] ?? code}</span></label>`,
+  return checkboxes(
+    draft,
+    name,
+    label,
+    codes.map((code) => [code, words[code] ?? code]),
+  );
+}
+
+function checkboxes(draft: Draft, name: string, label: PlainText, entries: [string, string][]): Html {
+  const chosen = linesOf(draft, name);
+  return html`<fieldset class="choices"><legend>${t(label)}</legend>${entries.map(
+    ([code, word]) =>
+      html`<label><input type="checkbox" name="${name}" value="${code}"${chosen.includes(code) && html` checked`}> <span>${word}</span></label>`,
   )}</fieldset>`;
 }

@@ -1,6 +1,7 @@
 import type { Response, Router } from 'express';
 import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
 import type { Context } from '../../../context.ts';
+import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
 import { parseFilter } from '../../../merchants/match-filter.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
@@ -8,11 +9,13 @@ import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
+import { readNames } from '../balances/form-fields.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
+import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import {
   CHANGE_FIELDS,
   type MerchantInput,
@@ -22,6 +25,9 @@ import {
   toDraftValues,
 } from './merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from './render-filter.ts';
+
+/** With more platforms, the form lists none: their ids are typed. */
+const PLATFORMS_MAX = 1_000;
 
 const SECTION = { address: '/merchants', title: 'Lojistas' } as const;
 
@@ -53,11 +59,11 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     list: SECTION,
     names: NEW_FIELDS,
     find: async () => undefined,
-    fields: async (draft) => merchantFields(draft, true),
+    fields: async (draft) => merchantFields(draft, true, await readWords(context)),
     read: (draft) => readMerchant(context, draft),
     preview: async (input, _item, response) =>
       html`${facts([
-        ...describe(input),
+        ...describe(input, await readNames(context)),
         ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : t('agora')],
       ])}${await previewOf(context, response, input)}`,
     async change(inner, input) {
@@ -82,10 +88,10 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
     names: CHANGE_FIELDS,
     initial: toDraftValues,
-    fields: async (draft) => merchantFields(draft, false),
+    fields: async (draft) => merchantFields(draft, false, await readWords(context)),
     read: (draft) => readMerchant(context, draft),
     preview: async (input, item, response) =>
-      html`${renderChanges(input, item)}${await previewOf(context, response, input, item)}`,
+      html`${renderChanges(input, item, await readNames(context))}${await previewOf(context, response, input, item)}`,
     async change(inner, input, { item }) {
       await updateMerchant(inner, item.id, input);
       return item.id;
@@ -107,21 +113,30 @@ async function previewOf(
   return renderFilterPreview(await previewFilter(context, filter, item && parseFilter(item.filter)));
 }
 
-function describe({ name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>): [Label, Part][] {
+function describe(
+  { name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>,
+  names: PlatformNames,
+): [Label, Part][] {
   return [
     ['Nome', name],
     ['Endereço', url === null ? t('busca os eventos pela API') : html`<span class="id">${url}</span>`],
     ['E-mail', email],
     ['Por segundo, no máximo', rate ?? t('sem limite')],
-    ['Filtro', renderFilter(filter)],
+    ['Filtro', renderFilter(filter, names)],
   ];
 }
 
+/** The platforms that transactions show, with their names: admins see all of them. */
+async function readWords(context: Context): Promise<Record<string, string>> {
+  const [platforms, names] = [await listPlatforms(context.db, PLATFORMS_MAX), await readNames(context)];
+  return Object.fromEntries(platforms.map((platform) => [platform, labelPlatform(names, platform)]));
+}
+
 /** What the form changes, before and after. */
-function renderChanges(input: MerchantInput, item: MerchantRow): Html {
-  const before = describe({ ...item, filter: parseFilter(item.filter) });
+function renderChanges(input: MerchantInput, item: MerchantRow, names: PlatformNames): Html {
+  const before = describe({ ...item, filter: parseFilter(item.filter) }, names);
   const text = (part: Part): string => html`${part}`.text;
-  const rows = describe(input).flatMap(([name, after], index) => {
+  const rows = describe(input, names).flatMap(([name, after], index) => {
     const old = before[index]?.[1];
     return text(old) === text(after) ? [] : [{ name, old, after }];
   });

@@ -4,6 +4,7 @@ import { t, words } from '../languages/translate.ts';
 import { formatCount, formatWallTime, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
+import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
 const FILTER_WORDS: Record<string, string> = words({
@@ -17,12 +18,14 @@ const FILTER_WORDS: Record<string, string> = words({
 const VALUE_WORDS: Record<string, Record<string, string>> = { operations: OPERATION_WORDS, statuses: STATUS_WORDS };
 
 /** A filter in words. */
-export function renderFilter(filter: MerchantFilter): Html {
+export function renderFilter(filter: MerchantFilter, names: PlatformNames): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
   if (set.length === 0) return html`${t('tudo')}`;
+  const platforms = Object.fromEntries(filter.platforms.map((one) => [one, labelPlatform(names, one)]));
+  const valueWords: Record<string, Record<string, string>> = { ...VALUE_WORDS, platforms };
   const describe = (name: string, value: MerchantFilter[keyof MerchantFilter]): string =>
     Array.isArray(value)
-      ? value.map((one) => describeCode(VALUE_WORDS[name] ?? {}, one)).join(', ')
+      ? value.map((one) => describeCode(valueWords[name] ?? {}, one)).join(', ')
       : Object.entries(value)
           .map(([key, one]) => `${key}=${one}`)
           .join(', ');

@@ -11,13 +11,15 @@ import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/wind
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
-import { formatMoneyInput, labelled, namePlatform } from '../balances/form-fields.ts';
+import { formatMoneyInput } from '../balances/form-fields.ts';
 import { renderPreview } from '../balances/render-preview.ts';
 import { t } from '../languages/translate.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
+import { labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const NOTE_CHARS_MAX = 4000;
@@ -153,7 +155,12 @@ ${await renderPreview(context, preview)}
 }
 
 /** Of a `balance_differs`: its platform, and the adjustment that would explain the difference. */
-export function offerAdjustment(context: Context, response: Response, mismatch: PresentedMismatch): Html | undefined {
+export function offerAdjustment(
+  context: Context,
+  response: Response,
+  mismatch: PresentedMismatch,
+  names: PlatformNames,
+): Html | undefined {
   if (mismatch.kind !== 'balance_differs') return undefined;
   const { platform, at } = mismatch.expected as { platform: string; at: string };
   const { difference } = mismatch.actual as { difference: string };
@@ -161,7 +168,7 @@ export function offerAdjustment(context: Context, response: Response, mismatch: 
   const search = new URLSearchParams({ platform, day: at.slice(0, 10), amount: formatMoneyInput(cents) });
   const restate = new URLSearchParams({ platform });
   const values = {
-    platform: html`<span class="id">${namePlatform(platform)}</span>`,
+    platform: showPlatform(names, platform),
     amount: money(cents < 0n ? -cents : cents),
     at: moment(context.calendar, at),
   };

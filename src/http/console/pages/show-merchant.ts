@@ -20,6 +20,7 @@ import { renderFilter } from '../merchants/render-filter.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
+import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 
 const CALLBACKS_SHOWN = 20;
@@ -38,7 +39,7 @@ export function merchantPages(context: Context): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
 ${renderDelivery(context, merchant, await readDelivery(context, row))}
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant)}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
@@ -65,7 +66,7 @@ ${renderDelivery(context, merchant, await readDelivery(context, row))}
   return router;
 }
 
-function renderFacts(context: Context, merchant: PresentedMerchant): Html {
+function renderFacts(context: Context, merchant: PresentedMerchant, names: PlatformNames): Html {
   const { url, backfill } = merchant;
   return facts([
     // the path may hold a secret of the merchant's
@@ -79,7 +80,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant): Html {
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
-    ['Filtro', renderFilter(merchant.filter)],
+    ['Filtro', renderFilter(merchant.filter, names)],
     [
       'Eventos anteriores',
       backfill &&

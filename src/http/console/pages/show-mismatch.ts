@@ -15,6 +15,7 @@ import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { offerAdjustment, settleForm } from './settle-mismatch.ts';
@@ -33,13 +34,14 @@ export function mismatchPages(context: Context): Router {
     });
     const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
+    const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
-${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch)}
+${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch, names)}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
-<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch)}</section>
+<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });

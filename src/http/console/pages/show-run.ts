@@ -10,6 +10,7 @@ import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { type PlatformNames, readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
@@ -48,7 +49,7 @@ export function runPages(context: Context): Router {
 <p class="lead">${VERDICTS[run.state]}</p>
 ${isOpen && renderProgress(windows)}
 ${run.error && html`<p class="fault">${run.error}</p>`}
-<section><h2>${t('Números')}</h2>${renderNumbers(context, run)}</section>
+<section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Divergências que levantou')}</h2>${renderKinds(run)}</section>
 <section><h2>${t('Janelas')}</h2>${renderWindows(context, windows)}</section>`;
     sendPage(request, response, {
@@ -60,7 +61,7 @@ ${run.error && html`<p class="fault">${run.error}</p>`}
   return router;
 }
 
-function renderNumbers(context: Context, run: PresentedRun): Html {
+function renderNumbers(context: Context, run: PresentedRun, names: PlatformNames): Html {
   const tookS =
     run.started_at && run.finished_at
       ? Math.max(0, Math.round((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000))
@@ -73,7 +74,7 @@ function renderNumbers(context: Context, run: PresentedRun): Html {
     ['Pedidos ao provedor', run.started_at === null ? unknown() : formatCount(run.requests)],
     ['Dias provados por contagem', run.finished_at && formatCount(run.days_counted)],
     ['Passadas no pior dia', run.finished_at && run.passes],
-    ['Plataforma', run.platform ?? t('todas')],
+    ['Plataforma', run.platform === null ? t('todas') : showPlatform(names, run.platform)],
     ['Origem', describeCode(TRIGGER_WORDS, run.trigger)],
     ['Começou', run.started_at && moment(context.calendar, run.started_at)],
     ['Terminou', run.finished_at && moment(context.calendar, run.finished_at)],

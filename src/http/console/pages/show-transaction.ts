@@ -10,13 +10,13 @@ import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
-import { presentForCaller } from '../lists/list-transactions.ts';
 import { formatDuration, moment, moneyOf } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { presentForCaller } from '../search/present-found.ts';
 import { renderTimeline } from './render-timeline.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
@@ -37,8 +37,8 @@ export function transactionPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
-${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches)}</section>`}
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names.get(shown.platform ?? ''))}
+${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
 <section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
 <section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
@@ -47,7 +47,7 @@ ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para 
   return router;
 }
 
-function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, platformName: string | undefined) {
+function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, names: PlatformNames) {
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],
@@ -60,10 +60,7 @@ function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller
     ],
     ['Referência', shown.reference && idText(shown.reference)],
     ['Extra', shown.extra],
-    [
-      'Plataforma',
-      shown.platform && html`${platformName && html`<b>${platformName}</b> `}<span class="id">${shown.platform}</span>`,
-    ],
+    ['Plataforma', shown.platform && spellPlatform(names, shown.platform)],
     ['Id E2E', shown.e2e_id && idText(shown.e2e_id)],
     ['Nome', shown.name],
     ['Documento', shown.document],

@@ -11,6 +11,7 @@ import { t, words } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { dayLink, table, transactionLink } from './page-components.ts';
+import { type PlatformNames, spellPlatform } from './read-platform-names.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
 
 /** Names that stand for one fact on each side. */
@@ -35,20 +36,26 @@ const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Fields = Record<string, unknown>;
+/** What turns values into words. */
+type Shown = { calendar: Calendar; names: PlatformNames };
 
 /** A table of what was expected and what was found. */
-export function renderEvidence(calendar: Calendar, mismatch: { expected: unknown; actual: unknown }): Html {
+export function renderEvidence(
+  calendar: Calendar,
+  mismatch: { expected: unknown; actual: unknown },
+  names: PlatformNames = new Map(),
+): Html {
   const [before, after] = [toFields(mismatch.expected), toFields(mismatch.actual)];
   // found with the difference: it has a column of its own
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
+  const facts = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
   return table({
     caption: 'Esperado e encontrado',
-    rows: names,
+    rows: facts,
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
       { title: 'O quê', cell: nameFact },
-      { title: 'Esperado', cell: (name) => describeFact(calendar, name, before) },
-      { title: 'Encontrado', cell: (name) => describeFact(calendar, name, after) },
+      { title: 'Esperado', cell: (name) => describeFact({ calendar, names }, name, before) },
+      { title: 'Encontrado', cell: (name) => describeFact({ calendar, names }, name, after) },
       { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
     ],
   });
@@ -68,19 +75,19 @@ function toFields(value: unknown): Fields {
   return 'transactions' in fields ? { ids: fields.transactions } : fields;
 }
 
-function describeFact(calendar: Calendar, name: string, fields: Fields): Part {
+function describeFact(shown: Shown, name: string, fields: Fields): Part {
   if (!(name in fields)) return EMPTY_VALUE;
   const value = fields[name];
   if (value === null) return t('não informado');
   if (name === 'ids' && typeof value === 'number') return value === 1 ? t('uma só') : formatCount(value);
-  return describeValue(calendar, name, value);
+  return describeValue(shown, name, value);
 }
 
-function describeValue(calendar: Calendar, name: string, value: unknown): Part {
-  if (Array.isArray(value)) return describeList(calendar, name, value);
+function describeValue(shown: Shown, name: string, value: unknown): Part {
+  if (Array.isArray(value)) return describeList(shown, name, value);
   if (typeof value === 'boolean') return value ? t('sim') : t('não');
   if (typeof value === 'number') return name.endsWith('_s') ? formatDuration(value) : formatCount(value);
-  if (typeof value === 'object' && value !== null) return describeParts(calendar, value as Fields);
+  if (typeof value === 'object' && value !== null) return describeParts(shown, value as Fields);
   const text = String(value);
   const cents = AMOUNTS.has(name) ? parseSum(text) : undefined;
   if (cents !== undefined) return money(cents);
@@ -88,21 +95,22 @@ function describeValue(calendar: Calendar, name: string, value: unknown): Part {
   if (name === 'operation') return describeCode(OPERATION_WORDS, text);
   if (name === 'reason') return describeCode(WEBHOOK_REASON_WORDS, text);
   if (name === 'ids') return transactionLink(text);
-  if (INSTANT.test(text)) return moment(calendar, text);
+  if (name === 'platform') return spellPlatform(shown.names, text);
+  if (INSTANT.test(text)) return moment(shown.calendar, text);
   if (WALL.test(text)) return formatWallTime(text);
   if (DAY.test(text)) return dayLink(text);
   return html`<span class="id">${TEXTS[text] ?? text}</span>`;
 }
 
 /** `Pago, 21/11/2026 08:00:00`: the values of an event, in their order. */
-function describeParts(calendar: Calendar, { sequence: _, ...fields }: Fields): Html {
-  const parts = Object.entries(fields).map(([name, value]) => describeValue(calendar, name, value));
+function describeParts(shown: Shown, { sequence: _, ...fields }: Fields): Html {
+  const parts = Object.entries(fields).map(([name, value]) => describeValue(shown, name, value));
   return html`${parts.map((part, index) => html`${index > 0 && ', '}${part}`)}`;
 }
 
-function describeList(calendar: Calendar, name: string, values: unknown[]): Part {
+function describeList(shown: Shown, name: string, values: unknown[]): Part {
   if (values.length === 0) return t('nenhum');
-  const parts = values.map((value) => describeValue(calendar, name, value));
+  const parts = values.map((value) => describeValue(shown, name, value));
   if (name === 'history' && typeof values[0] === 'string')
     return html`${parts.map((part, index) => html`${index > 0 && ' → '}${part}`)}`;
   return html`<ul class="plain">${parts.map((part) => html`<li>${part}</li>`)}</ul>`;

@@ -5,76 +5,102 @@
  * that a list can be bookmarked and shared.
  */
 import { createHmac } from 'node:crypto';
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { createVault, type Vault } from '../../../database/keys/vault.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { t } from '../languages/translate.ts';
-import { PERSONAL_FILTERS, parseFilters } from './parse-filters.ts';
+import type { Draft } from './fields.ts';
+import { isPersonal, readFilters } from './parse-filters.ts';
 import { readSessionCookie } from './require-session.ts';
 
-type Filters = Record<string, unknown>;
+export type Filters = Record<string, unknown>;
 
 const SEALED = 'sealed';
 const FORM_TOKEN = 'form_token';
 
-/**
- * Redirects a posted search, or an address that holds such a filter in plain text, to the address that encrypts it.
- * @throws ConfereError `invalid_request` for a wrong filter.
- */
-export function encryptFilters(context: Context, schema: z.ZodType): RequestHandler {
-  return (request, response, next) => {
+/** How a list reads its filters, and answers wrong ones. */
+export type SealedList<T extends z.ZodType> = {
+  schema: T;
+  /** The field that shows what is wrong with the encrypted filters. */
+  field: string;
+  /** Answers with the form as it was filled in. */
+  refuse: (request: Request, response: Response, draft: Draft) => void | Promise<void>;
+};
+
+/** Redirects a posted search, or an address that holds such a filter in plain text, to the address that encrypts it. */
+export function encryptFilters<T extends z.ZodType>(context: Context, list: SealedList<T>): RequestHandler {
+  return async (request, response, next) => {
     const posted = request.method === 'POST';
-    const typed = PERSONAL_FILTERS.filter((name) => request.query[name] !== undefined && request.query[name] !== '');
+    const typed = Object.keys(request.query).filter(
+      (name) => request.query[name] !== '' && isPersonal(name, request.query[name]),
+    );
     if (!posted && typed.length === 0) {
       next();
       return;
     }
-    const given: Filters = posted
-      ? { ...(request.body as Filters | undefined) }
-      : // filters in plain text replace encrypted ones of the same name
-        {
-          ...decryptFilters(context, request),
-          ...Object.fromEntries(typed.map((name) => [name, request.query[name]])),
-        };
-    // validated first: an address has no room for more than a field takes
-    parseFilters(given, schema);
-    response.redirect(303, encryptAddress(openVault(context, request), request.path, given));
+    const given = posted ? ((request.body as Filters | undefined) ?? {}) : replacePlain(context, request, typed);
+    // read first: an address has no room for more than a field takes
+    const { filters, draft } = given ? readFilters(given, list.schema) : describeEnded(request, list.field);
+    if (filters === undefined || given === undefined) await list.refuse(request, response, draft);
+    else response.redirect(303, encryptAddress(context, request, request.path, given));
   };
 }
 
+/** Filters in plain text replace encrypted ones of the same name. */
+function replacePlain(context: Context, request: Request, typed: string[]): Filters | undefined {
+  const sealed = decryptFilters(context, request);
+  return sealed && { ...sealed, ...Object.fromEntries(typed.map((name) => [name, request.query[name]])) };
+}
+
 /**
- * Returns the filters in a page's address, decrypted.
- * @throws ConfereError `invalid_request` when another session encrypted them: a filter that cannot be read must not be
- * ignored.
+ * Reads the filters in a page's address, decrypted: as `readFilters` does. Filters that another session encrypted are
+ * wrong ones: they cannot be read, and must not be ignored.
+ * @returns also the filters as they were given, from which other addresses of the list follow.
  */
-export function decryptFilters(context: Context, request: Request): Filters {
+export function readSealedFilters<T extends z.ZodType>(
+  context: Context,
+  request: Request,
+  list: Pick<SealedList<T>, 'schema' | 'field'>,
+): { filters: z.infer<T> | undefined; draft: Draft; given: Filters } {
+  const given = decryptFilters(context, request);
+  if (given === undefined) return { ...describeEnded(request, list.field), given: {} };
+  return { ...readFilters(given, list.schema), given };
+}
+
+function describeEnded(request: Request, field: string): { filters: undefined; draft: Draft } {
+  const { [SEALED]: _, ...plain } = request.query;
+  const ended = t('Esta busca valia só para a sessão em que foi feita: faça-a de novo.');
+  const values = Object.entries(plain).filter(([name]) => !isPersonal(name, plain[name]));
+  const texts = values.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { filters: undefined, draft: { values: Object.fromEntries(texts), faults: { [field]: ended } } };
+}
+
+/** @returns undefined if another session encrypted them. */
+function decryptFilters(context: Context, request: Request): Filters | undefined {
   const { [SEALED]: sealed, ...plain } = request.query;
   if (sealed === undefined) return plain;
+  if (!isFilled(sealed)) return undefined;
   try {
-    if (!isFilled(sealed)) throw new TypeError('sealed is not one text');
     const text = openVault(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
     return { ...plain, ...(JSON.parse(text) as Filters) };
-  } catch (error) {
-    const fields = { [t('busca')]: [t('valia só para a sessão em que foi feita; faça-a de novo')] };
-    throw new ConfereError('invalid_request', 'this search ended with its session: search again', {
-      fields,
-      cause: error,
-    });
+  } catch {
+    return undefined;
   }
 }
 
-function encryptAddress(vault: Vault, path: string, given: Filters): string {
+/** The address of a list with these filters: personal ones encrypted, empty ones left out. */
+export function encryptAddress(context: Context, request: Request, path: string, given: Filters): string {
   const search = new URLSearchParams();
   const personal: Filters = {};
   for (const [name, value] of Object.entries(given)) {
     if (!isFilled(value) || name === FORM_TOKEN || name === SEALED) continue;
-    if (PERSONAL_FILTERS.includes(name)) personal[name] = value;
+    if (isPersonal(name, value)) personal[name] = value;
     else search.set(name, value);
   }
   if (Object.keys(personal).length > 0) {
-    search.set(SEALED, vault.encrypt(Buffer.from(JSON.stringify(personal))).toString('base64url'));
+    const sealed = openVault(context, request).encrypt(Buffer.from(JSON.stringify(personal)));
+    search.set(SEALED, sealed.toString('base64url'));
   }
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }

@@ -54,32 +54,12 @@ export function idText(id: string): Html {
   return html`<span class="id" data-copy="${id}">${id}</span>`;
 }
 
-type Field = { name: string; label: Label; value?: string | undefined };
-
-export function textField({ name, label, value = '' }: Field): Html {
-  return html`<label><span>${translate(label)}</span><input name="${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
-}
-
-export function dayField({ name, label, value = '' }: Field): Html {
-  return html`<label><span>${translate(label)}</span><input type="date" name="${name}" value="${value}"></label>`;
-}
-
-/** A select field. @param any the text of the empty choice; without it there is none. */
-export function selectField(field: Field & { words: Record<string, string>; any?: Label }): Html {
-  const { name, label, value, words, any } = field;
-  return html`<label><span>${translate(label)}</span><select name="${name}">${
-    any !== undefined && html`<option value="">${translate(any)}</option>`
-  }${Object.entries(words).map(
-    ([key, word]) => html`<option value="${key}"${key === value && html` selected`}>${word}</option>`,
-  )}</select></label>`;
-}
-
 /**
  * The form with a list's filters. It is sent by GET, so that a search can be bookmarked and shared.
  * @param formToken posts the form instead, because one of its filters may name a person.
  */
 export function filterForm(address: string, fields: Part, isFiltered: boolean, formToken?: Html): Html {
-  return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search">${formToken}${fields}
+  return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search" aria-label="${t('Filtros')}">${formToken}${fields}
 <div class="actions"><button>${t('Buscar')}</button>${isFiltered && html`<a href="${address}">${t('Limpar')}</a>`}</div></form>`;
 }
 

@@ -1,24 +1,56 @@
 import type { Request } from 'express';
-import type { z } from 'zod';
-import { ConfereError } from '../../../domain/errors.ts';
+import { z } from 'zod';
+import { isDay } from '../../../domain/calendar.ts';
+import { namesNobody } from '../../../ledger/read/classify-search.ts';
+import { t } from '../languages/translate.ts';
+import type { Draft } from './fields.ts';
 
 /** Filters that may name a person: extra is free text, and often a document. */
-export const PERSONAL_FILTERS = ['document', 'name', 'extra'];
+const PERSONAL_FILTERS = ['document', 'name', 'extra'];
+/** The search box: most texts in it may name a person. */
+export const SEARCH_BOX = 'q';
+
+/** Whether a filter may name a person, so that its value must not stand in an address. */
+export function isPersonal(name: string, value: unknown): boolean {
+  if (name === SEARCH_BOX) return typeof value !== 'string' || !namesNobody(value);
+  return PERSONAL_FILTERS.includes(name);
+}
+
+/** A text of a filter. */
+export function filterText(charsMax: number) {
+  return z
+    .string({ error: () => t('Escreva um só texto.') })
+    .trim()
+    .max(charsMax, { error: () => t('No máximo {n} caracteres.', { n: charsMax }) })
+    .optional();
+}
+
+/** A filter with a few codes. */
+export function filterChoice<const T extends readonly string[]>(codes: T) {
+  return z.enum(codes, { error: () => t('Escolha um da lista.') }).optional();
+}
+
+/** A day of a filter. */
+export const filterDay = z
+  .string({ error: () => t('Escreva um só texto.') })
+  .refine(isDay, { error: () => t('Este dia não existe.') })
+  .optional();
 
 /**
- * Parses the filters in a page's address or form. An empty field is no filter.
- * @throws ConfereError `invalid_request` with the faults by field: an invalid filter must not be ignored.
+ * Reads the filters in a page's address or form. An empty field is no filter.
+ * @returns the filters, and the form as it was filled in, with the faults by field. With a fault there are no filters: an
+ *   invalid one must not be ignored.
  */
-export function parseFilters<T extends z.ZodType>(given: Record<string, unknown>, schema: T): z.infer<T> {
-  const set = Object.entries(given).filter(([, value]) => value !== '');
-  const parsed = schema.safeParse(Object.fromEntries(set));
-  if (parsed.success) return parsed.data;
-  const fields: Record<string, string[]> = {};
-  for (const issue of parsed.error.issues) {
-    const name = issue.path.join('.');
-    fields[name] = [...(fields[name] ?? []), issue.message];
-  }
-  throw new ConfereError('invalid_request', 'a filter is wrong', { fields });
+export function readFilters<T extends z.ZodType>(
+  given: Record<string, unknown>,
+  schema: T,
+): { filters: z.infer<T> | undefined; draft: Draft } {
+  const texts = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const draft: Draft = { values: Object.fromEntries(texts), faults: {} };
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
+  if (parsed.success) return { filters: parsed.data, draft };
+  for (const { path, message } of parsed.error.issues) draft.faults[path.join('.')] ??= message;
+  return { filters: undefined, draft };
 }
 
 /** Whether any of these filters is set. */
@@ -47,7 +79,8 @@ export function readFormLines(request: Request, name: string): string {
 export function removePersonalFilters(address: string): string {
   const [path = '', query] = address.split(/\?(.*)/s);
   const search = new URLSearchParams(query);
-  if (!PERSONAL_FILTERS.some((name) => search.has(name))) return address;
-  for (const name of PERSONAL_FILTERS) search.delete(name);
+  const personal = [...search].filter(([name, value]) => isPersonal(name, value)).map(([name]) => name);
+  if (personal.length === 0) return address;
+  for (const name of personal) search.delete(name);
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }

@@ -21,6 +21,16 @@ export type List = {
   refreshS?: number;
 };
 
+/** Answers with the form of a list alone, as it was filled in, and what is wrong by its field. */
+export function sendWrongFilters(
+  request: Request,
+  response: Response,
+  list: Pick<List, 'title' | 'address' | 'lead'> & { filters: NonNullable<List['filters']> },
+): void {
+  const filters = { ...list.filters, areSet: true };
+  sendList(request, response, { ...list, filters, rows: undefined, next: undefined, status: 422 });
+}
+
 /** Answers with a list's page: its title, filters and rows, and links to its other pages. */
 export function sendList(request: Request, response: Response, list: List): void {
   const { address, filters, lead, rows, next, status, refreshS } = list;

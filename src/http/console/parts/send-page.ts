@@ -4,7 +4,7 @@ import type { Caller } from '../../../access/tokens.ts';
 import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
-import { removePersonalFilters } from './parse-filters.ts';
+import { removePersonalFilters, SEARCH_BOX } from './parse-filters.ts';
 import { assetAddress } from './serve-assets.ts';
 import { ROLE_WORDS } from './words.ts';
 
@@ -99,6 +99,7 @@ function frame(request: Request, response: Response, caller: Caller): Html {
   const pages = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
   return html`<header class="frame">
 <a class="brand" href="/">${BRAND}</a>
+${request.path !== '/transactions' && searchBox(response)}
 <nav aria-label="${t('Principal')}"><ul>${pages.map(
     ([address, name]) =>
       html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${t(name)}</a></li>`,
@@ -125,6 +126,13 @@ function addressOf(request: Request): string {
   const search = new URLSearchParams(query);
   for (const name of ['done', 'lang']) search.delete(name);
   return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
+/** The search for transactions on every other page. It is posted: the text may name a person. */
+function searchBox(response: Response): Html {
+  return html`<form class="find" method="post" action="/transactions" role="search" aria-label="${t('Transações')}">${formTokenField(response)}
+<label><span class="unseen">${t('Buscar transações')}</span><input name="${SEARCH_BOX}" type="search" maxlength="512" autocomplete="off" spellcheck="false" placeholder="${t('Buscar transações')}"></label>
+<button class="quiet" aria-label="${t('Buscar')}"><svg viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 
 /** Notices by the name in `?done=`, on the page that a form redirects to. */

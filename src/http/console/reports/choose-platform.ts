@@ -3,11 +3,10 @@ import type { Context } from '../../../context.ts';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { assertPlatform } from '../../../reports/read/assert-platform.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
-import { namePlatform } from '../balances/form-fields.ts';
 import { t } from '../languages/translate.ts';
+import { filterField } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
-import { selectField } from '../parts/page-components.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { labelPlatform, readPlatformNames } from '../parts/read-platform-names.ts';
 import { readQuery } from './period-form.ts';
 
 /** Reads the platform in a page's address. @throws ConfereError `invalid_request` for an unknown one. */
@@ -28,10 +27,11 @@ export async function platformField(
   const names = await readPlatformNames(context, response);
   const platforms = new Set(accounts.map(({ name }) => splitAccount(name).platform));
   const shown = [...platforms].filter((one) => presentPlatform(response, { platform: one }).platform === one);
-  const words = Object.fromEntries(shown.map((one) => [one, names.get(one) ?? namePlatform(one)]));
+  const words = Object.fromEntries(shown.map((one) => [one, labelPlatform(names, one)]));
+  const draft = { values: { platform: platform ?? '' }, faults: {} };
   const field =
     shown.length > 1 || platform !== undefined
-      ? selectField({ name: 'platform', label: 'Plataforma', value: platform, words, any: 'Todas' })
+      ? filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' })
       : undefined;
   return { field, label: platform === undefined ? undefined : (words[platform] ?? t('uma plataforma')) };
 }

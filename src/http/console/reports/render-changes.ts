@@ -6,12 +6,13 @@ import type { RevisionComparison } from '../../../reports/serve/compare-revision
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
-import { namePlatform } from '../balances/form-fields.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
+import { choiceField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { selectField, table, transactionLink } from '../parts/page-components.ts';
+import { table, transactionLink } from '../parts/page-components.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { sayNoFigures } from './explain-day.ts';
 
 export type Chosen = { from: number; to: number };
@@ -25,8 +26,8 @@ export function compareForm(
   const words = Object.fromEntries(
     revisions.map(({ revision }) => [String(revision), t('Revisão {revision}', { revision })]),
   );
-  const field = (name: 'from' | 'to', label: string): Html =>
-    selectField({ name, label, value: String(chosen[name]), words });
+  const draft = { values: { from: String(chosen.from), to: String(chosen.to) }, faults: {} };
+  const field = (name: 'from' | 'to', label: string): Html => choiceField(draft, { name, label, words });
   return html`<form method="get" action="/reports/${day}#changes"><div class="fields">${field('from', t('Da'))}${field('to', t('Para a'))}
 ${platform !== undefined && html`<input type="hidden" name="platform" value="${platform}">`}<div class="actions"><button>${t('Comparar')}</button></div></div>${
     fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`
@@ -39,7 +40,7 @@ export function renderComparison(
   response: Response,
   { from, to }: Chosen,
   comparison: RevisionComparison,
-  names: ReadonlyMap<string, string>,
+  names: PlatformNames,
 ): Html {
   const { before, after, rows, hasMore, afterPartial } = comparison;
   return html`<h3>${t('Números de Resumo')}</h3>${
@@ -78,7 +79,7 @@ function renderFigures(before: Figures, after: Figures): Html {
   });
 }
 
-function renderRows(context: Context, response: Response, rows: ChangeRow[], names: ReadonlyMap<string, string>): Html {
+function renderRows(context: Context, response: Response, rows: ChangeRow[], names: PlatformNames): Html {
   return table({
     caption: 'Linhas que mudaram, na ordem em que o Confere as conheceu',
     rows,
@@ -103,10 +104,10 @@ function renderRows(context: Context, response: Response, rows: ChangeRow[], nam
   });
 }
 
-function platformHint(response: Response, row: ChangeRow, names: ReadonlyMap<string, string>): Part {
+function platformHint(response: Response, row: ChangeRow, names: PlatformNames): Part {
   if (row.platform === null) return undefined;
   const { platform } = presentPlatform(response, { platform: row.platform });
-  return html`<br><span class="hint">${names.get(platform) ?? namePlatform(platform)}</span>`;
+  return html`<br><span class="hint">${showPlatform(names, platform)}</span>`;
 }
 
 function textOr(text: string): Part {

@@ -215,7 +215,7 @@ async function renderMismatches(
       via: 'console',
     });
   const shown = canSeePersonalData(response) ? rows : await maskMismatches(db, rows);
-  return html`${mismatchTable(context, shown, 'Nenhuma foi aberta neste dia.')}${
+  return html`${mismatchTable(context, shown, await readPlatformNames(context, response), 'Nenhuma foi aberta neste dia.')}${
     byId.size > rows.length &&
     html`<p class="hint">${t('Aqui estão {count}.', { count: formatCount(rows.length) })} <a href="/mismatches?state=all">${t('Todas as divergências')}</a></p>`
   }`;

@@ -4,11 +4,11 @@ import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { SERIES_DAYS_MAX } from '../../../ledger/read/read-money-series.ts';
 import { listVisiblePlatforms } from '../../access/list-visible-platforms.ts';
-import { choiceField, type Draft, inputField, namePlatform } from '../balances/form-fields.ts';
 import { t } from '../languages/translate.ts';
+import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { filterForm } from '../parts/page-components.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { labelPlatform, readPlatformNames } from '../parts/read-platform-names.ts';
 
 const DAYS_SHOWN = 30;
 
@@ -52,7 +52,7 @@ export function readOneDay(draft: Draft, today: Day): Day | undefined {
 export async function listPlatforms(context: Context, response: Response): Promise<ReadonlyMap<string, string>> {
   const names = await readPlatformNames(context, response);
   const visible = await listVisiblePlatforms(context, response);
-  return new Map(visible.map((one) => [one, names.get(one) ?? namePlatform(one)]));
+  return new Map(visible.map((one) => [one, labelPlatform(names, one)]));
 }
 
 /** Reads the platform of a form; undefined for all. An unknown one is a fault: it must not show all instead. */

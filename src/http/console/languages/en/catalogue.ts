@@ -12,6 +12,7 @@ import { PAGES_EN } from './pages.ts';
 import { MORE_PAGES_EN } from './pages-more.ts';
 import { PARTS_EN } from './parts.ts';
 import { REPORTS_EN } from './reports.ts';
+import { SEARCH_EN } from './search.ts';
 import { WORDS_EN } from './words.ts';
 
 export const EN = {
@@ -29,4 +30,5 @@ export const EN = {
   ...LOGIN_EN,
   ...REPORTS_EN,
   ...ACCOUNTS_EN,
+  ...SEARCH_EN,
 };

@@ -37,7 +37,6 @@ export const LABELS_EN = {
   Hoje: 'Today',
   Id: 'Id',
   'Id da transação': 'Transaction id',
-  'Id do lojista': 'Merchant id',
   'Id E2E': 'E2E id',
   Instante: 'Instant',
   Itens: 'Items',

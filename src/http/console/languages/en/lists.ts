@@ -1,11 +1,5 @@
 /** The lists, and the forms on them. */
 export const LISTS_EN = {
-  // wrong filters
-  'estado desconhecido': 'unknown state',
-  'tipo desconhecido': 'unknown type',
-  'gravidade desconhecida': 'unknown severity',
-  'opção desconhecida': 'unknown option',
-  'não é um dia': 'is not a day',
   // alerts
   'Nenhum alerta com estes filtros.': 'No alerts with these filters.',
   'Nenhum alerta ativo.': 'No alert is active.',

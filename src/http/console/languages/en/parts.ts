@@ -31,9 +31,6 @@ export const PARTS_EN = {
   Débito: 'Debit',
   Crédito: 'Credit',
   'Nenhuma partida.': 'No postings.',
-  busca: 'search',
-  'valia só para a sessão em que foi feita; faça-a de novo':
-    'was valid only for the session in which it was made; search again',
   // how long ago
   agora: 'now',
   'há {duration}': '{duration} ago',

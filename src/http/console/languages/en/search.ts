@@ -1,0 +1,71 @@
+/** The search for transactions, and the filters of every list. */
+export const SEARCH_EN = {
+  // filters
+  Filtros: 'Filters',
+  'Buscar transações': 'Search transactions',
+  'Escreva um só texto.': 'Write one text.',
+  'Escolha um da lista.': 'Choose one of the list.',
+  'Este dia não existe.': 'This day does not exist.',
+  'Esta busca valia só para a sessão em que foi feita: faça-a de novo.':
+    'This search was valid only for the session in which it was made: search again.',
+  'Outras plataformas': 'Other platforms',
+  'Transação ou plataforma': 'Transaction or platform',
+  // what is wrong with a search
+  'Este dia não existe: escreva 22/11/2026.': 'This day does not exist: write 2026-11-22.',
+  'Escreva o valor como {example}.': 'Write the amount as {example}.',
+  'Este valor é maior que qualquer transação.': 'This amount is larger than any transaction.',
+  'Escreva os dígitos.': 'Write its digits.',
+  'Escreva duas letras ou mais.': 'Write two letters or more.',
+  'Este texto não se lê assim: busque-o de novo.': 'This text has no such reading: search for it again.',
+  'Tire antes o outro texto da busca, ou busque só por ele.':
+    'Remove the other text of the search first, or search for it alone.',
+  'Escolha menos dias: esta busca leva tempo demais.': 'Choose fewer days: this search takes too long.',
+  // fields
+  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, nome, {amount}, 22/11/2026.':
+    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, name, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, {amount}, 22/11/2026.':
+    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, {amount}, 2026-11-22.',
+  'CPF ou CNPJ': 'CPF or CNPJ',
+  'Dia da': 'Day of the',
+  Criação: 'Creation',
+  // chips
+  'Filtros da busca': 'Filters of the search',
+  Período: 'Period',
+  '(tirar este filtro)': '(remove this filter)',
+  'de {day}': 'from {day}',
+  'até {day}': 'to {day}',
+  '{days}, pelo dia da situação': '{days}, by the day of the status',
+  Ontem: 'Yesterday',
+  '7 dias': '7 days',
+  '30 dias': '30 days',
+  // readings
+  'id ou começo dele': 'id or its beginning',
+  referência: 'reference',
+  extra: 'extra',
+  'id E2E': 'E2E id',
+  'começo do nome': 'beginning of the name',
+  valor: 'amount',
+  dia: 'day',
+  ou: 'or',
+  'Procurado como {readings}.': 'Searched as {readings}.',
+  'Procurar também como outra coisa': 'Search as anything else too',
+  'O papel de leitura não busca por nome.': 'The role of a viewer does not search by name.',
+  // totals and files
+  'O total não foi contado: leva mais de {ms} ms. Escolha menos dias.':
+    'The total was not counted: it takes more than {ms} ms. Choose fewer days.',
+  '<b>{n} transação</b>, <b>{sum}</b>': '<b>{n} transaction</b>, <b>{sum}</b>',
+  '<b>{n} transações</b>, <b>{sum}</b>': '<b>{n} transactions</b>, <b>{sum}</b>',
+  '<b>Mais de {n} transações</b>, mais de <b>{sum}</b>': '<b>More than {n} transactions</b>, more than <b>{sum}</b>',
+  '(entradas {in}, saídas {out})': '(received {in}, sent {out})',
+  'Contam-se até {n}: estreite a busca para o total exato.':
+    'Up to {n} are counted: narrow the search for the exact total.',
+  'Baixar o que se vê, em todas as páginas:': 'Download what is shown, of all pages:',
+  'Até {n} linhas, as mais novas primeiro; fica registrado quem baixou e o quê.':
+    'Up to {n} rows, the newest first; who downloaded which is on record.',
+  'Até {n} linhas, as mais novas primeiro; com os dados pessoais mascarados.':
+    'Up to {n} rows, the newest first; with personal data masked.',
+  // the table
+  'Transações, as mais novas primeiro': 'Transactions, the newest first',
+  'Nenhuma transação com estes filtros.': 'No transaction with these filters.',
+  'O razão ainda não tem transações.': 'The ledger has no transactions yet.',
+};

@@ -1,0 +1,67 @@
+/** Fields of forms: each with its label, its hint, and what is wrong with what was typed. */
+import { type Label, translate } from '../languages/translate.ts';
+import { type Html, html, type Part } from './html.ts';
+
+/** What a person typed, by field, and what is wrong with it. */
+export type Draft = { values: Record<string, string>; faults: Record<string, string> };
+
+type Field = { name: string; label: Label; hint?: Label };
+
+/** A select of more entries is a text field that suggests them. */
+export const SELECT_ENTRIES_MAX = 200;
+
+/** A labelled field with its hint and fault. @param control gets the attributes that name and describe it. */
+export function labelled(draft: Draft, field: Field, control: (attributes: Html) => Html): Html {
+  const { name, label, hint } = field;
+  const fault = draft.faults[name];
+  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean).join(' ');
+  const attributes = html` name="${name}"${fault && html` aria-invalid="true"`}${
+    described !== '' && html` aria-describedby="${described}"`
+  }`;
+  return html`<div class="field"><label><span>${translate(label)}</span>${control(attributes)}</label>${
+    hint && html`<span class="hint" id="${name}-hint">${translate(hint)}</span>`
+  }${fault && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`}</div>`;
+}
+
+/** An input field. @param more its other attributes, such as its type. */
+export function inputField(draft: Draft, field: Field, more?: Part): Html {
+  return labelled(
+    draft,
+    field,
+    (attributes) =>
+      html`<input${attributes} value="${draft.values[field.name] ?? ''}" autocomplete="off" spellcheck="false"${more}>`,
+  );
+}
+
+export function dayField(draft: Draft, field: Field): Html {
+  return inputField(draft, field, html` type="date"`);
+}
+
+/** A select field of codes and their names. @param field.any the text of the empty choice; without it there is none. */
+export function choiceField(draft: Draft, field: Field & { words: Record<string, string>; any?: Label }): Html {
+  const { name, words, any } = field;
+  const entries = Object.entries(words);
+  const given = draft.values[name] ?? '';
+  if (entries.length > SELECT_ENTRIES_MAX) return suggestingField(draft, field, entries);
+  return labelled(
+    draft,
+    field,
+    (attributes) =>
+      html`<select${attributes}>${any !== undefined && html`<option value="">${translate(any)}</option>`}${entries.map(
+        ([key, word]) => html`<option value="${key}"${key === given && html` selected`}>${word}</option>`,
+      )}</select>`,
+  );
+}
+
+function suggestingField(draft: Draft, field: Field, entries: [string, string][]): Html {
+  const list = `${field.name}-list`;
+  const options = entries.map(([key, word]) => html`<option value="${key}">${word}</option>`);
+  return html`${inputField(draft, field, html` list="${list}"`)}<datalist id="${list}">${options}</datalist>`;
+}
+
+/** A select field of a filter. A value that is no choice stays selected, so that a wrong filter is shown as it is. */
+export function filterField(draft: Draft, field: Field & { words: Record<string, string>; any?: Label }): Html {
+  const given = draft.values[field.name] ?? '';
+  const isListed = given === '' || Object.hasOwn(field.words, given);
+  return choiceField(draft, isListed ? field : { ...field, words: { ...field.words, [given]: given } });
+}

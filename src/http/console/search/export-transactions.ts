@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
+import { type SearchCursor, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_ROWS_MAX,
+  type FoundRow,
+  nameFoundFile,
+  renderFoundCsv,
+  writeFoundWorkbook,
+} from '../../../reports/serve/export-found.ts';
+import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { auditWithheldMatches } from '../../access/authorize-search.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { presentForCaller } from './present-found.ts';
+import { type Asked, authorizeFound, type Search, searchOf } from './read-search.ts';
+
+const PAGE_ROWS = 1_000;
+const CONTENT_TYPE = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** Sends what a search found as a file, masked for viewers. A CSV is sent while it is read; the audit precedes each page. */
+export async function sendExport(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
+  const format = EXPORT_FORMATS.find((one) => one === request.query.format);
+  if (!format) throw new ConfereError('not_found', `an export is ${EXPORT_FORMATS.join(' or ')}`);
+  const search = searchOf(response, asked.filters);
+  await authorizeFound(context, response, search);
+  const total = await readSearchTotal(context.db, context.keys, search.query, EXPORT_ROWS_MAX);
+  if (!total)
+    throw new ConfereError('invalid_request', 'this takes too long', { fields: { from: ['narrow the days'] } });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const wanted = {
+    pages: readPages(context, response, search),
+    isCut: total.isMore,
+    masked: !canSeePersonalData(response),
+    platformNames: await readPlatformNames(context, response),
+    signal: AbortSignal.any([context.signal, gone.signal]),
+  };
+  response.setHeader('content-disposition', `attachment; filename="${nameFoundFile(context, wanted, format)}"`);
+  response.setHeader('content-type', CONTENT_TYPE[format]);
+  if (format === 'csv') await pipeline(Readable.from(renderFoundCsv(context, wanted)), response);
+  else await writeFoundWorkbook(context, wanted, (file) => sendFile(response, file));
+}
+
+/** Reads what a search finds, page by page, up to EXPORT_ROWS_MAX. Each page is audited before it is returned. */
+async function* readPages(
+  context: Context,
+  response: Response,
+  search: Search,
+): AsyncGenerator<FoundRow[], void, undefined> {
+  const full = canSeePersonalData(response);
+  let after: SearchCursor | undefined;
+  let isAudited = false;
+  for (let rows = 0; rows < EXPORT_ROWS_MAX; rows += PAGE_ROWS) {
+    const limit = Math.min(PAGE_ROWS, EXPORT_ROWS_MAX - rows);
+    const page = await searchTransactions(context.db, context.keys, { ...search.query, limit, after });
+    const found = page.transactions.map((of) => ({ of, shown: presentForCaller(context, of, full) }));
+    const shown = found.map((one) => one.shown);
+    await auditShownTransactions(context, response, 'transactions.export', {
+      target: search.target,
+      transactions: shown.map(({ id }) => id),
+      via: 'console',
+    });
+    if (!isAudited) isAudited = await auditWithheldMatches(context, getCaller(response), search.named, shown);
+    yield found;
+    if (!page.next) return;
+    after = page.next;
+  }
+}
+
+async function sendFile(response: Response, file: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    // dotfiles: DATA_DIR may be under a directory whose name begins with a dot
+    response.sendFile(file, { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}
