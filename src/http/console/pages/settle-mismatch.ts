@@ -19,7 +19,7 @@ import { labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
-import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const NOTE_CHARS_MAX = 4000;
@@ -168,7 +168,7 @@ export function offerAdjustment(
   const search = new URLSearchParams({ platform, day: at.slice(0, 10), amount: formatMoneyInput(cents) });
   const restate = new URLSearchParams({ platform });
   const values = {
-    platform: showPlatform(names, platform),
+    platform: spellPlatform(names, platform),
     amount: money(cents < 0n ? -cents : cents),
     at: moment(context.calendar, at),
   };

@@ -1,11 +1,12 @@
 /** Platforms by the names that people gave them, each with its id once beside it. */
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { WITHHELD } from '../../../domain/person/mask-person.ts';
+import { maskPlatform, WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
-import { presentPlatform, presentPlatformName } from '../../access/mask-texts.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../access/mask-texts.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, shortenId, shortId } from './format.ts';
@@ -30,13 +31,17 @@ export async function readPlatformWords(context: Context, response: Response): P
   return listPlatformWords(response, platforms, await readPlatformNames(context, response));
 }
 
-/** The same of given platforms: those withheld from the caller are no choices, since a choice is the platform's id. */
+/**
+ * The same of given platforms. A choice is the platform's id: for a viewer it has to be a random one, since any other text
+ * may repeat the name of somebody.
+ */
 export function listPlatformWords(
   response: Response,
   platforms: readonly string[],
   names: PlatformNames,
 ): Record<string, string> {
-  const shown = platforms.filter((platform) => presentPlatform(response, { platform }).platform === platform);
+  const full = canSeePersonalData(response);
+  const shown = platforms.filter((platform) => full || platform === NO_PLATFORM || isRandom(platform));
   const words = shown.map((platform) => [platform, labelPlatform(names, platform)] as const);
   return Object.fromEntries(words.toSorted(([, a], [, b]) => a.localeCompare(b, language())));
 }
@@ -65,6 +70,11 @@ export function spellPlatform(names: PlatformNames, platform: string): Html {
 export function platformLink(names: PlatformNames, platform: string | null): Html {
   if (platform === null || platform === WITHHELD) return showPlatform(names, platform);
   return html`<a href="/transactions?platform=${encodeURIComponent(platform)}">${showPlatform(names, platform)}</a>`;
+}
+
+/** A random id, without a document in it. */
+function isRandom(platform: string): boolean {
+  return UUID.test(platform) && maskPlatform(platform) === platform;
 }
 
 function showId(platform: string): Part {
