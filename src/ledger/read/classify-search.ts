@@ -74,7 +74,7 @@ function readAmount(text: string, language: Language): Classified | undefined {
   const [, sign, digits = ''] = hasCurrency ? [text, before || after, rest.trim()] : (/^(-?)(.*)$/.exec(text) ?? []);
   if (!isAmount(digits, language)) return hasCurrency ? { readings: [], fault: 'no_amount' } : undefined;
   const hasCents = GROUPED[language].test(digits) && digits.includes(NUMBER_MARKS[language].decimal);
-  if (!hasCurrency && !hasCents && (!sign || !isShort(digits))) return undefined;
+  if (!hasCurrency && !hasCents && (!sign || !hasFewDigits(digits))) return undefined;
   const cents = parseDigits(digits, language);
   if (cents === undefined) return { readings: [], fault: 'amount_too_large' };
   return { readings: [{ kind: 'amount', cents, ...(sign === '-' ? { operation: 'cashout' } : {}) }] };
@@ -93,7 +93,7 @@ function parseDigits(digits: string, language: Language): bigint | undefined {
   return parseAmount(plain.replace(/^0+(?=\d)/, ''));
 }
 
-function isShort(text: string): boolean {
+function hasFewDigits(text: string): boolean {
   return text.replace(/\D/g, '').length <= BARE_AMOUNT_DIGITS_MAX;
 }
 
@@ -109,7 +109,7 @@ function listTextReadings(text: string, exact: string, language: Language): Read
   readings.push({ kind: 'reference', text: exact }, { kind: 'extra', text: exact });
   if (isDocument(text)) readings.push({ kind: 'document', text });
   if (isName(text)) readings.push({ kind: 'name', text });
-  const cents = isShort(text) && isAmount(text, language) ? parseDigits(text, language) : undefined;
+  const cents = hasFewDigits(text) && isAmount(text, language) ? parseDigits(text, language) : undefined;
   if (cents !== undefined) readings.push({ kind: 'amount', cents });
   return readings;
 }

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { listPlatforms } from '../../../src/ledger/read/list-platforms.ts';
+import { readSearchTotal, TOTAL_ROWS_MAX } from '../../../src/ledger/read/read-search-total.ts';
 import {
   buildSearch,
   SEARCH_MS_MAX,
@@ -9,8 +15,9 @@ import {
   type TransactionQuery,
 } from '../../../src/ledger/read/search-transactions.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
+import { EXPORT_ROWS_MAX } from '../../../src/reports/serve/export-found.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const ROWS = 30_000;
@@ -77,7 +84,17 @@ describe('the search over many', () => {
   }, 120_000);
 
   it('meets each transaction once over all its pages, the newest first, also within one second', async () => {
-    for (const query of [{ extra: 'shop-1' }, { document: '00000000007' }, { name: 'pessoa 1' }, { status: 'paid' }]) {
+    for (const query of [
+      { extra: 'shop-1' },
+      { document: '00000000007' },
+      { name: 'pessoa 1' },
+      { status: 'paid' },
+      { idPrefix: 'aaaaaaaa' },
+      { idPrefix: 'aaaaaaaa-0000-4000-8000-00000000' },
+      { merchant: 'mer_many' },
+      { merchant: 'mer_few', status: 'paid' },
+      { anyOf: [{ extra: 'shop-1' }, { amountCents: 700n }, { name: 'pessoa 7' }] },
+    ]) {
       const met: string[] = [];
       let after: SearchCursor | undefined;
       let pages = 0;
@@ -92,6 +109,72 @@ describe('the search over many', () => {
       const walls = met.map((one) => one.slice(0, 19));
       expect(walls).toEqual([...walls].sort().reverse());
     }
+  });
+
+  it('finds what matches one of several readings, and what matches them all but once', async () => {
+    const count = (query: Partial<TransactionQuery>) => countMatches(query);
+    const both = await count({ extra: 'shop-1', amountCents: 600n });
+    expect(both).toBeGreaterThan(0);
+    expect(await count({ anyOf: [{ extra: 'shop-1' }, { amountCents: 600n }] })).toBe(
+      (await count({ extra: 'shop-1' })) + (await count({ amountCents: 600n })) - both,
+    );
+    expect(await count({ status: 'denied', anyOf: [{ status: 'paid' }] })).toBe(0);
+    expect(await count({ anyOf: [] })).toBe(0);
+  });
+
+  it('counts and sums what matches, up to a limit, and says when there is more', async () => {
+    const { db, keys } = environment.context;
+    const total = (query: Partial<TransactionQuery>, rowsMax?: number) =>
+      readSearchTotal(db, keys, { by: 'created', ...query }, rowsMax);
+    // 30 of the 30,000, of R$ 6.00
+    const few = { count: 30, isMore: false, cents: { cashin: 18_000n, cashout: 0n } };
+    expect(await total({ amountCents: 600n })).toEqual({ ...few, cents: expect.any(Object) });
+    const sums = await total({ amountCents: 600n });
+    expect((sums?.cents.cashin ?? 0n) + (sums?.cents.cashout ?? 0n)).toBe(18_000n);
+    expect(await total({ anyOf: [{ amountCents: 600n }, { amountCents: 600n, extra: 'shop-1' }] })).toEqual(sums);
+    expect(await total({})).toMatchObject({ count: TOTAL_ROWS_MAX, isMore: true });
+    expect(await total({ amountCents: 600n }, 10)).toMatchObject({ count: 10, isMore: true });
+    expect(await total({ reference: 'no such' })).toMatchObject({ count: 0, isMore: false });
+  });
+
+  it('exports the newest rows up to a limit, says so in the name of the file, and audits each by its id', async () => {
+    const { context } = environment;
+    const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
+    const { token, id } = await createToken(context, { name: 'exporter', role: 'accountant' });
+    const headers = { cookie: `confere_session=${await openSession(context, token)}` };
+    const answer = await fetch(`http://127.0.0.1:${server.port}/transactions/export?format=csv`, { headers });
+    expect(answer.headers.get('content-disposition')).toContain(`-${EXPORT_ROWS_MAX}-mais-novas.csv"`);
+    const rows = (await answer.text()).trimEnd().split('\r\n').slice(1);
+    expect(rows).toHaveLength(EXPORT_ROWS_MAX);
+    expect(new Set(rows.map((row) => row.split(';')[0])).size).toBe(EXPORT_ROWS_MAX);
+    const audited = await context.db.selectFrom('audit').select('detail').where('actor', '=', id).execute();
+    const ids = audited.flatMap(({ detail }) => detail?.match(/[0-9a-f-]{36}/g) ?? []);
+    expect(ids).toHaveLength(EXPORT_ROWS_MAX);
+  }, 60_000);
+
+  it('lists the platforms by one step in the index for each', async () => {
+    const { db } = environment.context;
+    const platforms = await listPlatforms(db, 1_000);
+    expect(platforms).toHaveLength(21);
+    expect(platforms).toEqual(expect.arrayContaining(['p0', 'p19', 'none']));
+    const query = db.selectFrom('transactions').select('platform').groupBy('platform').limit(1_000).compile();
+    const [step] = await explain(query);
+    expect([step?.key, step?.Extra]).toEqual(['transactions_platform', expect.stringContaining('index for group-by')]);
+  });
+
+  it.each<[string, Partial<TransactionQuery>, string]>([
+    ['the beginning of an id that few share', { idPrefix: 'aaaaaaaa-0000-4000-8000-00000000001' }, 'PRIMARY'],
+    ['the beginning of an id that all share', { idPrefix: 'aaaaaaaa' }, 'transactions_created_day'],
+    ['a merchant with few callbacks', { merchant: 'mer_few' }, 'PRIMARY'],
+    ['a merchant with many callbacks', { merchant: 'mer_many' }, 'transactions_created_day'],
+    ['a rare name', { name: 'zuleica' }, 'PRIMARY'],
+  ])('reads %s off an index', async (_, query, index) => {
+    const { db, keys } = environment.context;
+    const select = await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query });
+    const plan = await explain(select.compile());
+    expect(plan[0]?.key).toBe(index);
+    if (index !== 'PRIMARY') expect(plan.map((step) => step.Extra).join()).not.toContain('filesort');
+    for (const step of plan.slice(1)) expect(['PRIMARY', 'callbacks_order']).toContain(step.key);
   });
 
   const MONTH = { from: '2025-06-01', to: '2025-07-05' };
@@ -181,8 +264,9 @@ function idOf(seq: number): string {
 
 async function countMatches(query: Partial<TransactionQuery>): Promise<number> {
   const { db, keys } = environment.context;
-  const select = await buildSearch(db, keys, { by: 'created', limit: 1_000_000, ...query });
-  return (await select.execute()).length;
+  const all = { by: 'created', limit: 1_000_000, ...query } as const;
+  if (query.anyOf) return (await searchTransactions(db, keys, all)).transactions.length;
+  return (await (await buildSearch(db, keys, all)).execute()).length;
 }
 
 /** Some thousands over a year, one a half minute or so, by INSERT … SELECT; some share a second. */
@@ -199,6 +283,31 @@ async function loadMany(): Promise<void> {
       NOW(3), NOW(3) FROM ${sequence}`.execute(db);
   await sql`INSERT INTO parties (transaction_seq, name, document)
     SELECT ${base} + seq, CONCAT('Pessoa ', seq MOD 30), LPAD(seq MOD 10, 11, '0') FROM ${sequence}`.execute(db);
+  await addCallbacks();
   await indexParties(environment.context);
-  for (const table of ['transactions', 'parties']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
+  for (const table of ['transactions', 'parties', 'callbacks'])
+    await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
+}
+
+/** Two merchants: one gets callbacks about every second transaction, one about a hundred of them. */
+async function addCallbacks(): Promise<void> {
+  const { db } = environment.context;
+  for (const [id, every] of [
+    ['mer_many', 2],
+    ['mer_few', 300],
+  ] as const) {
+    const row = {
+      id,
+      name: id,
+      url: 'http://127.0.0.1:9/',
+      filter: '{}',
+      events_since: new Date(),
+      created_at: new Date(),
+    };
+    const inserted = await db.insertInto('merchants').values(row).executeTakeFirstOrThrow();
+    const merchant = Number(inserted.insertId);
+    await sql`INSERT INTO callbacks (webhook_id, merchant_seq, transaction_seq, event_seq, sequence, type, source, state, created_at)
+      SELECT CONCAT(${id}, seq), ${merchant}, seq, seq, 1, 'pix.cashin.paid', 'webhook', 'delivered', NOW(3)
+      FROM transactions WHERE seq MOD ${every} = 0`.execute(db);
+  }
 }

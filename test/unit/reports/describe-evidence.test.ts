@@ -34,3 +34,9 @@ test.each([
 test('in English it has the English words', () => {
   expect(describeEvidence({ status: 'paid', amount: '10.00' }, textsOf('en'))).toBe('status: paid; amount: 10.00');
 });
+
+test('a platform with a name shows both, another one its id', () => {
+  const names = new Map([['6f96', 'Loja do Centro']]);
+  expect(describeEvidence({ platform: '6f96' }, textsOf('pt-BR'), names)).toBe('plataforma: Loja do Centro (6f96)');
+  expect(describeEvidence({ platform: 'other' }, textsOf('pt-BR'), names)).toBe('plataforma: other');
+});

@@ -1,4 +1,4 @@
-/** The search of the console: what its filters mean, and who is looked for. */
+/** The search of the console: what its filters mean, and which persons it may find. */
 import type { Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
