@@ -5,6 +5,7 @@ import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -28,6 +29,8 @@ let addresses: [name: string, address: string, heading: string | RegExp, status?
 beforeAll(async () => {
   env = await openConsoleEnvironment();
   const { db } = env.context;
+  const platform = env.paid.platform ?? '';
+  await setPlatformName(env.context, { platform, name: 'Loja do Centro, matriz e filiais', actor: 'admin' });
   await makeReport(env.context, env.today);
   await reviseDay(env.context, addDays(env.today, -3));
   const mismatch = await db
