@@ -6,7 +6,6 @@ import { addDays } from '../../../domain/calendar.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
-import { t } from '../languages/translate.ts';
 import { dayField, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';

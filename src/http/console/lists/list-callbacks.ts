@@ -7,7 +7,6 @@ import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
-import { t } from '../languages/translate.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';

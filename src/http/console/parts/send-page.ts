@@ -132,7 +132,7 @@ function addressOf(request: Request): string {
 function searchBox(response: Response): Html {
   return html`<form class="find" method="post" action="/transactions" role="search" aria-label="${t('Transações')}">${formTokenField(response)}
 <label><span class="unseen">${t('Buscar transações')}</span><input name="${SEARCH_BOX}" type="search" maxlength="512" autocomplete="off" spellcheck="false" placeholder="${t('Buscar')}"></label>
-<button class="quiet" aria-label="${t('Buscar')}"><svg viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
+<button class="quiet" aria-label="${t('Buscar')}"><svg class="lens" viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 
 /** Notices by the name in `?done=`, on the page that a form redirects to. */
