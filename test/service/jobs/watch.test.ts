@@ -15,8 +15,9 @@ test('a failed step of the watch does not stop the others', async () => {
   await expect(openBooks({ ...context, signal: AbortSignal.abort() }, opening)).rejects.toThrow();
   await sql`RENAME TABLE owed_webhooks TO owed_webhooks_elsewhere`.execute(context.db);
 
-  await expect(watch(context)).rejects.toThrow('steps of the watch failed: checkExpectedWebhooks, webhook_loss_rate');
-  expect(said).toEqual(['checkExpectedWebhooks', 'webhook_loss_rate']);
+  const failing = ['checkExpectedWebhooks', 'webhook_loss_rate', 'countWebhookDays'];
+  await expect(watch(context)).rejects.toThrow(`steps of the watch failed: ${failing.join(', ')}`);
+  expect(said).toEqual(failing);
   const rows = await context.db.selectFrom('openings').select('reposted_at').execute();
   expect(rows).toEqual([{ reposted_at: expect.any(Date) }]);
 
