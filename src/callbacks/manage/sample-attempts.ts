@@ -30,18 +30,17 @@ export async function sampleAttempts(db: Reader, starts: readonly Date[], end: D
   const [first, last] = [Number(bounds?.first ?? 0), Number(bounds?.last ?? 0)];
   const found = new Map<number, SampledAttempt>();
   const tried = new Set<number>();
+  const limits = [...starts, end].map((at) => at.getTime());
+  let slots = assignSlots([], limits);
   let probes = last === 0 ? [] : spread(first, last, FIRST_PROBES);
   for (let round = 0; round < ROUNDS_MAX && probes.length > 0; round++) {
     for (const seq of probes) tried.add(seq);
     for (const row of await readAttempts(db, probes)) found.set(row.seq, row);
     const rows = [...found.values()].sort((a, b) => a.seq - b.seq);
-    probes = planProbes(rows, { first, last, starts, end }).filter((seq) => !tried.has(seq));
+    slots = assignSlots(rows, limits);
+    probes = planProbes(slots, { first, last }).filter((seq) => !tried.has(seq));
   }
-  return starts.map((start, index) => {
-    const until = starts[index + 1] ?? end;
-    const own = [...found.values()].filter(({ started_at: at }) => at >= start && at < until);
-    return { start, ...summarizeAttempts(own) };
-  });
+  return starts.map((start, index) => ({ start, ...summarizeAttempts(slots[index]?.own ?? []) }));
 }
 
 /** The counts and percentiles of some attempts. */
@@ -52,25 +51,38 @@ export function summarizeAttempts(own: readonly Pick<SampledAttempt, 'duration_m
   return { attempts: own.length, delivered, ...(own.length === 0 ? {} : { p50: at(0.5), p95: at(0.95) }) };
 }
 
+/** The found attempts of a slot, and the numbers of the nearest ones that are surely before and after it. */
+export type FoundSlot = { own: SampledAttempt[]; before: number | undefined; after: number | undefined };
+
 /**
- * Plans the next numbers to probe: for each slot with too few attempts, spread over the numbers between its neighbours.
- * @param rows those found so far, ascending. Their times ascend nearly: an attempt is stored once it has ended.
+ * Assigns attempts to slots by their times.
+ * @param rows ascending by number. Their times ascend nearly: an attempt is stored once it has ended.
+ * @param limits the slots' starts and the end of the last one, ascending, in ms.
  */
-export function planProbes(
-  rows: readonly SampledAttempt[],
-  range: { first: number; last: number; starts: readonly Date[]; end: Date },
-): number[] {
-  const { first, last, starts, end } = range;
-  const wanted = sampleSizeOf(starts.length);
-  return starts.flatMap((start, index) => {
-    const until = starts[index + 1] ?? end;
-    const own = rows.filter(({ started_at: at }) => at >= start && at < until).length;
-    if (own >= wanted) return [];
-    const from = rows.findIndex(({ started_at: at }) => at >= start);
-    const before = from < 0 ? rows.at(-1) : rows[from - 1];
-    const after = rows[rows.findLastIndex(({ started_at: at }) => at < until) + 1];
-    return spread(before?.seq ?? first, after?.seq ?? last, wanted);
+export function assignSlots(rows: readonly SampledAttempt[], limits: readonly number[]): FoundSlot[] {
+  const times = rows.map(({ started_at: at }) => at.getTime());
+  return limits.slice(0, -1).map((start, index) => {
+    const end = limits[index + 1] ?? start;
+    const [from, until] = [times.findIndex((at) => at >= start), times.findLastIndex((at) => at < end) + 1];
+    const begin = from < 0 ? rows.length : from;
+    return {
+      own: rows.slice(begin, until).filter((_, at) => isBetween(times[begin + at], start, end)),
+      before: rows[begin - 1]?.seq,
+      after: rows[until]?.seq,
+    };
   });
+}
+
+function isBetween(at: number | undefined, start: number, end: number): boolean {
+  return at !== undefined && at >= start && at < end;
+}
+
+/** Plans the next numbers to probe: for each slot with too few attempts, spread over the numbers between its neighbours. */
+export function planProbes(slots: readonly FoundSlot[], { first, last }: { first: number; last: number }): number[] {
+  const wanted = sampleSizeOf(slots.length);
+  return slots.flatMap(({ own, before, after }) =>
+    own.length >= wanted ? [] : spread(before ?? first, after ?? last, wanted),
+  );
 }
 
 /** At most `count` different numbers from `first` to `last`, both included, evenly apart. */
