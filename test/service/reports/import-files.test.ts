@@ -57,7 +57,8 @@ async function write(wanted: Partial<WantedRange> & Pick<WantedRange, 'format'>)
 function readLine(sheets: ReadSheet[], label: string): Map<string, bigint> {
   const summary = sheetOf(sheets, sheets[0]?.title ?? '');
   const names = lineOf(summary, 'Linha') ?? [];
-  const values = lineOf(summary, label) ?? [];
+  const values = lineOf(summary, label);
+  if (!values) throw new Error(`Resumo has no line ${label}`);
   return new Map(names.flatMap((name, index) => (name ? [[String(name.value), centsOf(values[index])]] : [])));
 }
 

@@ -154,7 +154,7 @@ function renderTransaction(movement: Movement, rendering: RenderContext): string
   )}${LINE_END}<MEMO>${limit(describe(movement, kind, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
 }
 
-/** `Recebimento 15:00:00 - pedido-7 - Valor 100,00 - Comissão 0,50 - <transaction>`. */
+/** `Recebimento 15:00:00 - pedido-7 - Valor 100,00 - Tarifa 0,50 - <transaction>`. */
 function describe(movement: Movement, kind: string, { texts }: RenderContext): string {
   const { atWall, reference, amountCents, commissionCents, transactionId } = movement;
   const amounts =
