@@ -81,6 +81,7 @@ beforeAll(async () => {
     ['runs', '/reconciliations', 'Conferências'],
     ['run', `/reconciliations/${run?.id}`, / a /],
     ['reports', '/reports', 'Relatórios'],
+    ['account-map', '/reports/accounts', 'Plano de contas'],
     ['report', `/reports/${addDays(env.today, -3)}?from=1&to=2`, /^\d\d\/\d\d\/\d{4}$/],
     ['merchants', '/merchants', 'Lojistas'],
     ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
