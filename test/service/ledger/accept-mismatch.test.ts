@@ -26,6 +26,8 @@ let seconds = 0;
 beforeEach(async () => {
   seconds = 0;
   environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  // an observation's time is that of the clock and `seconds`
+  environment.timers.freeze();
 });
 afterEach(() => environment[Symbol.asyncDispose]());
 
