@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, Channel } from './channels/channel.ts';
 import { parseFacts } from './texts/describe-alert.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { Channel } from './channel.ts';
+import type { Channel } from './channels/channel.ts';
 
 const BATCH_ROWS = 500;
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { describeError } from '../log.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
-import { MailError, type Mailer } from './open-mailer.ts';
+import { MailError, type Mailer } from './channels/open-mailer.ts';
 
 const IDLE_MS = 10_000;
 const MAILS_MAX = 20;

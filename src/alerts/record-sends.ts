@@ -2,7 +2,7 @@ import { type Insertable, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { AlertToSend, Channel } from './channel.ts';
+import type { AlertToSend, Channel } from './channels/channel.ts';
 
 /**
  * Records that a channel has accepted alerts. If an alert has ended meanwhile, its end is due at once. This locks the

@@ -9,7 +9,7 @@ import { describeError } from '../log.ts';
 import { alertSends } from '../metrics/metrics.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../runtime/wake-signal.ts';
-import { type AlertToSend, type Channel, ChannelError } from './channel.ts';
+import { type AlertToSend, type Channel, ChannelError } from './channels/channel.ts';
 import { claimSends } from './claim-sends.ts';
 import { fanOutAlerts, fanOutFiringAlerts } from './fan-out-alerts.ts';
 import { recordSendFailure, recordSent } from './record-sends.ts';

@@ -49,7 +49,7 @@ const INNER: Record<string, string[]> = {
   'src/domain': ['language', 'person'],
   'src/database': ['tables', 'keys'],
   'src/provider': ['list'],
-  'src/alerts': ['texts', 'read'],
+  'src/alerts': ['texts', 'channels', 'read'],
   'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],

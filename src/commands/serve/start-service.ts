@@ -1,9 +1,9 @@
 import { startJobScheduler } from '../../../jobs/main.ts';
 import { watchDisks } from '../../../jobs/watch-disks.ts';
 import { createWorkerWatch } from '../../../jobs/watch-workers.ts';
+import { openChannels } from '../../alerts/channels/open-channels.ts';
+import { openMailer } from '../../alerts/channels/open-mailer.ts';
 import { mailFailedCallbacks } from '../../alerts/mail-failed-callbacks.ts';
-import { openChannels } from '../../alerts/open-channels.ts';
-import { openMailer } from '../../alerts/open-mailer.ts';
 import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
 import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { workBackfills } from '../../callbacks/backfill/work-backfills.ts';

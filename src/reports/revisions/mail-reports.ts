@@ -5,7 +5,7 @@
  * update sends a mail twice, with the same Message-ID. A mail holds no data of the day: reading it needs a login.
  */
 import type { Transaction } from 'kysely';
-import { MAIL_MS_MAX, MailError, type Mailer, openMailer } from '../../alerts/open-mailer.ts';
+import { MAIL_MS_MAX, MailError, type Mailer, openMailer } from '../../alerts/channels/open-mailer.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';

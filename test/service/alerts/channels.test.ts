@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../../src/alerts/channel.ts';
-import { openChannels } from '../../../src/alerts/open-channels.ts';
-import { openMailer } from '../../../src/alerts/open-mailer.ts';
+import type { Channel } from '../../../src/alerts/channels/channel.ts';
+import { openChannels } from '../../../src/alerts/channels/open-channels.ts';
+import { openMailer } from '../../../src/alerts/channels/open-mailer.ts';
 import { endAlerts, type NewAlert, raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
 import { sendAlerts } from '../../../src/alerts/send-alerts.ts';

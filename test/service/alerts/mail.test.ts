@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Mailer, openMailer } from '../../../src/alerts/open-mailer.ts';
+import { type Mailer, openMailer } from '../../../src/alerts/channels/open-mailer.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
-import { openChannels } from '../../../src/alerts/open-channels.ts';
+import { openChannels } from '../../../src/alerts/channels/open-channels.ts';
 import { endAlerts, raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { sendAlerts } from '../../../src/alerts/send-alerts.ts';
 import { summarize } from '../../../src/alerts/texts/describe-alert.ts';

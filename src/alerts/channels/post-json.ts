@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { parseRetryAfter } from '../domain/retry-after.ts';
+import { parseRetryAfter } from '../../domain/retry-after.ts';
 import { ChannelError } from './channel.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { Reader } from '../database/reader.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { AlertToSend, Channel } from './channel.ts';
 import { MailError, type Mailer } from './open-mailer.ts';
 

@@ -1,4 +1,5 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../../context.ts';
+import { ALERT_WORDS, describeAlert } from '../texts/describe-alert.ts';
 import type { AlertWriter, Channel } from './channel.ts';
 import { openAlertmanagerChannel } from './open-alertmanager-channel.ts';
 import { openEmailChannel } from './open-email-channel.ts';
@@ -7,7 +8,6 @@ import type { Mailer } from './open-mailer.ts';
 import { openMerchantEmailChannel } from './open-merchant-email-channel.ts';
 import { openPagerDutyChannel } from './open-pagerduty-channel.ts';
 import { openSlackChannel } from './open-slack-channel.ts';
-import { ALERT_WORDS, describeAlert } from './texts/describe-alert.ts';
 
 /** @returns the channels that the environment configures; the log is always one. */
 export function openChannels(context: Context, mailer: Mailer | undefined): Channel[] {

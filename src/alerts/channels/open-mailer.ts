@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
-import type { Config } from '../config.ts';
-import { withTimeLimit } from '../runtime/time-limit.ts';
+import type { Config } from '../../config.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
 import type { Channel } from './channel.ts';
 
 const BATCH_MAX = 500;
