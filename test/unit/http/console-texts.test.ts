@@ -59,8 +59,6 @@ test('a value in a text with markup is escaped, unless it is markup', () => {
 const COMMON = /^(?:[\s·,:;()/%–…\d]|HTTP|Confere|webhook|https:|ms|s|r)*$/;
 /** Diacritics, and frequent words, of Portuguese. */
 const PORTUGUESE = /[ãõçáéíóúâêôà]|(?<![\w./-])(?:de|da|dos|das|nenhum|nenhuma|uma|hoje|agora|pelo|pela)(?![\w./-])/i;
-/** Files that are not translated yet. */
-const PENDING = /^lists\/list-transactions\.ts$/;
 /** Words that have a table of both languages, or are in their own language on purpose. */
 const OWN_TABLES = ['Operação', 'Administração', 'Português'];
 
@@ -91,7 +89,7 @@ test('no text of the source language stands in the code without its English', ()
 /** The console's code without comments. */
 function code() {
   return read('.')
-    .filter(({ name }) => !isCatalogue(name) && !PENDING.test(name))
+    .filter(({ name }) => !isCatalogue(name))
     .map(({ name, text }) => ({ name, text: text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '') }));
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Chart } from '../../../src/http/console/charts/chart.ts';
 import { renderChart } from '../../../src/http/console/charts/render-chart.ts';
+import { t } from '../../../src/http/console/languages/translate.ts';
 
 const DAYS: Chart['slots'] = [
   { label: '19/11', title: '19/11/2026', href: '/reports/2026-11-19', values: [100_000n, 30_000n] },
@@ -9,10 +10,10 @@ const DAYS: Chart['slots'] = [
 ];
 const BARS: Chart = {
   id: 'moved',
-  title: 'Recebido e pago',
+  title: t('Recebido e pago'),
   form: 'bars',
   unit: 'cents',
-  series: ['Recebido', 'Pago'],
+  series: [t('Recebido'), t('Pago')],
   slotTitle: 'Dia',
   slots: DAYS,
 };
@@ -40,7 +41,7 @@ test('an unknown value is a gap, a zero is not, and a negative bar hangs from ze
 test('a line is broken where a value is unknown, and a value alone is a point', () => {
   const values = [1n, 2n, undefined, 4n, undefined, 6n, 7n];
   const slots = values.map((value, index) => ({ label: `${index}h`, title: `${index}h`, values: [value] }));
-  const svg = wide({ ...BARS, form: 'lines', unit: 'ms', series: ['Metade até'], slots });
+  const svg = wide({ ...BARS, form: 'lines', unit: 'ms', series: [t('Metade até')], slots });
   const [, path = ''] = /class="line s1" d="([^"]*)"/.exec(svg) ?? [];
   expect(path.replace(/[^ML]/g, '')).toBe('MLMML');
   const many = Array.from({ length: 92 }, (_, index) => ({
@@ -49,7 +50,7 @@ test('a line is broken where a value is unknown, and a value alone is a point', 
     label: `${index}`,
     values: [index === 50 ? 5n : undefined],
   }));
-  expect(count(wide({ ...BARS, form: 'lines', unit: 'ms', series: ['a'], slots: many }), /<circle/g)).toBe(1);
+  expect(count(wide({ ...BARS, form: 'lines', unit: 'ms', series: [t('Pago')], slots: many }), /<circle/g)).toBe(1);
 });
 
 test('every day is a link with its values, and the table repeats all of them', () => {
@@ -76,7 +77,7 @@ test('who does not see the drawing hears its range and its extremes', () => {
 });
 
 test('a chart without any known value is a sentence', () => {
-  const slots = DAYS.map((slot) => ({ ...slot, values: [undefined, undefined], unknown: 'ainda não contado' }));
+  const slots = DAYS.map((slot) => ({ ...slot, values: [undefined, undefined], unknown: t('ainda não contado') }));
   expect(draw({ ...BARS, slots })).toBe('<p class="empty">Recebido e pago: ainda não contado.</p>');
 });
 

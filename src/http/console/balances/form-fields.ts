@@ -61,7 +61,9 @@ export function readPlatform(draft: Draft): { platform: string; newPlatform: boo
 /** A field for an amount. Its hint says how the page's language writes one. */
 export function moneyField(draft: Draft, field: { name: string; label: Label; hint?: Label }): Html {
   const example = formatMoneyInput(EXAMPLE_CENTS);
-  const hint = [field.hint && translate(field.hint), t('Como {example}.', { example })].filter(Boolean).join(' ');
+  const hint = field.hint
+    ? t('{hint} Como {example}.', { hint: translate(field.hint), example })
+    : t('Como {example}.', { example });
   return inputField(draft, { ...field, hint }, html` maxlength="24" placeholder="${example}"`);
 }
 

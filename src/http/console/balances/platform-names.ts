@@ -81,7 +81,7 @@ async function nameForm(context: Context, response: Response, draft: Draft): Pro
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
   const names = await readNames(context);
   const words = Object.fromEntries(known.map((platform) => [platform, labelPlatform(names, platform)]));
-  const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' };
+  const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' } as const;
   return html`<section class="act"><h2>${t('Dar um nome')}</h2>${postForm(
     response,
     ADDRESS,

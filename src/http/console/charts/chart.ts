@@ -2,6 +2,7 @@
  * A chart: what a page gives, and all of what a reader gets from it (`render-chart.ts`): a drawing with axes, values on hover,
  * links by keyboard, a legend, and the same values as a table.
  */
+import type { Label, Translated } from '../languages/translate.ts';
 import type { TableColumn } from '../parts/page-components.ts';
 import type { Form, Unit } from './plan-scale.ts';
 
@@ -16,7 +17,7 @@ export type Slot = {
   /** A value of each series; undefined is not known, which is a gap and not zero. */
   values: readonly (bigint | undefined)[];
   /** What to say of a value that is not known. */
-  unknown?: string;
+  unknown?: Translated;
   /** A sign below the label, and what it says. */
   mark?: { name: 'proven' | 'open'; text: string };
   /** The hour or day that is not over. */
@@ -26,20 +27,20 @@ export type Slot = {
 export type Chart<S extends Slot = Slot> = {
   /** Distinguishes the charts of a page. */
   id: string;
-  title: string;
+  title: Translated;
   form: Form;
   unit: Unit;
   /** The names of one or two series. */
-  series: readonly string[];
+  series: readonly Translated[];
   slots: readonly S[];
   /** `Dia` or `Hora`: the first column of the table. */
-  slotTitle: string;
+  slotTitle: Label;
   /** Values that the axis has to contain, such as 100 %. */
   includes?: readonly bigint[];
   /** More columns of the table. */
   columns?: readonly TableColumn<S>[];
   /** The names of the marks, for the legend. */
-  marks?: { proven: string; open: string };
+  marks?: { proven: Translated; open: Translated };
 };
 
 /** What is drawn of a chart: all but the further columns of its table. */

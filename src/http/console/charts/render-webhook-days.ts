@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { type Day, listDays } from '../../../domain/calendar.ts';
 import type { CountedWebhookDay } from '../../../reconciliation/numbers/count-webhook-days.ts';
-import { t } from '../languages/translate.ts';
+import { type Label, t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';
@@ -34,7 +34,7 @@ export function renderWebhookDays(
 }
 
 function renderLost(points: Point[]): Html {
-  const number = (title: string, of: (day: CountedWebhookDay) => number): TableColumn<Point & Slot> => ({
+  const number = (title: Label, of: (day: CountedWebhookDay) => number): TableColumn<Point & Slot> => ({
     title,
     cell: ({ counted }): Part => (counted ? formatCount(of(counted)) : EMPTY_VALUE),
     align: 'end',

@@ -16,7 +16,7 @@ declare const translated: unique symbol;
 export type Translated = string & { readonly [translated]: true };
 
 /** A text that a component translates: of the catalogue, or translated already. */
-export type Label = PlainText | Translated | (string & {});
+export type Label = PlainText | Translated | '';
 
 type Names<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
 /** The values of a text: none, or one object with each name. @template Given names that the function adds. */
@@ -26,7 +26,7 @@ export type Values<T extends string, Value, Given = never> = [Exclude<Names<T>, 
 
 /** Returns a text in the language of the request, with its values. */
 export function t<T extends Text>(text: T, ...[values]: Values<T, string | number | bigint>): Translated {
-  return fill(translate(text), values ?? {});
+  return fill(findText(text), values ?? {});
 }
 
 /** Returns the text for one, or for any other count, which it has as `{n}`. */
@@ -37,11 +37,11 @@ export function plural<One extends Text, Many extends Text>(
   ...[values]: Values<One | Many, string | number | bigint, 'n'>
 ): Translated {
   const n = groupThousands(String(count), language());
-  return fill(translate(count === 1 ? one : many), { ...values, n });
+  return fill(findText(count === 1 ? one : many), { ...values, n });
 }
 
 /** Returns the words of codes. Each is read in the language of the request, so a constant can hold them. */
-export function words<Code extends string>(texts: Record<Code, PlainText>): Record<Code, string> {
+export function words<Code extends string>(texts: Record<Code, PlainText>): Record<Code, Translated> {
   const codes = Object.keys(texts) as Code[];
   return wordsBy(codes, (code) => translate(texts[code]));
 }
@@ -50,13 +50,23 @@ export function words<Code extends string>(texts: Record<Code, PlainText>): Reco
 export function wordsBy<Code extends string>(
   codes: readonly Code[],
   read: (code: Code) => string,
-): Record<Code, string> {
+): Record<Code, Translated> {
   const entries = codes.map((code) => [code, { enumerable: true, get: () => read(code) }] as const);
-  return Object.defineProperties(Object.create(null), Object.fromEntries(entries)) as Record<Code, string>;
+  return Object.defineProperties(Object.create(null), Object.fromEntries(entries)) as Record<Code, Translated>;
 }
 
-/** Returns a text in the language of the request, with the names of its values. A text of others stays as it is. */
-export function translate(text: string): string {
+/** Returns a component's label in the language of the request. */
+export function translate(label: Label): Translated {
+  return findText(label) as Translated;
+}
+
+/** A text of others that stands in the place of a label, such as the name of an HTTP header: it is in no language. */
+export function untranslated(text: string): Translated {
+  return text as Translated;
+}
+
+/** Returns a text in the language of the request, with the names of its values. A translated one stays as it is. */
+export function findText(text: Text | Label): string {
   return language() === 'en' && Object.hasOwn(EN, text) ? EN[text as Text] : text;
 }
 

@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { language } from '../languages/language.ts';
-import { t, words } from '../languages/translate.ts';
+import { type Label, t, words } from '../languages/translate.ts';
 import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -21,7 +21,7 @@ const query = z.object({
   kind: filterChoice(ALERT_KINDS),
   severity: filterChoice(['medium', 'high', 'critical']),
 });
-const LIST = { title: 'Alertas', address: '/alerts' };
+const LIST = { title: 'Alertas', address: '/alerts' } as const;
 
 /** The names by kind, in the order of their language. */
 function titles(): Record<string, string> {
@@ -60,7 +60,7 @@ export function alertListPages(context: Context): Router {
   return router;
 }
 
-function alertTable(context: Context, rows: ListedAlert[], empty: string): Html {
+function alertTable(context: Context, rows: ListedAlert[], empty: Label): Html {
   const described = rows.map((alert) => ({
     ...alert,
     ...describeAlert(context.calendar, language(), alert),

@@ -15,7 +15,7 @@ import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 
 const text = filterText(128);
 const query = z.object({ actor: text, action: text, target: text, from: filterDay, to: filterDay });
-const LIST = { title: 'Auditoria', address: '/audit' };
+const LIST = { title: 'Auditoria', address: '/audit' } as const;
 
 /** The audit log, for admins. */
 export function auditPages(context: Context): Router {

@@ -7,6 +7,7 @@ import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
+import type { Label } from '../languages/translate.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -23,7 +24,7 @@ const query = z.object({
   state: filterChoice(CALLBACK_STATES),
   type: text,
 });
-const LIST = { title: 'Callbacks', address: '/callbacks' };
+const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 
 /** The types of callbacks by name, as they are sent. A status that the provider invents has a type of its own, which an address can name. */
 const TYPE_WORDS: Record<string, string> = Object.fromEntries(
@@ -69,7 +70,7 @@ export function callbackListPages(context: Context): Router {
 export function callbackTable(
   context: Context,
   rows: PresentedCallback[],
-  empty: string,
+  empty: Label,
   on?: 'merchant' | 'transaction',
 ): Html {
   const merchant: TableColumn<PresentedCallback> = {

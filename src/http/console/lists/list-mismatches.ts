@@ -11,7 +11,7 @@ import { auditShownTransactions, canSeePersonalData } from '../../access/authori
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
-import { t, words } from '../languages/translate.ts';
+import { type Label, t, words } from '../languages/translate.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
@@ -32,7 +32,7 @@ const query = z.object({
   transaction_id: filterText(128),
   decided: filterChoice(['yes']),
 });
-const LIST = { title: 'Divergências', address: '/mismatches' };
+const LIST = { title: 'Divergências', address: '/mismatches' } as const;
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
 const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
@@ -115,7 +115,7 @@ export function mismatchTable(
   context: Context,
   rows: PresentedMismatch[],
   names: PlatformNames,
-  empty = 'Nenhuma divergência.',
+  empty: Label = 'Nenhuma divergência.',
 ): Html {
   return table({
     caption: 'Divergências, as mais novas primeiro',

@@ -18,7 +18,7 @@ import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 import { quarantineSection } from './purge-webhooks.ts';
 
-const LIST = { title: 'Webhooks', address: '/inbox' };
+const LIST = { title: 'Webhooks', address: '/inbox' } as const;
 const text = filterText(512);
 const query = z.object({
   state: filterChoice(['pending', 'applied', 'quarantined']),

@@ -61,7 +61,7 @@ export async function quarantineSection(context: Context, response: Response): P
       ...(hasRole(response, 'operator')
         ? [
             {
-              title: 'Ação',
+              title: 'Ação' as const,
               cell: (row: (typeof rows)[number]) =>
                 row.reason === null || row.count === row.dropped ? EMPTY_VALUE : purge(row.reason),
             },

@@ -1,7 +1,7 @@
 import type { CallbackRow } from '../../../callbacks/manage/read-callbacks.ts';
 import { renderBodies } from '../../../callbacks/render/render-bodies.ts';
 import type { Context } from '../../../context.ts';
-import { t } from '../languages/translate.ts';
+import { t, untranslated } from '../languages/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 
@@ -23,7 +23,7 @@ export async function renderMessage(
 ${
   headers
     ? html`<h3>${t('Cabeçalhos da última tentativa')}</h3>${facts(
-        Object.entries(headers).map(([name, value]) => [name, html`<code>${value}</code>`] as const),
+        Object.entries(headers).map(([name, value]) => [untranslated(name), html`<code>${value}</code>`] as const),
       )}`
     : undefined
 }

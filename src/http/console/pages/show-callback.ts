@@ -98,7 +98,7 @@ function renderAttempts(context: Context, attempts: ReturnType<typeof presentAtt
       ...(withBody
         ? [
             {
-              title: 'Resposta',
+              title: 'Resposta' as const,
               cell: (row: (typeof attempts)[number]) =>
                 row.response_body ? html`<pre>${row.response_body}</pre>` : EMPTY_VALUE,
             },

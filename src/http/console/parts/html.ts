@@ -1,4 +1,4 @@
-import { type Text, translate, type Values } from '../languages/translate.ts';
+import { findText, type Text, type Values } from '../languages/translate.ts';
 
 /**
  * Markup with escaped values. A value in a template is text, unless it is markup of this tag. So no text of a payer, a
@@ -31,7 +31,7 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
 export function tHtml<T extends Text>(text: T, ...[values]: Values<T, Part>): Html {
   const named: Partial<Record<string, Part>> = values ?? {};
   // every other piece is a name
-  const pieces = translate(text).split(/\{(\w+)\}/);
+  const pieces = findText(text).split(/\{(\w+)\}/);
   const strings = pieces.filter((_, at) => at % 2 === 0);
   const parts = pieces.filter((_, at) => at % 2 === 1).map((name) => named[name]);
   return html(strings as unknown as TemplateStringsArray, ...parts);

@@ -1,9 +1,10 @@
+import type { Label } from '../languages/translate.ts';
 import { money } from './format.ts';
 import { type Html, html } from './html.ts';
 import { table } from './page-components.ts';
 
 /** The postings of an entry as a table. Cents, debit positive. */
-export function renderPostings(caption: string, postings: { account: string; cents: bigint }[]): Html {
+export function renderPostings(caption: Label, postings: { account: string; cents: bigint }[]): Html {
   return table({
     caption,
     rows: postings,

@@ -7,7 +7,7 @@ import type { DayRevision } from '../../../reports/serve/decide-day.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
+import { type Label, t } from '../languages/translate.ts';
 import { choiceField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -27,7 +27,7 @@ export function compareForm(
     revisions.map(({ revision }) => [String(revision), t('Revisão {revision}', { revision })]),
   );
   const draft = { values: { from: String(chosen.from), to: String(chosen.to) }, faults: {} };
-  const field = (name: 'from' | 'to', label: string): Html => choiceField(draft, { name, label, words });
+  const field = (name: 'from' | 'to', label: Label): Html => choiceField(draft, { name, label, words });
   return html`<form method="get" action="/reports/${day}#changes"><div class="fields">${field('from', t('Da'))}${field('to', t('Para a'))}
 ${platform !== undefined && html`<input type="hidden" name="platform" value="${platform}">`}<div class="actions"><button>${t('Comparar')}</button></div></div>${
     fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`

@@ -30,7 +30,7 @@ import {
   searchFields,
 } from './render-search.ts';
 
-const LIST = { title: 'Transações', address: '/transactions' };
+const LIST = { title: 'Transações', address: '/transactions' } as const;
 const EXPORT = '/transactions/export';
 
 /** The search for transactions. Roles that may see personal data see it, which is audited; viewers see it masked. */

@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
+import type { Label } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
@@ -16,7 +17,7 @@ export function presentForCaller(context: Context, transaction: LedgerTransactio
 export function foundTable(
   context: Context,
   rows: ReturnType<typeof presentForCaller>[],
-  { names, empty }: { names: PlatformNames; empty: string },
+  { names, empty }: { names: PlatformNames; empty: Label },
 ): Html {
   return table({
     caption: 'Transações, as mais novas primeiro',

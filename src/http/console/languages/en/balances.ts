@@ -56,6 +56,7 @@ export const BALANCES_EN = {
   'Sem plataforma': 'No platform',
   // fields
   'Como {example}.': 'Such as {example}.',
+  '{hint} Como {example}.': '{hint} Such as {example}.',
   'No máximo {max}.': 'At most {max}.',
   'Escreva um valor como {example} ou -{example}.': 'Write an amount as {example} or -{example}.',
   'Escolha uma da lista, ou escreva outra: não as duas.': 'Choose one of the list, or write another one: not both.',
