@@ -138,6 +138,9 @@ test(
       '/alerts?kind=nonsense',
       '/nothing-of-ours',
       '/inbox?state=quarantined',
+      `/transactions?q=R%24+1%2C234.56&status=paid&operation=cashin&platform=${env.paid.platform}&from=${env.today}&by=status`,
+      `/transactions?q=${env.paid.id.slice(0, 8)}&as=id`,
+      '/transactions?from=2026-02-30&operation=x&q=R%24+ten',
     ]) {
       await page.goto(`${env.url}${address}`);
       found[address] = await findPortuguese(page);

@@ -309,6 +309,27 @@ test('a platform that is a document is no choice of a viewer', async () => {
   expect((await viewer.get('/transactions')).html).not.toContain('11144477735');
 });
 
+test('the list of statements has those of one platform, which is chosen by its name', async () => {
+  const { db, clock } = env.context;
+  const one = env.paid.platform ?? '';
+  const other = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
+  await setPlatformName(env.context, { platform: one, name: 'Loja do Centro', actor: 'admin' });
+  const at = { at: clock.now(), at_wall: `${env.today} 00:00:00`, created_at: clock.now(), actor: 'admin' };
+  const rows = [one, other].map((platform, n) => ({
+    ...at,
+    platform,
+    id: `st_${n}`,
+    balance_cents: BigInt(7_700 + n),
+  }));
+  await db.insertInto('statements').values(rows).execute();
+  const all = await viewer.get('/balances/statements');
+  expect([all.text.includes('R$ 77,00'), all.text.includes('R$ 77,01')]).toEqual([true, true]);
+  expect(all.html).toContain(`<option value="${one}">Loja do Centro · ${one.slice(0, 8)}…</option>`);
+  const { text, html } = await viewer.get(`/balances/statements?platform=${one}`);
+  expect([text.includes('R$ 77,00'), text.includes('R$ 77,01')]).toEqual([true, false]);
+  expect(html).toContain(`<option value="${one}" selected>`);
+});
+
 describe.each<[Role, string, Record<string, string>, string, string]>([
   ['operator', '/mismatches', { kind: 'nonsense', transaction_id: 'abc' }, 'kind', 'Escolha um da lista.'],
   ['operator', '/inbox', { state: 'nonsense', reference: 'abc' }, 'state', 'Escolha um da lista.'],
