@@ -45,10 +45,16 @@ export function openVisitor() {
   return {
     visit,
     cookies: (url: string) => jarOf(url),
-    /** Posts the first form of a page with these fields and its hidden ones. */
-    submit(page: Visit, fields: Record<string, string>, options: { until?: string } = {}): Promise<Visit> {
-      const form = /<form[\s\S]*?<\/form>/.exec(page.html)?.[0] ?? '';
-      const action = unescapeHtml(/ action="([^"]*)"/.exec(form)?.[1] ?? '');
+    /** Posts a form of a page with these fields and its hidden ones: the one to `action`, or the first. */
+    submit(
+      page: Visit,
+      fields: Record<string, string>,
+      options: { until?: string; action?: string } = {},
+    ): Promise<Visit> {
+      const forms = [...page.html.matchAll(/<form[\s\S]*?<\/form>/g)].map(([text]) => text);
+      const actionOf = (text: string): string => unescapeHtml(/ action="([^"]*)"/.exec(text)?.[1] ?? '');
+      const form = forms.find((text) => options.action === undefined || actionOf(text) === options.action) ?? '';
+      const action = actionOf(form);
       const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
       const body = new URLSearchParams();
       for (const [, name = '', value = ''] of hidden) body.set(name, unescapeHtml(value));

@@ -96,7 +96,7 @@ test('a session of the issuer ends with the configuration: another issuer opens 
 test('a logout ends the session, and leads on to the logout of the issuer', async () => {
   const { visitor } = await logIn('ana');
   const first = await visitor.visit(`${env.url}/`);
-  const left = await visitor.submit(first, {});
+  const left = await visitor.submit(first, {}, { action: '/logout' });
   expect(left.url).toBe(`${env.url}/logout`);
   const [, address = ''] = /content="0; url=([^"]+)"/.exec(left.html) ?? [];
   const end = new URL(address.replaceAll('&amp;', '&'));
@@ -115,7 +115,7 @@ test('a token logs in beside the company account, and its logout stays here', as
   expect(page.html).toContain('href="/login/oidc?next=%2Freports"');
   const reports = await visitor.submit(page, { token: ADMIN_TOKEN });
   expect(reports.url).toBe(`${env.url}/reports`);
-  expect((await visitor.submit(reports, {})).url).toBe(`${env.url}/login?done=left`);
+  expect((await visitor.submit(reports, {}, { action: '/logout' })).url).toBe(`${env.url}/login?done=left`);
 });
 
 test.each([
