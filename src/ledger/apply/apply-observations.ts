@@ -1,5 +1,5 @@
 /**
- * The only writer of the ledger. It turns observations into transactions, events, journal entries, callbacks and
+ * The one writer of what is observed. It turns observations into transactions, events, journal entries, callbacks and
  * mismatches, all in one database transaction. Start reading the ledger here.
  *
  * In: any number of observations, each with the database clock at which its request was sent (`askedAt`). Out: the ids
