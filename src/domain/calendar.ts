@@ -75,11 +75,18 @@ export function isWallTime(text: string): boolean {
   return WALL.test(text) && isDay(text.slice(0, 10));
 }
 
-/** Whether a text is a valid day. */
+/** Days outside these years are mistakes. So the days around a valid one can be computed and compared as text. */
+const DAY_MIN = '1900-01-01';
+const DAY_MAX = '2199-12-31';
+
+/** There was no PIX before this day: books and reports begin later. */
+export const PIX_DAY_MIN = '2020-01-01';
+
+/** Whether a text is a valid day, from 1900 to 2199. */
 export function isDay(text: string): boolean {
   const known = DAYS_KNOWN.get(text);
   if (known !== undefined) return known;
-  const at = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  const at = DAY.test(text) && text >= DAY_MIN && text <= DAY_MAX ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   const isReal = !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
   if (DAYS_KNOWN.size >= DAYS_KNOWN_MAX) DAYS_KNOWN.clear();
   if (isReal) DAYS_KNOWN.set(text, true);
@@ -90,8 +97,11 @@ export function isDay(text: string): boolean {
 const DAYS_KNOWN = new Map<string, true>();
 const DAYS_KNOWN_MAX = 10_000;
 
+/** @throws RangeError for a day outside the years 0 to 9999, which a text of ten characters cannot say. */
 export function addDays(day: Day, days: number): Day {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+  const text = new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString();
+  if (!DAY.test(text.slice(0, 10))) throw new RangeError(`${days} days from ${day} is no day`);
+  return text.slice(0, 10);
 }
 
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */

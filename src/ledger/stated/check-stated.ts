@@ -1,22 +1,24 @@
-/** Checks on what a person states: no future times, no mistyped platforms. */
+/** Checks on what a person states: no future times, none before PIX, no mistyped platforms. */
 import type { Context } from '../../context.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
-import type { Day } from '../../domain/calendar.ts';
+import { type Day, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
 /** Tolerated clock difference of a client that states a balance of this moment. */
 const CLOCK_AHEAD_MS_MAX = 5_000;
 
-/** @throws ConfereError `invalid_request` for a day that has not begun at the provider. */
+/** @throws ConfereError `invalid_request` for a day that has not begun at the provider, or is before PIX. */
 export function checkDayBegun({ calendar, clock }: Context, day: Day): void {
   const today = calendar.dayOf(clock.now());
+  if (day < PIX_DAY_MIN) refuse('day', `is before ${PIX_DAY_MIN}: there was no PIX`);
   if (day > today) refuse('day', `is a day to come: today is ${today} at the provider`);
 }
 
-/** @throws ConfereError `invalid_request` for an instant to come. */
-export function checkInstantPassed({ clock }: Context, at: Date): void {
+/** @throws ConfereError `invalid_request` for an instant to come, or before PIX. */
+export function checkInstantPassed({ calendar, clock }: Context, at: Date): void {
   const now = clock.now();
+  if (calendar.dayOf(at) < PIX_DAY_MIN) refuse('at', `is before ${PIX_DAY_MIN}: there was no PIX`);
   if (at.getTime() > now.getTime() + CLOCK_AHEAD_MS_MAX)
     refuse('at', `is an instant to come: it is ${now.toISOString()}`);
 }

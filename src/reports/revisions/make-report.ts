@@ -14,7 +14,7 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
-import { type Day, isDay } from '../../domain/calendar.ts';
+import { type Day, isDay, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { ConfereError, InvariantError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
@@ -68,6 +68,7 @@ function assertBegun(context: Context, day: Day): void {
   const invalid = (message: string): ConfereError =>
     new ConfereError('invalid_request', message, { fields: { day: [message] } });
   if (!isDay(day)) throw invalid(`${day} is no day: write it as 2026-11-20`);
+  if (day < PIX_DAY_MIN) throw invalid(`${day} is before ${PIX_DAY_MIN}: there was no PIX`);
   if (day > context.calendar.dayOf(context.clock.now()))
     throw invalid(`${day} has not begun: there is nothing to report`);
 }

@@ -219,6 +219,11 @@ test('months follow each other, and what is no month or day is refused', async (
   expect(now.html).not.toContain('rel="next"');
   expect((await viewer.get('/reports?month=2026-13')).status).toBe(422);
   expect((await viewer.get('/reports?month=novembro')).status).toBe(422);
+  // each of these once stopped the whole process
+  for (const month of ['0000-01', '9999-12']) expect((await viewer.get(`/reports?month=${month}`)).status).toBe(422);
+  for (const day of ['0000-01-01', '9999-12-31']) expect((await viewer.get(`/reports/${day}`)).status).toBe(404);
+  expect((await operator.post('/reports', { day: '2019-12-31' })).text).toContain('Antes de 01/01/2020 não havia PIX.');
+  expect((await viewer.get('/reports?platform=a&platform=b')).status).toBe(422);
   expect((await viewer.get('/reports/2026-02-30')).status).toBe(404);
   expect((await viewer.get(`/reports/${addDays(env.today, 3)}`)).text).toContain('Por vir: o dia ainda não começou');
   expect((await viewer.post('/reports', { day: dayBefore(1) })).status).toBe(403);

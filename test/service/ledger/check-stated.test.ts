@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkFutureDates, watchFutureOpenings } from '../../../src/ledger/stated/watch-future-openings.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { PLATFORM } from '../../support/make-provider-rows.ts';
 import { type ApiEnvironment, balancesOf, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -41,6 +42,22 @@ test('nothing of a day or instant to come can be stated, and nothing is written'
   }
   for (const table of ['openings', 'adjustments', 'statements', 'entries'] as const)
     expect(await environment.context.db.selectFrom(table).select('seq').execute(), table).toEqual([]);
+});
+
+// a year mistyped as 0026 made 700,000 days that nobody had proven, and each page of the console counted them
+test('nothing can be stated of a day before PIX', async () => {
+  for (const [route, body, field] of [
+    ['/openings', openingOf('2019-12-31'), 'day'],
+    ['/openings', openingOf('0026-11-01'), 'day'],
+    ['/adjustments', feeOf('2019-12-31'), 'day'],
+    ['/statements', statementOf('2019-12-31T23:59:59-03:00'), 'at'],
+  ] as const) {
+    const { status, json } = await environment.call('POST', route, body);
+    expect([route, status, Object.keys(json.errors as object)], JSON.stringify(body)).toEqual([route, 422, [field]]);
+  }
+  for (const table of ['openings', 'adjustments', 'statements', 'entries'] as const)
+    expect(await environment.context.db.selectFrom(table).select('seq').execute(), table).toEqual([]);
+  await expect(makeReport(environment.context, '2019-12-31')).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
 test('today and this moment can be stated', async () => {

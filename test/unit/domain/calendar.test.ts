@@ -83,6 +83,16 @@ test('only a real moment of the form is a wall clock', () => {
   expect(isDay('2026-02-30')).toBe(false);
 });
 
+// a day of the year 9999 had no next one: a list of days from it never ended
+test('a day of another age is none, and none is computed', () => {
+  for (const text of ['0000-01-01', '0001-01-01', '1899-12-31', '2200-01-01', '9999-12-31'])
+    expect(isDay(text)).toBe(false);
+  expect(isDay('2199-12-31')).toBe(true);
+  expect(() => addDays('9999-12-31', 1)).toThrow(RangeError);
+  expect(() => addDays('0000-01-01', -95)).toThrow(RangeError);
+  expect(() => listDays('9999-12-30', '9999-12-31')).toThrow(RangeError);
+});
+
 test('days are counted over months, leap days and years', () => {
   expect(addDays('2024-02-28', 1)).toBe('2024-02-29');
   expect(addDays('2026-01-01', -1)).toBe('2025-12-31');

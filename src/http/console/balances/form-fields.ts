@@ -1,6 +1,6 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
 import type { Context } from '../../../context.ts';
-import { type Day, isDay, isWallTime, type WallTime } from '../../../domain/calendar.ts';
+import { type Day, isDay, isWallTime, PIX_DAY_MIN, type WallTime } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { language } from '../languages/language.ts';
@@ -42,6 +42,7 @@ export function readDay(context: Context, draft: Draft): Day {
   const day = draft.values.day ?? '';
   const today = context.calendar.dayOf(context.clock.now());
   if (!isDay(day)) draft.faults.day = t('Escolha um dia.');
+  else if (day < PIX_DAY_MIN) draft.faults.day = t('Antes de {day} não havia PIX.', { day: formatDay(PIX_DAY_MIN) });
   else if (day > today)
     draft.faults.day = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
   return day;

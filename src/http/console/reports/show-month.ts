@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { type Day, isDay } from '../../../domain/calendar.ts';
+import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
@@ -83,6 +83,7 @@ function readMonth(context: Context, request: Request): Month {
 
 function findDaysFault(days: string[], today: Day): string | undefined {
   if (days.length === 0 || !days.every(isDay)) return t('Escolha ao menos um dia.');
+  if (days.some((day) => day < PIX_DAY_MIN)) return t('Antes de {day} não havia PIX.', { day: formatDay(PIX_DAY_MIN) });
   if (days.some((day) => day > today)) return t('Um dos dias ainda não começou.');
   return days.length > RANGE_DAYS_MAX ? t('Escolha no máximo {max} dias.', { max: RANGE_DAYS_MAX }) : undefined;
 }
