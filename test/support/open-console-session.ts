@@ -36,7 +36,8 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
   };
 }
 
-function hiddenFields(page: string): Record<string, string> {
+/** The hidden fields of a page's forms. */
+export function hiddenFields(page: string): Record<string, string> {
   const found = page.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
   return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', unescapeHtml(value ?? '')]));
 }

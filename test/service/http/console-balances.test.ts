@@ -8,6 +8,7 @@ import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
@@ -55,14 +56,8 @@ async function post(role: Role, address: string, fields: Record<string, string>)
   return { status: response.status, text: await response.text(), to: response.headers.get('location') };
 }
 
-/** The fields of a preview's own form. */
-function fieldsOf({ text }: Answer): Record<string, string> {
-  const found = text.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
-  return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', value ?? '']));
-}
-
 const confirm = (role: Role, address: string, preview: Answer) =>
-  post(role, address, { ...fieldsOf(preview), step: 'confirm' });
+  post(role, address, { ...hiddenFields(preview.text), step: 'confirm' });
 
 async function countRows(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -112,6 +107,13 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   ]);
   expect(both.rows).toMatchObject({ adjustments: 1, entries: 1, postings: 2, audit: 1 });
   expect((await added(() => confirm('accountant', address, preview))).rows).toEqual({});
+  // a key confirms what its preview showed, and nothing else
+  const fields = { ...hiddenFields(preview.text), step: 'confirm' };
+  for (const other of [{ amount: '-777,00' }, { key: 'a'.repeat(32) }]) {
+    const again = await added(() => post('accountant', address, { ...fields, ...other }));
+    expect(again.rows).toEqual({});
+    expect(again.answer.text).toContain('Nada foi gravado ainda.');
+  }
   const list = text(await get('accountant', '/balances/adjustments'));
   expect(list).toContain('-R$ 1.234,56');
   const actor = await env.context.db.selectFrom('adjustments').select('actor').executeTakeFirstOrThrow();

@@ -1,10 +1,10 @@
 /**
  * A form in two steps. The first answer to a posted form is a preview: what the change would do, computed by the change
- * itself and rolled back. The preview's own form repeats the fields and carries a key; with it the change is made and
- * audited, once however often it is sent. What a field or the change refuses leads back to the form, filled in as typed.
+ * itself and rolled back. The preview's own form repeats the fields and carries a key of these values; with it the change is
+ * made and audited, once however often it is sent. Without the key of just these values, the answer is a preview again. What a field or the change refuses leads back to the form, filled in as typed.
  * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
 import { auditChangeOnce } from '../../../access/audit.ts';
 import type { Role } from '../../../access/roles.ts';
@@ -57,7 +57,21 @@ export type TwoStepForm<Value, Item = undefined> = {
 
 type Made = { target: string; shown: Html };
 
-const KEY = /^[0-9a-f]{32}$/;
+/** A key is a random half, and a half that only this session can compute from it, the form and the values. */
+const HALF_BYTES = 8;
+
+function keyOf(
+  request: Request,
+  response: Response,
+  { values }: Draft,
+  half = randomBytes(HALF_BYTES).toString('hex'),
+) {
+  const text = JSON.stringify([half, request.path, Object.entries(values).sort()]);
+  const other = createHmac('sha256', String(response.locals.formToken ?? ''))
+    .update(text)
+    .digest('hex');
+  return half + other.slice(0, 2 * HALF_BYTES);
+}
 
 /** The routes of a form in two steps. */
 export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Value, Item>): Router {
@@ -84,7 +98,7 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
     }
     const key = readFormField(request, 'key') ?? '';
     try {
-      if (step === 'confirm' && KEY.test(key)) {
+      if (step === 'confirm' && key === keyOf(request, response, draft, key.slice(0, 2 * HALF_BYTES))) {
         const made = await make(context, form, { key, value, item, actor: getActor(response) });
         if (typeof made === 'object') sendMade(request, response, form, item, made.shown);
         else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
@@ -150,7 +164,7 @@ function sendPreview<Value, Item>(
   preview: Html,
 ): void {
   const content = html`${form.names.map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
-<input type="hidden" name="key" value="${randomUUID().replaceAll('-', '')}">
+<input type="hidden" name="key" value="${keyOf(request, response, draft)}">
 <div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><button name="step" value="edit" class="secondary">${t('Voltar e corrigir')}</button></div>`;
   const title = t('{name}: confira', { name: t(form.title) });
   const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${preview}
