@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
+import { REPORT_MAKERS } from '../../access/roles.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
@@ -45,7 +46,7 @@ export function reportRoutes(context: Context, waitMs = WAIT_MS): Router {
     response.json(presentPage('reports', reports, next ?? undefined));
   });
 
-  router.post('/reports', requireRole('operator'), async (request, response) => {
+  router.post('/reports', requireRole(...REPORT_MAKERS), async (request, response) => {
     const { day } = parseBody(request, newReportSchema);
     // audited first: a report takes long, and the timetable makes the same one
     await audit(context, { actor: getActor(response), action: 'reports.make', target: day });

@@ -3,6 +3,7 @@
  * the schemas in `components/`.
  */
 import { z } from 'zod';
+import { REPORT_MAKERS } from '../../access/roles.ts';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
@@ -227,7 +228,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Reports.list('/reports', report, reportQuerySchema),
   Reports.post(
     '/reports',
-    'operator',
+    REPORT_MAKERS,
     "Make a day's report",
     {
       ...ok('Nothing has changed: the newest revision', report),

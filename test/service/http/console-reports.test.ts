@@ -75,6 +75,20 @@ test('a day with transactions that nobody read after its end lacks a complete re
   expect(shown.html).not.toContain('method="post" action="/reconciliations"');
 });
 
+test('an accountant makes reports, and starts no run', async () => {
+  const accountant = await openConsoleSession(env, 'accountant');
+  const day = dayBefore(2);
+  await adjust(day, -77n);
+  const changed = await accountant.get(`/reports/${day}`);
+  expect(changed.html).toContain(`<input type="hidden" name="day" value="${day}">`);
+  expect((await accountant.post('/reports', { day })).to).toBe(`/reports/${day}?done=made`);
+  for (const address of [`/reports/${day}`, `/reports?month=${day.slice(0, 7)}`]) {
+    const starts = async (session: typeof operator) =>
+      (await session.get(address)).html.includes('method="post" action="/reconciliations"');
+    expect([address, await starts(operator), await starts(accountant)]).toEqual([address, true, false]);
+  }
+});
+
 test('chosen days are made at once, and the month shows each with its figures', async () => {
   const days = [dayBefore(3), dayBefore(5), dayBefore(6)];
   const [last = ''] = days;

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { REPORT_MAKERS } from '../../../access/roles.ts';
 import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { plural, t, words } from '../languages/translate.ts';
@@ -24,13 +25,13 @@ const COLUMNS = Object.keys(TITLES) as Column[];
 const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
 
 /**
- * The days as rows: the figures of each newest revision, and below them the day's state in one sentence. An operator chooses
- * days and makes their reports.
+ * The days as rows: the figures of each newest revision, and below them the day's state in one sentence. Those who make
+ * reports choose days.
  * @param query of the links to the days' pages.
  */
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
   if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
-  const mayMake = hasRole(response, 'operator');
+  const mayMake = hasRole(response, ...REPORT_MAKERS);
   const heads = [...COLUMNS.map((name) => TITLES[name]), t('Divergências')];
   const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(

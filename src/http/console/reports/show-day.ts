@@ -1,4 +1,5 @@
 import type { Request, Response, Router } from 'express';
+import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
@@ -83,7 +84,7 @@ function renderState(response: Response, day: ReportDay): Html {
 
 function renderAction(response: Response, day: Day, action: DayAction): Part {
   if (action.kind === 'link') return html`<p><a href="${action.path}">${action.text}</a></p>`;
-  if (!hasRole(response, 'operator'))
+  if (!hasRole(response, ...(action.kind === 'make' ? REPORT_MAKERS : (['operator'] as const))))
     return action.kind === 'run' && html`<p><a href="/reconciliations">${t('Ver as conferências')}</a></p>`;
   const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
   return action.kind === 'make'

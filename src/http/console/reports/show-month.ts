@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
+import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
@@ -32,7 +33,7 @@ export function monthPages(context: Context): Router {
     await sendMonth(context, request, response, { month, faults: {} });
   });
 
-  router.post('/reports', requireRole('operator'), async (request, response) => {
+  router.post('/reports', requireRole(...REPORT_MAKERS), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const days = [...new Set(readFormLines(request, 'day').split('\n').filter(Boolean))].sort();
     const fault = findDaysFault(days, today);
@@ -147,7 +148,7 @@ function downloads({ from, to, platform }: Period): Html {
 
 /** The buttons that end what the month's days miss: reports that are not made, and days that nobody has read. */
 function renderMissing(response: Response, days: ReportDay[]): Part {
-  if (!hasRole(response, 'operator')) return undefined;
+  if (!hasRole(response, ...REPORT_MAKERS)) return undefined;
   const unmade = days.filter(({ state }) => state === 'missing' || state === 'changed').map(({ day }) => day);
   const unread = days.flatMap((day) => (day.state === 'provisional' && day.unread ? [day.unread] : []));
   const [from] = unread.map((one) => one.from).sort();
@@ -164,6 +165,7 @@ function renderMissing(response: Response, days: ReportDay[]): Part {
   return html`<div class="actions">${unmade.length > 0 && postForm(response, '/reports', make)}${
     from !== undefined &&
     to !== undefined &&
+    hasRole(response, 'operator') &&
     postForm(
       response,
       '/reconciliations',
