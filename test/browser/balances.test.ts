@@ -1,34 +1,43 @@
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { formatMoneyInput } from '../../src/http/console/balances/form-fields.ts';
 import { readPlatformBalances } from '../../src/http/console/balances/read-platform-balances.ts';
+import { sealNow } from '../../src/seal/seal-ledger.ts';
+import { readValues, rowsOf } from '../service/reports/read-workbook.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 let env: ConsoleEnvironment;
 beforeAll(async () => {
   env = await openConsoleEnvironment();
+  await sealNow(env.context);
 });
 afterAll(async () => {
   await closeBrowser();
   await env[Symbol.asyncDispose]();
 });
 
+// two days: an adjustment of one story is not in the other's report
 test.each([
-  [true, '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'],
-  [false, 'a3bb189e-8bf9-4888-9912-ace4e6543002'],
+  [true, '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 4],
+  [false, 'a3bb189e-8bf9-4888-9912-ace4e6543002', 5],
 ])(
-  'accounting states a balance, sees that it differs, adjusts, and sees it resolved (script: %s)',
-  async (script, platform) => {
+  'accounting states a balance, finds a difference, adjusts, makes the revised report and downloads it (script: %s)',
+  async (script, platform, daysAgo) => {
     await using opened = await openBrowser(env.url, { script });
     const { page } = opened;
     const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const day = addDays(env.today, -4);
+    const day = addDays(env.today, -daysAgo);
+    const inBrazil = day.split('-').reverse().join('/');
     const ledger = (await readPlatformBalances(env.context, `${day} 18:00:00`)).find(
       (one) => one.platform === platform,
     );
     const cents = (ledger?.availableCents ?? 0n) + (ledger?.heldCents ?? 0n);
     await logIn(page, env.url, env.tokens.accountant);
+    await page.goto(`${env.url}/reports/${day}`);
+    await page.getByRole('button', { name: 'Fazer o relatório' }).click();
+    await page.getByRole('status').filter({ hasText: 'nova revisão' }).waitFor();
 
     await page.getByRole('navigation', { name: 'Principal' }).getByRole('link', { name: 'Saldos' }).click();
     await page.getByRole('link', { name: 'Informar um saldo', exact: true }).click();
@@ -79,6 +88,22 @@ test.each([
     expect(await row.textContent()).toContain('Confere');
     await page.goto(mismatch);
     expect(await page.getByRole('main').textContent()).toContain('uma leitura mais nova mostrou que acabou');
+
+    await page.goto(`${env.url}/reports?month=${day.slice(0, 7)}`);
+    await page.getByRole('table').getByRole('link', { name: inBrazil }).click();
+    await title(inBrazil);
+    await page.getByText('Mudou depois da revisão 1').waitFor();
+    await page.getByRole('button', { name: 'Fazer a revisão 2' }).click();
+    await page.getByRole('status').filter({ hasText: 'nova revisão' }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: `Planilha de ${inBrazil}, revisão 2` }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`confere-${day}-r2.xlsx`);
+    // openpyxl reads only files with the ending
+    const file = path.join(env.dataDir, download.suggestedFilename());
+    await download.saveAs(file);
+    const adjusted = rowsOf(await readValues(file, 'Extrato')).filter((one) => one.Movimento?.value === 'Ajuste');
+    expect(adjusted.map((one) => [one.Plataforma?.value, one.Valor?.value])).toEqual([[platform, -43.21]]);
     expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
   },
 );
