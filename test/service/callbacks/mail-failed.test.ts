@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
 import { openMailer } from '../../../src/alerts/channels/open-mailer.ts';
+import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
