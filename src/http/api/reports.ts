@@ -15,6 +15,7 @@ import { buildOnce } from '../../reports/serve/build-once.ts';
 import { parseRange } from '../../reports/serve/export-range.ts';
 import { listReports } from '../../reports/serve/list-reports.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
+import { authorizePlatform } from '../access/choose-platform.ts';
 import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
@@ -42,6 +43,7 @@ export function reportRoutes(context: Context, waitMs = WAIT_MS): Router {
 
   router.get('/reports', requireRole('viewer'), async (request, response) => {
     const query = parseQuery(request, reportQuerySchema);
+    authorizePlatform(response, query.platform);
     const { reports, next } = await listReports(reading, parsePage(request), query.platform);
     response.json(presentPage('reports', reports, next ?? undefined));
   });

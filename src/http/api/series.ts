@@ -8,7 +8,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { checkDays, type MoneyPoint, readMoneySeries } from '../../ledger/read/read-money-series.ts';
 import { requireRole } from '../access/authorize.ts';
-import { listVisiblePlatforms } from '../access/list-visible-platforms.ts';
+import { listChoosablePlatforms } from '../access/choose-platform.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
 import { day, platform } from './fields.ts';
@@ -28,7 +28,7 @@ export function seriesRoutes(context: Context): Router {
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/series/money', requireRole('viewer'), async (request, response) => {
     const query = parseQuery(request, moneySeriesQuerySchema);
-    if (query.platform !== undefined && !(await listVisiblePlatforms(reading, response)).includes(query.platform))
+    if (query.platform !== undefined && !(await listChoosablePlatforms(reading, response)).includes(query.platform))
       throw refuse('platform', 'has no entry');
     const asked = { ...readRange(context, query), platform: query.platform };
     const points = await readMoneySeries(reading, asked);

@@ -27,6 +27,11 @@ export async function assertPlatform(db: Reader, platform: string, days?: { from
     .limit(1)
     .executeTakeFirst();
   if (open) return;
+  throw describeUnknownPlatform(platform);
+}
+
+/** The error for an unknown platform, and for one that the caller may not know. */
+export function describeUnknownPlatform(platform: string): ConfereError {
   const fault = `nothing is known of a platform ${platform}`;
-  throw new ConfereError('invalid_request', fault, { fields: { platform: [fault] } });
+  return new ConfereError('invalid_request', fault, { fields: { platform: [fault] } });
 }

@@ -425,7 +425,7 @@ test('a platform gets a name in the console, and its pages show the id once besi
   for (const role of ['viewer', 'operator'] as const) {
     expect((await get(role, '/balances')).text).toContain('<b>Loja Centro</b> <');
     expect((await get(role, address)).text).toContain(A);
-    expect((await get(role, '/')).text).toContain('>Loja Centro</a>');
+    expect((await get(role, '/')).text).toContain('<b>Loja Centro</b> <span class="id short"');
   }
   const { id, platform } = env.paid;
   const shown = (await get('operator', `/transactions/${id}`)).text;

@@ -2,13 +2,12 @@
 import type { Context } from '../../../context.ts';
 import { type Day, isDay, isWallTime, PIX_DAY_MIN, type WallTime } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
-import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
+import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
@@ -49,7 +48,7 @@ export function readDay(context: Context, draft: Draft): Day {
 }
 
 /** Reads a platform. Another one than those listed is typed, and so confirmed as new. */
-export function readPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
+export function readStatedPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
   const [listed = '', other = ''] = [draft.values.platform, draft.values.other_platform];
   if (listed !== '' && other !== '')
     draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
@@ -81,7 +80,7 @@ export async function platformFields(context: Context, draft: Draft): Promise<Ht
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
   const given = draft.values.platform ?? '';
   const listed = given === '' || known.includes(given) ? known : [...known, given];
-  const names = await readNames(context);
+  const names = await readNamesInFull(context);
   const words = Object.fromEntries(listed.map((platform) => [platform, labelPlatform(names, platform)]));
   return html`${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: listed.length > 0 ? 'Escolha' : 'Nenhuma ainda' })}
 ${inputField(
@@ -89,9 +88,4 @@ ${inputField(
   { name: 'other_platform', label: 'Ou outra plataforma', hint: 'Só se ela ainda não está na lista.' },
   html` maxlength="${PLATFORM_CHARS_MAX}"`,
 )}`;
-}
-
-/** The names of platforms for the roles that move money: they see all of them. */
-export async function readNames(context: Context): Promise<PlatformNames> {
-  return new Map((await listPlatformNames(context.db)).map(({ platform, name }) => [platform, name]));
 }

@@ -11,7 +11,7 @@ import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
-import { filterField } from '../parts/fields.ts';
+import { platformField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
@@ -78,7 +78,7 @@ function statedList<Row extends { seq: number }>(
     const known = await context.db.selectFrom(table).select('platform').distinct().limit(PLATFORMS_MAX).execute();
     const platforms = known.map(({ platform }) => platform);
     const words = listPlatformWords(response, platforms, names);
-    const fields = [filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' })];
+    const fields = [platformField(draft, words)];
     const lead = balanceTabs(response, list.address);
     if (filters === undefined) {
       sendWrongFilters(request, response, { ...list, lead, filters: { fields, areSet: true } });

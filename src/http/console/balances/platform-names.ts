@@ -13,9 +13,8 @@ import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
-import { labelPlatform } from '../parts/read-platform-names.ts';
+import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { readNames } from './form-fields.ts';
 import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 const ADDRESS = '/balances/platforms';
@@ -79,7 +78,7 @@ ${table({
 
 async function nameForm(context: Context, response: Response, draft: Draft): Promise<Html> {
   const known = (await readPlatformBalances(context, END_OF_TIME)).map(({ platform }) => platform);
-  const names = await readNames(context);
+  const names = await readNamesInFull(context);
   const words = Object.fromEntries(known.map((platform) => [platform, labelPlatform(names, platform)]));
   const field = { name: 'name', label: 'Nome', hint: 'Vazio retira o nome.' } as const;
   return html`<section class="act"><h2>${t('Dar um nome')}</h2>${postForm(

@@ -5,10 +5,9 @@ import { t } from '../languages/translate.ts';
 import { formatCount, formatWallTime, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { dayLink, table } from '../parts/page-components.ts';
-import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+import { type PlatformNames, readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { renderPostings } from '../parts/render-postings.ts';
 import { describeCode, ENTRY_KIND_WORDS } from '../parts/words.ts';
-import { readNames } from './form-fields.ts';
 import { readPlatformBalances, sumByPlatform } from './read-platform-balances.ts';
 
 const ENTRIES_SHOWN = 10;
@@ -23,7 +22,7 @@ type Effect = { platform: string; before: bigint; change: bigint };
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
   if (preview.entries.length === 0 && preview.days.length === 0)
     return html`<p class="empty">${t('Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.')}</p>`;
-  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readNames(context), await readEffects(context, preview.entries))}</section>
+  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readNamesInFull(context), await readEffects(context, preview.entries))}</section>
 <section><h2>${t('Lançamentos')}</h2>${renderEntries(preview.entries)}</section>
 <section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}</section>`;
 }

@@ -11,9 +11,9 @@ import { t } from '../languages/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { showPlatform } from '../parts/read-platform-names.ts';
+import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
-import { noteField, readNames } from './form-fields.ts';
+import { noteField } from './form-fields.ts';
 import { renderPreview } from './render-preview.ts';
 import { readNote } from './stated-forms.ts';
 import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
@@ -98,7 +98,7 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
 async function describeAdjustment(context: Context, item: Adjustment): Promise<Html> {
   const { platform, day, kind, amount, note, created_by } = item;
   return facts([
-    ['Plataforma', showPlatform(await readNames(context), platform)],
+    ['Plataforma', showPlatform(await readNamesInFull(context), platform)],
     ['Dia', formatDay(day)],
     ['Tipo', ADJUSTMENT_KIND_WORDS[kind as AdjustmentKind]],
     ['Valor', moneyOf(amount)],
@@ -110,7 +110,7 @@ async function describeAdjustment(context: Context, item: Adjustment): Promise<H
 async function describeOpening(context: Context, item: Opening): Promise<Html> {
   const { platform, day, balance, created_by } = item;
   return facts([
-    ['Plataforma', showPlatform(await readNames(context), platform)],
+    ['Plataforma', showPlatform(await readNamesInFull(context), platform)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', moneyOf(balance)],
     ['Informado por', created_by],

@@ -10,7 +10,7 @@ import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { showPlatform } from '../parts/read-platform-names.ts';
+import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import {
   moneyField,
@@ -19,8 +19,7 @@ import {
   platformFields,
   readDay,
   readMoney,
-  readNames,
-  readPlatform,
+  readStatedPlatform,
 } from './form-fields.ts';
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
@@ -64,7 +63,7 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
       const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
       if (wall === undefined) draft.faults.at = t('Escolha o dia e a hora.');
       else if (at > clock.now()) draft.faults.at = t('Este instante ainda não chegou.');
-      return { ...readPlatform(draft), at, balanceCents: readMoney(draft, 'balance') };
+      return { ...readStatedPlatform(draft), at, balanceCents: readMoney(draft, 'balance') };
     },
     async preview(stated) {
       const preview = await previewChange(context, (inner) => storeStatement(inner, { ...stated, actor: 'preview' }));
@@ -123,7 +122,7 @@ ${noteField(draft, 'Por quê')}`,
       const amountCents = readMoney(draft, 'amount');
       if (amountCents === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
-      return { ...readPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amountCents, note };
+      return { ...readStatedPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amountCents, note };
     },
     async preview(adjustment) {
       const { day, kind, amountCents, note } = adjustment;
@@ -162,7 +161,7 @@ function openingForm(context: Context): TwoStepForm<Opened> {
 ${dayField(context, draft)}
 ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' })}</div>`,
     read(draft) {
-      return { ...readPlatform(draft), day: readDay(context, draft), balanceCents: readMoney(draft, 'balance') };
+      return { ...readStatedPlatform(draft), day: readDay(context, draft), balanceCents: readMoney(draft, 'balance') };
     },
     preview: (opening) => previewOpening(context, opening),
     change: (inner, opening, { actor }) => stateOpening(inner, { ...opening, actor }),
@@ -199,7 +198,7 @@ async function describeLater(context: Context, { platform, day, balanceCents }: 
   const earlier = find(await readPlatformBalances(context, `${day} 00:00:00`));
   const before = find(await readPlatformBalances(context, context.calendar.toWallTime(context.clock.now())));
   return html`<p class="hint">${tHtml('Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:', { amount: money(earlier) })}</p>
-${renderEffects(await readNames(context), [{ platform, before, change: balanceCents - earlier }])}`;
+${renderEffects(await readNamesInFull(context), [{ platform, before, change: balanceCents - earlier }])}`;
 }
 
 /** Reads why; it must not be empty. */
@@ -218,5 +217,5 @@ function dayField(context: Context, draft: Draft): Html {
 
 async function describePlatform(context: Context, stated: { platform: string; newPlatform: boolean }): Promise<Html> {
   const { platform, newPlatform } = stated;
-  return html`${showPlatform(await readNames(context), platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
+  return html`${showPlatform(await readNamesInFull(context), platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
 }

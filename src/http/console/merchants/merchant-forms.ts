@@ -9,13 +9,12 @@ import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
-import { readNames } from '../balances/form-fields.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
-import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
+import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
 import {
   CHANGE_FIELDS,
   type MerchantInput,
@@ -63,7 +62,7 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     read: (draft) => readMerchant(context, draft),
     preview: async (input, _item, response) =>
       html`${facts([
-        ...describe(input, await readNames(context)),
+        ...describe(input, await readNamesInFull(context)),
         ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : t('agora')],
       ])}${await previewOf(context, response, input)}`,
     async change(inner, input) {
@@ -91,7 +90,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     fields: async (draft) => merchantFields(draft, false, await readWords(context)),
     read: (draft) => readMerchant(context, draft),
     preview: async (input, item, response) =>
-      html`${renderChanges(input, item, await readNames(context))}${await previewOf(context, response, input, item)}`,
+      html`${renderChanges(input, item, await readNamesInFull(context))}${await previewOf(context, response, input, item)}`,
     async change(inner, input, { item }) {
       await updateMerchant(inner, item.id, input);
       return item.id;
@@ -128,7 +127,7 @@ function describe(
 
 /** The platforms that transactions show, with their names: admins see all of them. */
 async function readWords(context: Context): Promise<Record<string, string>> {
-  const [platforms, names] = [await listPlatforms(context.db, PLATFORMS_MAX), await readNames(context)];
+  const [platforms, names] = [await listPlatforms(context.db, PLATFORMS_MAX), await readNamesInFull(context)];
   return Object.fromEntries(platforms.map((platform) => [platform, labelPlatform(names, platform)]));
 }
 

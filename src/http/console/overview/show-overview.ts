@@ -1,13 +1,13 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
-import { maskPlatform, maskText, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { maskText } from '../../../domain/person/mask-person.ts';
 import { type MoneyPoint, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
@@ -15,20 +15,11 @@ import { renderWebhookDays } from '../charts/render-webhook-days.ts';
 import { plural, t } from '../languages/translate.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import {
-  EMPTY_VALUE,
-  formatAge,
-  formatCount,
-  formatDay,
-  formatMoney,
-  moment,
-  money,
-  shortId,
-} from '../parts/format.ts';
+import { EMPTY_VALUE, formatAge, formatCount, formatDay, formatMoney, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { decideVerdict } from './decide-verdict.ts';
@@ -77,7 +68,7 @@ export function overviewPage(context: Context): Router {
       full: hasRole(response, 'operator', 'accountant'),
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
-<div class="figures">${balanceCard(balances, names, canSeePersonalData(response))}<div class="today">${todayCards(moved)}</div></div>
+<div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(moved)}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
@@ -92,7 +83,7 @@ export function overviewPage(context: Context): Router {
   return router;
 }
 
-function balanceCard(balances: PlatformBalance[], names: ReadonlyMap<string, string>, full: boolean): Html {
+function balanceCard(response: Response, balances: PlatformBalance[], names: PlatformNames): Html {
   const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
   return html`<section class="figure wide"><h2>${t('Saldo agora')}</h2><p class="big">${money(total)}</p>
 ${table({
@@ -102,10 +93,7 @@ ${table({
   columns: [
     {
       title: 'Plataforma',
-      cell: (row) =>
-        full || maskPlatform(row.platform) === row.platform
-          ? html`<a href="/transactions?platform=${row.platform}">${names.get(row.platform) ?? shortId(row.platform)}</a>`
-          : WITHHELD,
+      cell: (row) => platformLink(names, presentPlatform(response, row).platform),
     },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
     { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },

@@ -65,3 +65,8 @@ export function filterField(draft: Draft, field: Field & { words: Record<string,
   const isListed = given === '' || Object.hasOwn(field.words, given);
   return choiceField(draft, isListed ? field : { ...field, words: { ...field.words, [given]: given } });
 }
+
+/** The filter by platform. @param words as `readPlatformWords` returns them. */
+export function platformField(draft: Draft, words: Record<string, string>): Html {
+  return filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
+}

@@ -1,11 +1,12 @@
 /** Platforms by the names that people gave them, each with its id once beside it. */
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { maskPlatform, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
+import { listChoosablePlatforms, mayChoosePlatform } from '../../access/choose-platform.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
@@ -20,9 +21,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The names of platforms by id, as this caller may see them; without those that are withheld. */
 export async function readPlatformNames(context: Context, response: Response): Promise<PlatformNames> {
+  if (canSeePersonalData(response)) return await readNamesInFull(context);
   const named = await listPlatformNames(context.db);
   const shown = named.map((one) => [one.platform, presentPlatformName(response, one).name] as const);
   return new Map(shown.filter(([, name]) => name !== WITHHELD));
+}
+
+/** The names of platforms for the roles that move money: they see all of them. */
+export async function readNamesInFull(context: Context): Promise<PlatformNames> {
+  return new Map((await listPlatformNames(context.db)).map(({ platform, name }) => [platform, name]));
 }
 
 /** The platforms that transactions show, for a select field, as this caller may see them. */
@@ -31,17 +38,19 @@ export async function readPlatformWords(context: Context, response: Response): P
   return listPlatformWords(response, platforms, await readPlatformNames(context, response));
 }
 
-/**
- * The same of given platforms. A choice is the platform's id: for a viewer it has to be a random one, since any other text
- * may repeat the name of somebody.
- */
+/** The platforms with entries, for a select field, as this caller may see them. */
+export async function readBookedPlatformWords(context: Context, response: Response): Promise<Record<string, string>> {
+  const platforms = await listChoosablePlatforms(context, response);
+  return listPlatformWords(response, platforms, await readPlatformNames(context, response));
+}
+
+/** The same of given platforms: those that the caller may choose. */
 export function listPlatformWords(
   response: Response,
   platforms: readonly string[],
   names: PlatformNames,
 ): Record<string, string> {
-  const full = canSeePersonalData(response);
-  const shown = platforms.filter((platform) => full || platform === NO_PLATFORM || isRandom(platform));
+  const shown = platforms.filter((platform) => mayChoosePlatform(response, platform));
   const words = shown.map((platform) => [platform, labelPlatform(names, platform)] as const);
   return Object.fromEntries(words.toSorted(([, a], [, b]) => a.localeCompare(b, language())));
 }
@@ -70,11 +79,6 @@ export function spellPlatform(names: PlatformNames, platform: string): Html {
 export function platformLink(names: PlatformNames, platform: string | null): Html {
   if (platform === null || platform === WITHHELD) return showPlatform(names, platform);
   return html`<a href="/transactions?platform=${encodeURIComponent(platform)}">${showPlatform(names, platform)}</a>`;
-}
-
-/** A random id, without a document in it. */
-function isRandom(platform: string): boolean {
-  return UUID.test(platform) && maskPlatform(platform) === platform;
 }
 
 function showId(platform: string): Part {

@@ -25,7 +25,7 @@ import { badge, table } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
-import { platformField, platformQuery, readPlatform } from './choose-platform.ts';
+import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { DAY_STATE_WORDS, type DayAction, explainDay, sayNoFigures } from './explain-day.ts';
 import { monthOf, nameMonth } from './month.ts';
 import { FORMAT_WORDS, isFormat, readQuery } from './period-form.ts';
@@ -54,10 +54,10 @@ export function dayPages(context: Context): Router {
 
 async function sendDay(context: Context, request: Request, response: Response, day: Day): Promise<void> {
   const reading = { ...context, db: limitStatementTime(context.db) };
-  const platform = await readPlatform(reading, request);
+  const platform = await readReportPlatform(reading, request, response);
   const [shown] = await listReportDays(reading, { from: day, to: day, platform });
   if (!shown) throw new Error('a range of one day has one day');
-  const { field, label } = await platformField(reading, response, platform);
+  const { field, label } = await renderReportPlatform(reading, response, platform);
   const changes = await renderChanges(context, request, response, { shown, platform });
   const today = context.calendar.dayOf(context.clock.now());
   const link = (to: Day, rel: 'prev' | 'next'): Html =>

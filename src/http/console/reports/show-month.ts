@@ -16,7 +16,7 @@ import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { readFormLines } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { platformField, platformQuery, readPlatform } from './choose-platform.ts';
+import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { makeDays } from './make-days.ts';
 import { addMonths, boundsOfMonth, type Month, monthOf, nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, readQuery, renderPeriodForm } from './period-form.ts';
@@ -96,13 +96,13 @@ async function sendMonth(context: Context, request: Request, response: Response,
   const reading = { ...context, db: limitStatementTime(context.db) };
   const today = context.calendar.dayOf(context.clock.now());
   const bounds = boundsOfMonth(month);
-  const platform = await readPlatform(reading, request);
+  const platform = await readReportPlatform(reading, request, response);
   const days = await listReportDays(reading, { ...bounds, platform });
   const query = platformQuery(platform);
   const [last = today] = [bounds.to, today].sort();
   const period = view.period ?? { from: bounds.from, to: last, platform: platform ?? '' };
   const listed = days.filter(({ state }) => state !== 'future' && state !== 'before');
-  const { field, label } = await platformField(reading, response, platform);
+  const { field, label } = await renderReportPlatform(reading, response, platform);
   const body = html`<h1>${t('Relatórios')}</h1>
 <p class="lead">${t('Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.')}</p>
 ${filters(month, field)}

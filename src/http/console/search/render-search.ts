@@ -5,7 +5,7 @@ import { type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search
 import { EXPORT_FORMATS, EXPORT_ROWS_MAX, type ExportFormat } from '../../../reports/serve/export-found.ts';
 import { type PlainText, t, words } from '../languages/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
-import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
+import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { SEARCH_BOX } from '../parts/parse-filters.ts';
@@ -54,7 +54,7 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
     ),
     filterField(draft, { name: 'status', label: 'Situação', words: STATUS_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS, any: 'Todas' }),
-    filterField(draft, { name: 'platform', label: 'Plataforma', words: platforms, any: 'Todas' }),
+    platformField(draft, platforms),
     filterField(draft, { name: 'merchant', label: 'Lojista', words: merchants, any: 'Todos' }),
     dayField(draft, { name: 'from', label: 'De' }),
     dayField(draft, { name: 'to', label: 'Até' }),

@@ -1,14 +1,11 @@
 /** The fields of the charts' forms: days, and a platform. A wrong field keeps the form and says what is wrong. */
-import type { Request, Response } from 'express';
-import type { Context } from '../../../context.ts';
+import type { Request } from 'express';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { SERIES_DAYS_MAX } from '../../../ledger/read/read-money-series.ts';
-import { listVisiblePlatforms } from '../../access/list-visible-platforms.ts';
 import { t } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField } from '../parts/fields.ts';
+import { type Draft, inputField } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { filterForm } from '../parts/page-components.ts';
-import { labelPlatform, readPlatformNames } from '../parts/read-platform-names.ts';
 
 const DAYS_SHOWN = 30;
 
@@ -48,18 +45,12 @@ export function readOneDay(draft: Draft, today: Day): Day | undefined {
   return hasFaults(draft) ? undefined : day;
 }
 
-/** The platforms that this caller may choose, by their ids, with their names. */
-export async function listPlatforms(context: Context, response: Response): Promise<ReadonlyMap<string, string>> {
-  const names = await readPlatformNames(context, response);
-  const visible = await listVisiblePlatforms(context, response);
-  return new Map(visible.map((one) => [one, labelPlatform(names, one)]));
-}
-
 /** Reads the platform of a form; undefined for all. An unknown one is a fault: it must not show all instead. */
-export function readPlatform(draft: Draft, platforms: ReadonlyMap<string, string>): string | undefined {
+export function readPlatform(draft: Draft, platforms: Record<string, string>): string | undefined {
   const { platform = '' } = draft.values;
   if (platform === '') return undefined;
-  if (!platforms.has(platform)) draft.faults.platform = t('Não há lançamento desta plataforma. Escolha uma da lista.');
+  if (!Object.hasOwn(platforms, platform))
+    draft.faults.platform = t('Não há lançamento desta plataforma. Escolha uma da lista.');
   return platform;
 }
 
@@ -75,9 +66,4 @@ export function chartForm(request: Request, fields: Part): Html {
 export function periodFields(draft: Draft, today: Day): Html {
   const max = html` type="date" max="${today}"`;
   return html`${inputField(draft, { name: 'from', label: t('De') }, max)}${inputField(draft, { name: 'to', label: t('Até') }, max)}`;
-}
-
-export function platformField(draft: Draft, platforms: ReadonlyMap<string, string>): Html {
-  const words = Object.fromEntries(platforms);
-  return choiceField(draft, { name: 'platform', label: t('Plataforma'), words, any: t('Todas') });
 }

@@ -6,16 +6,15 @@ import { type MoneyPoint, type MoneyQuery, readMoneySeries } from '../../../ledg
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderBalance, renderMoved } from '../charts/render-money.ts';
 import { t } from '../languages/translate.ts';
-import { inputField } from '../parts/fields.ts';
+import { inputField, platformField } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
+import { readBookedPlatformWords } from '../parts/read-platform-names.ts';
 import { sendCharts } from './chart-page.ts';
 import {
   chartForm,
   hasFaults,
-  listPlatforms,
   periodFields,
-  platformField,
   readDraft,
   readOneDay,
   readPeriod,
@@ -30,7 +29,7 @@ export function moneyCharts(context: Context): Router {
   router.get('/charts', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, { ...recentPeriod(today), platform: '' });
-    const platforms = await listPlatforms(reading, response);
+    const platforms = await readBookedPlatformWords(reading, response);
     const period = readPeriod(draft, today);
     const platform = readPlatform(draft, platforms);
     const form = chartForm(request, html`${periodFields(draft, today)}${platformField(draft, platforms)}`);
@@ -41,7 +40,7 @@ export function moneyCharts(context: Context): Router {
   router.get('/charts/hours', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, { day: today, platform: '' });
-    const platforms = await listPlatforms(reading, response);
+    const platforms = await readBookedPlatformWords(reading, response);
     const day = readOneDay(draft, today);
     const platform = readPlatform(draft, platforms);
     const field = inputField(draft, { name: 'day', label: t('Dia') }, html` type="date" max="${today}"`);

@@ -57,7 +57,6 @@ export const REPORTS_EN = {
   'Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.':
     'One for each day of the provider’s calendar. A day that changes after its report gets a new revision; the earlier ones stay.',
   'Só a plataforma {platform}.': 'Only the platform {platform}.',
-  'uma plataforma': 'one platform',
   'Relatórios de {month}': 'Reports of {month}',
   Mês: 'Month',
   Meses: 'Months',
