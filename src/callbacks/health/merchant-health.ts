@@ -41,6 +41,6 @@ export function holdsBack(merchant: {
 }
 
 /** Whether no attempt has succeeded for as long as opens the breaker: such a merchant is shown as failing. */
-export function isFailing(failingSince: string | null, now: Date): boolean {
-  return failingSince !== null && now.getTime() - Date.parse(failingSince) >= BREAKER_WINDOW_MS;
+export function isFailing(failingSince: Date | string | null, now: Date): boolean {
+  return failingSince !== null && now.getTime() - new Date(failingSince).getTime() >= BREAKER_WINDOW_MS;
 }

@@ -8,6 +8,7 @@ import { ConfereError } from '../../../src/domain/errors.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
@@ -152,6 +153,35 @@ test('a difference that a person resolved stays: the stated balance still differ
     ),
   ]);
   expect(decided).toMatch(/^1 resolvida por decisão, R\$ 4\d\.\d{3},\d\d em jogo: a evidência continua a mesma\./);
+});
+
+test('the verdict names platforms by the names that people gave them', async () => {
+  await receivePayment();
+  await proveDays(addDays(today, -1), today);
+  await setPlatformName(env.context, { platform: PLATFORM, name: 'Loja Centro', actor: 'test' });
+  const statement = { platform: PLATFORM, at: env.context.clock.now(), balanceCents: 5_000_000n, actor: 'test' };
+  await stateBalance(env.context, statement);
+  const { reasons } = await readVerdict();
+  const differs = expect.stringMatching(
+    /^O saldo informado da plataforma Loja Centro · 6f9619ff… difere do razão em R\$/,
+  );
+  const unopened = 'Sem saldo de abertura: Loja Centro · 6f9619ff…. Informar a abertura';
+  expect(reasons).toEqual(expect.arrayContaining([differs, unopened]));
+});
+
+test('a merchant fails in the verdict as on its badge: after five minutes, and not while it is paused', async () => {
+  await makeGoodBooks();
+  const { merchant } = await createMerchant(env.context, { name: 'Livraria', url: 'https://example.com/hook' });
+  const failing = { failing_since: env.context.clock.now() };
+  await env.context.db.updateTable('merchants').set(failing).where('id', '=', merchant.id).execute();
+  expect(await readVerdict()).toMatchObject({ title: 'Confere', reasons: [] });
+  await env.timers.advance(5 * 60_000);
+  expect(await readVerdict()).toMatchObject({
+    title: 'Não confere',
+    reasons: ['O lojista Livraria não aceita callbacks há 5 min. Ver o lojista'],
+  });
+  await env.context.db.updateTable('merchants').set({ state: 'paused' }).where('id', '=', merchant.id).execute();
+  expect(await readVerdict()).toMatchObject({ title: 'Confere', reasons: [] });
 });
 
 test('every ended day since the opening must be proven, however long ago', async () => {

@@ -1,14 +1,19 @@
+import type { Response } from 'express';
 import { type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
 import { describeAlert } from '../../../alerts/texts/describe-alert.ts';
+import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { parseSum } from '../../../domain/money.ts';
-import { maskPlatform, maskText } from '../../../domain/person/mask-person.ts';
+import { maskText } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
 import { language } from '../languages/language.ts';
 import type { CallbackCounts } from '../parts/read-callback-counts.ts';
+import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
 
 /** Firing alerts that the verdict orders; more are counted. */
@@ -16,14 +21,16 @@ const ALERTS_MAX = 50;
 
 /**
  * Reads what the verdict depends on, and the alerts that fire.
- * @param shown what the overview has read already, and whether names of platforms and merchants are shown unmasked (`full`).
+ * @param shown what the overview has read already, and the names of platforms and merchants as the caller may see them.
  */
 export async function readVerdict(
   context: Context,
-  shown: { platforms: string[]; open: OpenMismatchCount[]; callbacks: CallbackCounts; full: boolean },
+  response: Response,
+  shown: { platforms: string[]; open: OpenMismatchCount[]; callbacks: CallbackCounts; names: PlatformNames },
 ): Promise<{ facts: VerdictFacts; alerts: ListedAlert[] }> {
   const { db, calendar, clock } = context;
-  const { platforms, open, callbacks, full } = shown;
+  const { platforms, open, callbacks, names } = shown;
+  const nameOf = (platform: string): string => labelPlatform(names, presentPlatform(response, { platform }).platform);
   const now = clock.now();
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
@@ -33,7 +40,7 @@ export async function readVerdict(
     countFiring(db),
     readNewestStatements(context, until),
     readDecidedMismatches(db),
-    readFailingMerchants(db),
+    readFailingMerchants(db, now),
     findReadingOfToday(context),
     findActiveRun(db),
     readUnproven(context, firstOpening),
@@ -53,21 +60,19 @@ export async function readVerdict(
     }),
     statements: statements.flatMap(({ platform, difference }) => {
       const differenceCents = parseSum(difference) ?? 0n;
-      return differenceCents === 0n ? [] : [{ platform: full ? platform : maskPlatform(platform), differenceCents }];
+      return differenceCents === 0n ? [] : [{ platform: nameOf(platform), differenceCents }];
     }),
     openMismatches: {
       count: open.reduce((sum, one) => sum + one.count, 0),
       cents: open.reduce((sum, one) => sum + one.stakeCents, 0n),
     },
-    merchants: merchants.map((one) => ({ ...one, name: full ? one.name : maskText(one.name) })),
+    merchants: merchants.map((one) => ({ ...one, name: canSeePersonalData(response) ? one.name : maskText(one.name) })),
     failedCallbacks: [...callbacks.values()].reduce((sum, { failed }) => sum + failed, 0),
     booksFrom: unproven.from,
     unopened:
       platforms.length === 0 && openings.length === 0
         ? undefined
-        : platforms
-            .filter((platform) => openings.every((opening) => opening.platform !== platform))
-            .map((platform) => (full ? platform : maskPlatform(platform))),
+        : platforms.filter((platform) => openings.every((opening) => opening.platform !== platform)).map(nameOf),
   };
   return { facts, alerts };
 }
@@ -81,17 +86,22 @@ async function countFiring(db: Reader): Promise<number> {
   return Number(row.count);
 }
 
-async function readFailingMerchants(db: Reader): Promise<VerdictFacts['merchants']> {
+/** Merchants that are disabled, or fail as their badges say: a paused one makes no attempts. */
+async function readFailingMerchants(db: Reader, now: Date): Promise<VerdictFacts['merchants']> {
   const rows = await db
     .selectFrom('merchants')
     .select(['id', 'name', 'state', 'failing_since'])
     .where('deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('state', '=', 'disabled'), eb('failing_since', 'is not', null)]))
+    .where((eb) =>
+      eb.or([eb('state', '=', 'disabled'), eb.and([eb('state', '=', 'enabled'), eb('failing_since', 'is not', null)])]),
+    )
     .orderBy('seq')
     .execute();
-  return rows.map(({ id, name, state, failing_since }) => ({
-    ...{ id, name, isDisabled: state === 'disabled', since: failing_since ?? undefined },
-  }));
+  return rows
+    .filter(({ state, failing_since }) => state === 'disabled' || isFailing(failing_since, now))
+    .map(({ id, name, state, failing_since }) => ({
+      ...{ id, name, isDisabled: state === 'disabled', since: failing_since ?? undefined },
+    }));
 }
 
 /** The run that is active since the longest time. */

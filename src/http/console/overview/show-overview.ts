@@ -61,11 +61,11 @@ export function overviewPage(context: Context): Router {
     ]);
     const names = await readPlatformNames(context, response);
     const platforms = balances.map(({ platform }) => platform);
-    const { facts, alerts } = await readVerdict(context, {
+    const { facts, alerts } = await readVerdict(context, response, {
       platforms,
       open: mismatches,
       callbacks,
-      full: hasRole(response, 'operator', 'accountant'),
+      names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
 <div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(moved)}</div></div>
