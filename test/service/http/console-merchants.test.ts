@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
+import { html } from '../../../src/http/console/parts/html.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { findMerchantByPullToken } from '../../../src/merchants/pull-token.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
@@ -190,4 +191,20 @@ test('a callback shows its message, and the commands on its page sign it as Conf
   const message = { id: callback.webhook_id, timestamp: Number(timestamp), body: JSON.stringify(JSON.parse(body)) };
   expect(signature).toBe(sign([createSecretKey(key)], message));
   expect((await viewer.get(`/callbacks/cb_${callback.seq}`)).html).not.toContain('Corpo');
+});
+
+test('a callback shows its merchant by name, on its page, in the list and on the page of its transaction', async () => {
+  const row = await env.context.db
+    .selectFrom('callbacks')
+    .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .select(['callbacks.seq', 'transactions.id as transaction', 'merchants.id', 'merchants.name'])
+    .executeTakeFirstOrThrow();
+  const link = `<a href="/merchants/${row.id}" title="${row.id}">${String(html`${row.name}`.text)}</a>`;
+  for (const address of [
+    `/callbacks/cb_${row.seq}`,
+    `/callbacks?merchant=${row.id}`,
+    `/transactions/${row.transaction}`,
+  ])
+    expect((await operator.get(address)).html, address).toContain(link);
 });

@@ -9,13 +9,13 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import type { Label } from '../languages/translate.ts';
 import { filterField, inputField } from '../parts/fields.ts';
-import { moment, shortId } from '../parts/format.ts';
+import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
-import { readMerchantWords } from './list-merchants.ts';
+import { type MerchantWords, merchantLink, readMerchantWords } from './list-merchants.ts';
 
 const text = filterText(128);
 const query = z.object({
@@ -59,24 +59,24 @@ export function callbackListPages(context: Context): Router {
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },
-      rows: callbackTable(context, rows.map(presentCallback), empty),
+      rows: callbackTable(context, rows.map(presentCallback), empty, { merchants }),
       next,
     });
   });
   return router;
 }
 
-/** A table of callbacks, each linked to its page. @param on whose page the table is on; it then has no such column. */
+/**
+ * A table of callbacks, each linked to its page.
+ * @param place whose page the table is on; it then has no such column. And the merchants by name, else.
+ */
 export function callbackTable(
   context: Context,
   rows: PresentedCallback[],
   empty: Label,
-  on?: 'merchant' | 'transaction',
+  place: { on: 'merchant' } | { on?: 'transaction'; merchants: MerchantWords },
 ): Html {
-  const merchant: TableColumn<PresentedCallback> = {
-    title: 'Lojista',
-    cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
-  };
+  const { on } = place;
   const transaction: TableColumn<PresentedCallback> = {
     title: 'Transação',
     cell: (row) => transactionLink(row.transaction_id),
@@ -93,7 +93,7 @@ export function callbackTable(
       { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
       { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
       { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
-      ...(on === 'merchant' ? [] : [merchant]),
+      ...(place.on === 'merchant' ? [] : [merchantColumn(place.merchants)]),
       ...(on === 'transaction' ? [] : [transaction]),
       { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
       ...(on === undefined ? [] : [created]),
@@ -103,4 +103,8 @@ export function callbackTable(
       },
     ],
   });
+}
+
+function merchantColumn(merchants: MerchantWords): TableColumn<PresentedCallback> {
+  return { title: 'Lojista', cell: (row) => merchantLink(merchants, row.merchant_id) };
 }

@@ -48,11 +48,18 @@ export function merchantListPages(context: Context): Router {
 /** Choices of a merchant beyond these are left out; the field takes any id. */
 const CHOICES_MAX = 1_000;
 
-/** The merchants for a select field, by their names as the caller may see them. */
+export type MerchantWords = Readonly<Record<string, string>>;
+
+/** The merchants by id, with their names as the caller may see them: for a select field, and for links. */
 export async function readMerchantWords(context: Context, response: Response): Promise<Record<string, string>> {
   const rows = await listMerchants(context.db, { limit: CHOICES_MAX, after: 0 });
   const words = rows.map((row) => [row.id, presentMerchantTo(response, row).name] as const);
   return Object.fromEntries(words.map(([id, name]) => [id, name === WITHHELD ? shortenId(id) : name]));
+}
+
+/** A link to a merchant, by its name; by its id, shortened, if the name is withheld or the merchant was removed. */
+export function merchantLink(words: MerchantWords, id: string): Html {
+  return html`<a href="/merchants/${id}" title="${id}">${words[id] ?? shortenId(id)}</a>`;
 }
 
 /** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */

@@ -8,6 +8,7 @@ import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
+import { merchantLink, readMerchantWords } from '../lists/list-merchants.ts';
 import { describeOutcome } from '../merchants/render-delivery.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -43,7 +44,7 @@ export function callbackPages(context: Context): Router {
 <p class="sub">${idText(callback.webhook_id)}</p>
 ${withBody && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
-      ['Lojista', html`<a class="id" href="/merchants/${callback.merchant_id}">${callback.merchant_id}</a>`],
+      ['Lojista', merchantLink(await readMerchantWords(context, response), callback.merchant_id)],
       [
         'Transação',
         callback.transaction_id &&

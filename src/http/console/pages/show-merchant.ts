@@ -40,7 +40,7 @@ export function merchantPages(context: Context): Router {
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
 ${renderDelivery(context, merchant, await readDelivery(context, row))}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>
-<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
+<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', { on: 'merchant' })}
 <p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });

@@ -9,6 +9,7 @@ import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
+import { readMerchantWords } from '../lists/list-merchants.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
 import { formatDuration, moment, moneyOf } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
@@ -41,7 +42,7 @@ ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatc
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
 <section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
-<section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
+<section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', { on: 'transaction', merchants: await readMerchantWords(context, response) })}</section>`;
     sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
   });
   return router;
