@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { auditChange } from '../access/audit.ts';
+import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseSignedAmount } from '../domain/money.ts';
 import { maskPlatform } from '../domain/person/mask-person.ts';
 import { listPlatformNames, setPlatformName } from '../ledger/stated/platform-names.ts';
 import { compareStatements, listStatements, storeStatement } from '../ledger/stated/state-balance.ts';
 import { parseInstant, parseLimit, parsePlatform } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
 
@@ -34,7 +35,12 @@ export function statementsCommand(program: Command): void {
       const count = parseLimit(limit, LIST_MAX);
       await withContext({}, async (context) => {
         const rows = await listStatements(context, count, undefined);
-        print(json, { statements: rows.map(withoutSeq) }, rows.map(describe).join('\n') || 'none');
+        const names = await readNames(context);
+        print(
+          json,
+          { statements: rows.map(withoutSeq) },
+          rows.map((row) => describe(context, names, row)).join('\n') || 'none',
+        );
       });
     });
 }
@@ -53,7 +59,7 @@ async function add({ balance = '', newPlatform, json, ...options }: AddOptions):
     );
     await compareStatements(context);
     const [statement] = await listStatements(context, 1, undefined, id);
-    if (statement) print(json, withoutSeq(statement), describe(statement));
+    if (statement) print(json, withoutSeq(statement), describe(context, await readNames(context), statement));
   });
 }
 
@@ -61,8 +67,17 @@ function withoutSeq({ seq: _, ...statement }: Statement) {
   return statement;
 }
 
-function describe(row: Statement): string {
-  return `${row.id}  ${row.at}  ${row.platform}  stated R$ ${row.balance}  ledger R$ ${row.ledger}  difference R$ ${row.difference}`;
+type Names = ReadonlyMap<string, string>;
+
+async function readNames({ db }: Context): Promise<Names> {
+  return new Map((await listPlatformNames(db)).map(({ platform, name }) => [platform, name]));
+}
+
+/** One line: the instant on the provider's clock, and the platform's id with its name. */
+function describe(context: Context, names: Names, row: Statement): string {
+  const name = names.get(row.platform);
+  const platform = name === undefined ? row.platform : `${row.platform} (${name})`;
+  return `${row.id}  ${formatTime(context, row.at)}  ${platform}  stated R$ ${row.balance}  ledger R$ ${row.ledger}  difference R$ ${row.difference}`;
 }
 
 /** `confere platforms …`: names for the platforms' ids, which the sheets and the console show. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -33,6 +34,12 @@ test('a balance is stated by command and listed with the difference, audited', a
   const { statements } = (await run('statements', 'list', '--limit', '1', '--json')).json as { statements: object[] };
   expect(statements).toMatchObject([{ balance: '10.00', difference: '0.00' }]);
   expect((await run('statements', 'list')).out).toContain(String(stated.json.id));
+  await setPlatformName(env.context, { platform: 'shop', name: 'Loja Centro', actor: 'test' });
+  const line = new RegExp(
+    `${String(stated.json.id)}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d-03:00  shop \\(Loja Centro\\)  stated`,
+  );
+  expect((await run('statements', 'list')).out).toMatch(line);
+  await setPlatformName(env.context, { platform: 'shop', name: null, actor: 'test' });
   const audited = env.context.db
     .selectFrom('audit')
     .select(['actor', 'target'])
