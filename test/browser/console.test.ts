@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -199,6 +200,28 @@ test('the list of webhooks renews itself, and an operator purges the quarantine 
   expect(await noJson.textContent()).toMatch(/não é JSON21/);
   const audited = db.selectFrom('audit').select(['target', 'detail']).where('action', '=', 'webhooks.purge');
   expect(await audited.execute()).toEqual([{ target: 'not_json', detail: 'console, older than 3600 s: 1' }]);
+  expect(opened.complaints).toEqual([]);
+});
+
+test('a page that renews itself keeps the language of its address, and its notice goes', async () => {
+  await page.clock.install();
+  await logIn(page, env.url, env.tokens.operator);
+  await page.goto(`${env.url}/inbox?lang=en&done=purged#conteudo`);
+  await title('Webhooks').waitFor();
+  await page.getByRole('status').waitFor();
+  // the focus of the fragment would keep the page as it is
+  await page.evaluate('document.activeElement.blur()');
+  const headers = { authorization: `Bearer ${env.webhookSecret}`, 'content-type': 'application/json' };
+  const body = `no JSON of ${randomUUID()}`;
+  const rows = page.getByRole('main').locator('tbody tr');
+  const before = await rows.count();
+  await fetch(`${env.url}/webhooks/pix`, { method: 'POST', headers, body });
+  while ((await splitWebhooks(env.context, 0)).more);
+  await page.clock.runFor(6_000);
+  await expect.poll(() => rows.count()).toBe(before + 1);
+  expect(await page.getByRole('status').count()).toBe(0);
+  expect(await page.getByRole('main').textContent()).toContain('Live: with scripts');
+  expect(await page.getByRole('main').textContent()).not.toContain('Ao vivo');
   expect(opened.complaints).toEqual([]);
 });
 

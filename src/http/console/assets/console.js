@@ -55,10 +55,14 @@ window.addEventListener('pageshow', (event) => {
 async function refresh() {
   const main = document.querySelector('main');
   if (document.visibilityState !== 'visible' || main.contains(document.activeElement)) return;
-  const answer = await fetch(location.pathname);
+  // with its language and its filters; a notice was read
+  const address = new URL(location.href);
+  address.searchParams.delete('done');
+  address.hash = '';
+  const answer = await fetch(address);
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   // the session is over, or the run has ended: load the page itself
-  if (answer.redirected || !answer.ok || !fresh.body.dataset.refreshS) location.replace(location.pathname);
+  if (answer.redirected || !answer.ok || !fresh.body.dataset.refreshS) location.replace(address);
   const open = [...main.querySelectorAll('details')].map((one) => one.open);
   main.replaceChildren(...fresh.querySelector('main').childNodes);
   for (const [index, one] of [...main.querySelectorAll('details')].entries()) one.open = open[index] === true;
