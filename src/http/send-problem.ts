@@ -45,12 +45,20 @@ function prepare(response: Response, problem: Problem): string {
   return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
 }
 
-/** The last middleware: answers an error with a problem. An unexpected error is logged and answered 500. */
+/** Codes of errors that mean that the client left. */
+const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECONNRESET', 'EPIPE']);
+
+/**
+ * The last middleware: answers an error with a problem. An unexpected error is logged and answered 500. A response that had
+ * begun is cut off, so that nobody takes the part for the whole; that is logged too, unless the client left.
+ */
 export function handleErrors(log: Log) {
   // Express recognizes an error handler by its four parameters
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     if (response.headersSent) {
       response.destroy();
+      if (!CLIENT_LEFT.has(String((error as { code?: unknown } | undefined)?.code)))
+        log.error({ error: describeError(error), ...describeRoute(request) }, 'a response failed and was cut off');
       return;
     }
     const known = describeProblem(error);
@@ -58,13 +66,14 @@ export function handleErrors(log: Log) {
       response.setHeader('retry-after', String(error.retryAfterS));
     }
     if (known.status >= 500) {
-      log.error(
-        { error: describeError(error), method: request.method, route: request.route?.path },
-        'a request failed',
-      );
+      log.error({ error: describeError(error), ...describeRoute(request) }, 'a request failed');
     }
     sendProblem(response, known);
   };
+}
+
+function describeRoute(request: Request) {
+  return { method: request.method, route: request.route?.path };
 }
 
 function describeProblem(error: unknown): Problem {

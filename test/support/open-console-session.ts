@@ -23,6 +23,8 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
     return send(address, { method: 'POST', body });
   };
   return {
+    /** The session's `Cookie` header. */
+    cookie,
     get: (address: string) => send(address),
     async download(address: string) {
       const response = await fetch(`${env.url}${address}`, { headers: { cookie } });

@@ -25,7 +25,11 @@ const CONTENT_TYPE = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** Sends what a search found as a file, masked for viewers. A CSV is sent while it is read; the audit precedes each page. */
+/**
+ * Sends what a search found as a file, masked for viewers. A CSV is sent while it is read; the audit precedes each page.
+ * @throws with the headers unsent if the first page of a CSV, or any page of a workbook, fails. A later failure of a CSV
+ * destroys the connection, so that no program takes the part for the whole.
+ */
 export async function sendExport(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
   const format = EXPORT_FORMATS.find((one) => one === request.query.format);
   if (!format) throw new ConfereError('not_found', `an export is ${EXPORT_FORMATS.join(' or ')}`);
@@ -43,10 +47,24 @@ export async function sendExport(context: Context, request: Request, response: R
     platformNames: await readPlatformNames(context, response),
     signal: AbortSignal.any([context.signal, gone.signal]),
   };
-  response.setHeader('content-disposition', `attachment; filename="${nameFoundFile(context, wanted, format)}"`);
-  response.setHeader('content-type', CONTENT_TYPE[format]);
-  if (format === 'csv') await pipeline(Readable.from(renderFoundCsv(context, wanted)), response);
-  else await writeFoundWorkbook(context, wanted, (file) => sendFile(response, file));
+  const headers = {
+    'content-disposition': `attachment; filename="${nameFoundFile(context, wanted, format)}"`,
+    'content-type': CONTENT_TYPE[format],
+  };
+  if (format === 'csv') await sendChunks(response, renderFoundCsv(context, wanted), headers);
+  else await writeFoundWorkbook(context, wanted, (file) => sendFile(response, file, headers));
+}
+
+/** Sends text while it is made. The headers wait for the first chunk: an error page must not be an attachment. */
+async function sendChunks(
+  response: Response,
+  chunks: AsyncGenerator<string, void, undefined>,
+  headers: Record<string, string>,
+): Promise<void> {
+  const first = await chunks.next();
+  response.set(headers);
+  if (!first.done) response.write(first.value);
+  await pipeline(Readable.from(chunks), response);
 }
 
 /** Reads what a search finds, page by page, up to EXPORT_ROWS_MAX. Each page is audited before it is returned. */
@@ -75,10 +93,10 @@ async function* readPages(
   }
 }
 
-async function sendFile(response: Response, file: string): Promise<void> {
+async function sendFile(response: Response, file: string, headers: Record<string, string>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     // dotfiles: DATA_DIR may be under a directory whose name begins with a dot
-    response.sendFile(file, { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) =>
+    response.sendFile(file, { dotfiles: 'allow', cacheControl: false, lastModified: false, headers }, (error) =>
       error ? reject(error) : resolve(),
     );
   });

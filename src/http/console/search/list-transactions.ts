@@ -49,7 +49,7 @@ export function transactionListPages(context: Context): Router {
         if (filters === undefined) await refuse(request, response, draft);
         else await send(context, request, response, { filters, draft, given: withoutPage(given) });
       } catch (error) {
-        if (!isTooWide(error)) throw error;
+        if (response.headersSent || !isTooWide(error)) throw error;
         const fault = t('Escolha menos dias: esta busca leva tempo demais.');
         await refuse(request, response, { ...draft, faults: { from: fault, to: fault } });
       }
