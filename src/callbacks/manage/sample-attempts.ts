@@ -40,7 +40,13 @@ export async function sampleAttempts(db: Reader, starts: readonly Date[], end: D
     slots = assignSlots(rows, limits);
     probes = planProbes(slots, { first, last }).filter((seq) => !tried.has(seq));
   }
-  return starts.map((start, index) => ({ start, ...summarizeAttempts(slots[index]?.own ?? []) }));
+  const size = sampleSizeOf(starts.length);
+  return starts.map((start, index) => ({ start, ...summarizeAttempts(thin(slots[index]?.own ?? [], size)) }));
+}
+
+/** At most `count` of some items, evenly apart. Rounds add up: a slot can have found more than its sample. */
+function thin<T>(items: readonly T[], count: number): T[] {
+  return spread(0, items.length - 1, count).flatMap((index) => items[index] ?? []);
 }
 
 /** The counts and percentiles of some attempts. */
