@@ -1,5 +1,5 @@
 /**
- * Keeps `webhook_days`: how webhooks came on each of the last days, for the charts. The watch counts, a page only reads.
+ * Keeps `webhook_days`: how webhooks came on each of the last days. The watch counts; pages, the API and metrics read.
  *
  * A day's figures change less and less: a webhook is late, a run finds a change whose webhook was lost, a longer run finds
  * another one weeks later. So a day is counted again whenever its age has doubled, about ten times in all.
@@ -80,6 +80,14 @@ export async function readCountedDays(db: Reader, range: { from: Day; to: Day })
         : { p50: row.late_p50_s, p95: row.late_p95_s, max: row.late_max_s },
     countedAt: row.counted_at,
   }));
+}
+
+/** The days of a range, both ends included, the oldest first. A day that the watch has not counted is counted now. */
+export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDayStats[]> {
+  const known = new Map((await readCountedDays(context.db, range)).map((one) => [one.day, one]));
+  const days: WebhookDayStats[] = [];
+  for (const day of listDays(range.from, range.to)) days.push(known.get(day) ?? (await countDay(context, day)));
+  return days;
 }
 
 async function countAndStore(context: Context, day: Day): Promise<void> {

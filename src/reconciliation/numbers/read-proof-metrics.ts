@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+import { readWebhookDays } from './count-webhook-days.ts';
 import { readCoverage } from './read-coverage.ts';
-import { lossRate, readWebhookDays } from './read-webhook-days.ts';
+import { lossRate } from './read-webhook-days.ts';
 
 const RUN_STATES = ['queued', 'running', 'complete', 'incomplete', 'failed'];
 const DAY_MS = 86_400_000;

@@ -3,10 +3,9 @@
  * did not arrive in time, and how late the others were. A change that Confere learnt from a webhook was announced by it.
  * For all other changes the watch has found out (owed_webhooks).
  */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
-import type { Database } from '../../database/tables.ts';
-import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
+import { addDays, type Day, type WallTime } from '../../domain/calendar.ts';
 
 export type WebhookDayStats = {
   day: Day;
@@ -18,30 +17,6 @@ export type WebhookDayStats = {
   /** Whole seconds from a change to the webhook that announced it; null where none was announced. */
   lateS: { p50: number; p95: number; max: number } | null;
 };
-
-/** Cache times. Days before yesterday hardly change any more; recent ones need no new count for every page view. */
-const SETTLED_MS = 3_600_000;
-const RECENT_MS = 60_000;
-const RECENT_DAYS = 2;
-
-const counted = new WeakMap<Kysely<Database>, Map<Day, { until: number; figures: WebhookDayStats }>>();
-
-/** The days of a range, both ends included, oldest first. */
-export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDayStats[]> {
-  const cache = counted.get(context.db) ?? new Map();
-  counted.set(context.db, cache);
-  const now = context.clock.now();
-  const recent = addDays(context.calendar.dayOf(now), -RECENT_DAYS);
-  const days: WebhookDayStats[] = [];
-  for (const day of listDays(range.from, range.to)) {
-    const known = cache.get(day);
-    const figures = known && known.until > now.getTime() ? known.figures : await countDay(context, day);
-    if (figures !== known?.figures)
-      cache.set(day, { until: now.getTime() + (day > recent ? RECENT_MS : SETTLED_MS), figures });
-    days.push(figures);
-  }
-  return days;
-}
 
 /** The share of lost webhooks among those whose grace is over, such as `0.0123`; null where there are none. */
 export function lossRate({ announced, lost }: WebhookDayStats): string | null {

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { countWebhookDays, readCountedDays } from '../../../src/reconciliation/numbers/count-webhook-days.ts';
+import {
+  countWebhookDays,
+  readCountedDays,
+  readWebhookDays,
+} from '../../../src/reconciliation/numbers/count-webhook-days.ts';
 import { readCoverage } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import {
   readAnnouncementMetrics,
   readCoverageMetrics,
 } from '../../../src/reconciliation/numbers/read-proof-metrics.ts';
-import { lossRate, readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
+import { lossRate } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import {
@@ -78,6 +82,19 @@ test('the watch counts each day once for the charts, the current one every five 
   await timers.advance(2 * 86_400_000);
   await countWebhookDays(context);
   expect((await read()).find(({ day }) => day === D1)).toMatchObject({ announced: 1, lateS: { p50: 5 } });
+});
+
+test('the API and the metrics have the figures of the charts, and count a day that the watch has not counted', async () => {
+  await using environment = await openReconciliationEnvironment(SINCE);
+  const { context } = environment;
+  await announce(environment, D3, 1, 2);
+  await countWebhookDays(context);
+  await announce(environment, D3, 9);
+  const range = { from: D3, to: D3 };
+  expect(await readWebhookDays(context, range)).toEqual(await readCountedDays(context.db, range));
+  expect(await readWebhookDays(context, range)).toMatchObject([{ announced: 2 }]);
+  await context.db.deleteFrom('webhook_days').where('day', '=', D3).execute();
+  expect(await readWebhookDays(context, range)).toMatchObject([{ announced: 3 }]);
 });
 
 test('coverage counts days read whole after their end, empty days too, and finds the oldest unproven day', async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
+import { readWebhookDays } from '../../../src/reconciliation/numbers/count-webhook-days.ts';
 import { checkExpectedWebhooks } from '../../../src/reconciliation/runs/check-expected-webhooks.ts';
 import { makeRow, type ProviderRow, wallAgo } from '../../support/make-provider-rows.ts';
 import {
