@@ -5,9 +5,16 @@
  * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
  * data masked, and no buttons.
  *
- * `languages/` has the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them;
- * `charts/` draws charts (`charts/chart.ts`); `balances/` has the balances and the forms that move money, each in two steps (`balances/two-step-form.ts`); `series/` the pages of charts; `lists/` has the lists, each sent by `parts/send-list.ts`; `search/` the search for transactions; `reports/` the month and the day of reports; `merchants/` the forms about merchants, and what their page shows of deliveries; `pages/` the pages of one item; `overview/` the first page;
- * `parts/` what they share. Start with `lists/list-tokens.ts`.
+ * - `parts/`: what the pages share; each list is sent by `parts/send-list.ts`. Start with `lists/list-tokens.ts`.
+ * - `languages/`: the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them.
+ * - `overview/`: the first page.
+ * - `search/`: the search for transactions.
+ * - `balances/`: the balances, and the forms that move money, each in two steps (`balances/two-step-form.ts`).
+ * - `charts/`: draws charts (`charts/chart.ts`); `series/`: the pages of charts.
+ * - `lists/`: the other lists.
+ * - `reports/`: the month and the day of reports.
+ * - `merchants/`: the forms about merchants, and what their page shows of deliveries.
+ * - `pages/`: the pages of one item.
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
