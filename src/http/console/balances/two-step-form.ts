@@ -66,7 +66,7 @@ function keyOf(
   { values }: Draft,
   half = randomBytes(HALF_BYTES).toString('hex'),
 ) {
-  const text = JSON.stringify([half, request.path, Object.entries(values).sort()]);
+  const text = JSON.stringify([half, request.path, values]);
   const other = createHmac('sha256', String(response.locals.formToken ?? ''))
     .update(text)
     .digest('hex');
