@@ -58,14 +58,17 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
   return fresh.length;
 }
 
-/** Updates the summary and the facts of a firing alert: channels that resend it use the new ones. */
+/** Updates the summary, the facts and the mismatch, if one is given, of a firing alert: channels that resend it use the new ones. */
 export async function updateAlertSummary(
   trx: Transaction<Database>,
-  alert: { name: string; scope: string; summary: string; facts?: AlertFacts },
+  alert: Pick<NewAlert, 'scope' | 'summary' | 'facts' | 'mismatchId' | 'transactionId'> & { name: string },
 ): Promise<void> {
   await trx
     .updateTable('alerts')
     .set({ summary: alert.summary, facts: alert.facts ? JSON.stringify(alert.facts) : null })
+    .$if(alert.mismatchId !== undefined, (update) =>
+      update.set({ mismatch_id: alert.mismatchId ?? null, transaction_id: alert.transactionId ?? null }),
+    )
     .where('firing_scope', '=', firingScope(alert))
     .execute();
 }

@@ -96,7 +96,7 @@ export async function refreshMismatchAlerts(context: Context): Promise<void> {
     const said = open && describe(alert, open);
     if (said?.summary === alert.summary) continue;
     await transact(context.db, async (trx) => {
-      if (said) await updateAlertSummary(trx, { ...alert, ...said });
+      if (said) await updateAlertSummary(trx, { ...alert, ...said, ...aboutOf(open.one) });
       else await endCause(trx, alert, context.clock.now());
     });
     if (!said) context.wakeUps.alerts.notify();
@@ -204,6 +204,11 @@ async function readOpen(db: Reader, cause: Cause): Promise<Open | undefined> {
     .executeTakeFirstOrThrow();
   // the name of the column makes it a bigint
   return { count: Number(row.count), cents: row.sum_cents, one };
+}
+
+/** The mismatch that an alert shows. A group that shrinks to one links to that one. */
+function aboutOf({ id, transactionId }: AlertedMismatch): { mismatchId: string; transactionId: string | null } {
+  return { mismatchId: id, transactionId };
 }
 
 async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): Promise<ReturnType<typeof describe>> {

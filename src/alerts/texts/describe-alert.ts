@@ -85,15 +85,22 @@ function sayOf(locale: AlertLocale, name: string): Say {
 const PAGES: Partial<Record<string, string>> = {
   baseline_mismatches: '/mismatches?state=open',
   callbacks_behind: '/callbacks?state=pending',
+  disk_full: '/system',
   inbound_silence: '/inbox',
   inbox_behind: '/inbox?state=pending',
+  job_failed: '/system',
+  job_overdue: '/system',
   no_complete_run: '/reconciliations',
   quarantine_full: '/inbox?state=quarantined',
   report_missing: '/reports',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
+  worker_dead: '/system',
 } satisfies Partial<Record<AlertKind, string>>;
 
-function pathOf({ name, mismatchId, facts }: StoredAlert): string {
+function pathOf({ name, mismatchId, facts, endedAt }: StoredAlert): string {
+  // of a group, the first mismatch may be resolved long before the others
+  if (mismatchId && facts?.cause !== undefined && (facts.count ?? 1) > 1)
+    return `/mismatches?${new URLSearchParams({ kind: name, cause: facts.cause, ...(endedAt ? { state: 'all' } : {}) }).toString()}`;
   if (mismatchId) return `/mismatches/${encodeURIComponent(mismatchId)}`;
   if (facts?.run) return `/reconciliations/${encodeURIComponent(facts.run)}`;
   if (facts?.merchant) return `/merchants/${encodeURIComponent(facts.merchant)}`;

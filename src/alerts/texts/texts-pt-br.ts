@@ -1,4 +1,5 @@
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
+import { nameCode, PT_BR_PARTS, PT_BR_TRIGGERS } from './codes-pt-br.ts';
 import type { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
 
 export const PT_BR_WORDS: typeof EN_WORDS = {
@@ -194,7 +195,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
   callbacks_behind: ({ count, since }, { at }) =>
     `${count} callbacks deviam ter saído e não saíram, o mais antigo desde ${at(since)}`,
   disk_full: ({ disks = [] }) =>
-    disks.map(({ part, host, mib }) => `${part} de ${host} tem ${mib} MiB livres`).join(', '),
+    disks.map(({ part, host, mib }) => `${nameCode(PT_BR_PARTS, part)} de ${host} tem ${mib} MiB livres`).join(', '),
   inbound_silence: ({ since, hours }, { at }) =>
     since
       ? `nenhum webhook desde ${at(since)}, mais do que as ${hours} h de costume: o provedor ainda envia?`
@@ -215,11 +216,11 @@ export const PT_BR_SAY: typeof EN_SAY = {
     `a quarentena ocupa ${percent} % de QUARANTINE_MAX_BYTES: quando encher, webhooks que não nomeiam transação recebem 503 e os mais antigos deles são apagados`,
   report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
   run_failed: ({ run, trigger }) =>
-    `a conferência ${run} (${trigger}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
+    `a conferência ${run} (${nameCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
   time_zone_differs: ({ zone, minutes, fits }) =>
     `PROVIDER_TIME_ZONE ${zone} está a ${minutes} minutos do que dizem os ids E2E; serviria: ${fits}`,
   webhook_loss_rate: ({ count, total, percent, since }, { at }) =>
     `${count} de ${total} mudanças desde ${at(since)} vieram sem o seu webhook (${percent} %)`,
   worker_dead: ({ parts = [] }, { at }) =>
-    `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${part} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
+    `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${nameCode(PT_BR_PARTS, part)} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
 };

@@ -109,7 +109,7 @@ test('a dead provider and a disabled merchant: the run that failed comes first',
   await raiseMerchantAlert(env.context, { kind: 'merchant_disabled', merchantId: merchant.merchant.id, since });
   const { title, reasons, links, strip } = await readVerdict();
   expect(title).toBe('Não confere');
-  expect(reasons[0]).toMatch(/^Conferência falhou: a conferência run_\S+ \(reconcile_recent\)/);
+  expect(reasons[0]).toMatch(/^Conferência falhou: a conferência run_\S+ \(Relógio: hoje e ontem\)/);
   expect(reasons[1]).toMatch(/^Lojista desativado: o lojista Livraria \(mer_/);
   expect(reasons[2]).toMatch(/^O lojista Livraria está desativado/);
   expect(links.slice(0, 2)).toEqual([`/reconciliations/${run.id}`, `/merchants/${merchant.merchant.id}`]);

@@ -110,7 +110,15 @@ describe('mismatches that are found without a run', () => {
 
     for (let index = 0; index < 20; index++) await resolve(environment, `row ${index}`);
     await refreshMismatchAlerts(environment.context);
-    expect((await readAlerts(environment))[0]).toMatchObject({ summary: `${KIND}: row 20, R$ 2.50`, ended_at: null });
+    const last = await environment.context.db
+      .selectFrom('mismatches')
+      .select('id')
+      .where('scope', '=', 'row 20')
+      .execute();
+    expect((await readAlerts(environment))[0]).toMatchObject({
+      ...{ summary: `${KIND}: row 20, R$ 2.50`, ended_at: null },
+      mismatch_id: last[0]?.id,
+    });
     await resolve(environment, 'row 20');
     expect((await readAlerts(environment))[0]?.ended_at).not.toBeNull();
     await raise(environment, 'row 21');

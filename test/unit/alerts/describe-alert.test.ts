@@ -54,6 +54,13 @@ test('a text has local times, amounts as in Brazil, and the merchant’s name', 
   });
 });
 
+test('a text in Portuguese has words for the trigger of a run, and for the parts of a worker and its disks', () => {
+  expect(shown('run_failed', FACTS).text).toContain('a conferência run_1 (Relógio: hoje e ontem) não conseguiu');
+  expect(shown('disk_full', FACTS).text).toBe('disco de dados de h1 tem 5 MiB livres');
+  const parts = [{ part: 'sealer' }, { part: 'new_part' }];
+  expect(shown('worker_dead', { parts }).text).toContain('(selo do razão nunca, new_part nunca)');
+});
+
 test('the summary is English with UTC, for the log and the API; an alert of an earlier version shows it', () => {
   const { summary } = summarize('merchant_failing', FACTS);
   expect(summary).toBe(`merchant_failing: merchant Livraria me_1, since ${SINCE}`);
@@ -70,6 +77,9 @@ test('an alert leads to what it is about', () => {
   expect(path('callback_failed', { merchant: 'me_1' })).toBe('/merchants/me_1');
   expect(path('report_missing', { days: ['2026-11-21'] })).toBe('/reports/2026-11-21');
   expect(path('report_missing', { days: ['2026-11-20', '2026-11-21'] })).toBe('/reports');
-  expect(path('disk_full', {})).toBe('/alerts');
+  for (const name of ['disk_full', 'job_failed', 'job_overdue', 'worker_dead']) expect(path(name, {})).toBe('/system');
+  const group = { count: 2, cause: 'critical 2026-11-22T21Z' };
+  expect(path('stuck', group, 'mm_1')).toBe('/mismatches?kind=stuck&cause=critical+2026-11-22T21Z');
+  expect(path('stuck', { ...group, count: 1 }, 'mm_1')).toBe('/mismatches/mm_1');
   expect(Object.keys(ALERT_TEXTS)).toEqual([...ALERT_LOCALES]);
 });

@@ -7,6 +7,8 @@ import { plural, t, words } from '../../../src/http/console/languages/translate.
 import { html, tHtml } from '../../../src/http/console/parts/html.ts';
 
 const CONSOLE = path.resolve(import.meta.dirname, '../../../src/http/console');
+/** The codes' names that the texts of alerts share. */
+const CODES = path.resolve(CONSOLE, '../../alerts/texts/codes-pt-br.ts');
 const CATALOGUE = path.join('languages', 'en');
 const entries = Object.entries(EN);
 const read = (folder: string) =>
@@ -19,6 +21,7 @@ test('every text of the catalogue is used', () => {
   const code = read('.')
     .filter(({ name }) => !isCatalogue(name))
     .map(({ text }) => text)
+    .concat(readFileSync(CODES, 'utf8'))
     .join('\n');
   expect(entries.length).toBeGreaterThan(100);
   expect(

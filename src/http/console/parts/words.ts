@@ -1,4 +1,5 @@
 import type { Role } from '../../../access/roles.ts';
+import { PT_BR_PARTS, PT_BR_TRIGGERS } from '../../../alerts/texts/codes-pt-br.ts';
 import type { Language } from '../../../domain/language/language.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
 import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
@@ -103,19 +104,7 @@ export const TOKEN_STATE_WORDS: Record<string, string> = words({
   revoked: 'Revogado',
 });
 
-export const TRIGGER_WORDS: Record<string, string> = words({
-  api: 'API',
-  console: 'Console',
-  command: 'Comando',
-  gap: 'Falta de webhooks',
-  reconcile_recent: 'Relógio: hoje e ontem',
-  reconcile_week: 'Relógio: 7 dias',
-  reconcile_month: 'Relógio: 35 dias',
-  reconcile_quarter: 'Relógio: 96 dias',
-  reconcile_counts: 'Relógio: 96 dias, por contagem',
-  reconcile_unclosed: 'Relógio: dias de que um relatório espera',
-  reconcile_open: 'Relógio: dias com transações em aberto',
-});
+export const TRIGGER_WORDS: Record<string, string> = words(PT_BR_TRIGGERS);
 
 export const JOB_WORDS: Record<string, string> = words({
   reconcile_recent: 'Confere hoje e ontem',
@@ -146,12 +135,7 @@ export const JOB_OUTCOME_WORDS: Record<string, string> = words({
 export const PART_WORDS: Record<string, string> = words({
   alive: 'Vivo',
   silent: 'Calado',
-  inbox: 'webhooks',
-  sealer: 'selo do razão',
-  alerts: 'alertas',
-  watch: 'vigia',
-  DATA_DIR: 'disco de dados',
-  SPOOL_DIR: 'disco do spool',
+  ...PT_BR_PARTS,
 });
 
 export const CHECK_WORDS: Record<string, string> = words({

@@ -1,0 +1,29 @@
+/** Codes as Portuguese names them: in the texts of alerts and in the console. */
+export const PT_BR_TRIGGERS = {
+  api: 'API',
+  console: 'Console',
+  command: 'Comando',
+  gap: 'Falta de webhooks',
+  reconcile_recent: 'Relógio: hoje e ontem',
+  reconcile_week: 'Relógio: 7 dias',
+  reconcile_month: 'Relógio: 35 dias',
+  reconcile_quarter: 'Relógio: 96 dias',
+  reconcile_counts: 'Relógio: 96 dias, por contagem',
+  reconcile_unclosed: 'Relógio: dias de que um relatório espera',
+  reconcile_open: 'Relógio: dias com transações em aberto',
+} as const;
+
+/** Loops of a worker, and disks. */
+export const PT_BR_PARTS = {
+  inbox: 'webhooks',
+  sealer: 'selo do razão',
+  alerts: 'alertas',
+  watch: 'vigia',
+  DATA_DIR: 'disco de dados',
+  SPOOL_DIR: 'disco do spool',
+} as const;
+
+/** The name of a code; of one that has none, the code. */
+export function nameCode(names: Readonly<Record<string, string>>, code = ''): string {
+  return Object.hasOwn(names, code) ? (names[code] ?? code) : code;
+}
