@@ -183,6 +183,7 @@ test('a callback shows its message, and the commands on its page sign it as Conf
   expect(page.text).toContain('O corpo é montado agora');
   const script = unescapeHtml(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
   const body = unescapeHtml(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  expect(page.text).toContain('o segredo aparece na lista de processos');
   const curl = `curl() { printf '%s\\n' "$TIMESTAMP"; }\n`;
   const filled = script.replace('whsec_…', `whsec_${key.toString('base64')}`);
   const [signature, timestamp] = execFileSync('bash', ['-c', curl + filled], { encoding: 'utf8' })

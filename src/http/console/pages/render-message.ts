@@ -28,7 +28,7 @@ ${
     : undefined
 }
 <details class="numbers"><summary>${t('Assinar e enviar com openssl e curl')}</summary>
-<p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>.', { body: t('corpo') })}</p>
+<p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.', { body: t('corpo') })}</p>
 <pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(row.webhook_id, JSON.stringify(body))}</pre></details></section>`;
 }
 
