@@ -11,6 +11,13 @@ const ARGS = [
   '--disable-sync',
 ];
 
+/** Options of axe-core for groups of rules. */
+const RULES = {
+  all: { rules: { 'target-size': { enabled: true } } },
+  colours: { runOnly: ['cat.color'] },
+  layout: { runOnly: { type: 'rule', values: ['target-size', 'scrollable-region-focusable'] } },
+} as const;
+
 export type Browser = AsyncDisposable & {
   browser: BrowserContext;
   page: Page;
@@ -76,15 +83,13 @@ export async function logIn(page: Page, url: string, token: string): Promise<voi
 /**
  * Checks the page that is open with axe-core, also what is folded away. The script runs in the page by the debugger, which
  * its Content-Security-Policy does not forbid.
- * @param rules `all`: those for WCAG 2.2 A and AA, and best practices; `colours`: those alone that depend on the theme.
+ * @param rules `all`: those for WCAG 2.2 A and AA, and best practices; `colours`: those alone that depend on the theme;
+ * `layout`: those alone that depend on the window.
  * @returns a line for each violation: the page, the rule, how many elements, the first one, and what is wrong with it.
  */
-export async function findViolations(page: Page, name: string, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const options = {
-    resultTypes: ['violations'],
-    ...(rules === 'colours' ? { runOnly: ['cat.color'] } : { rules: { 'target-size': { enabled: true } } }),
-  };
+export async function findViolations(page: Page, name: string, rules: keyof typeof RULES = 'all'): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...RULES[rules] };
   const found = await page.evaluate(`(async () => {
     for (const one of document.querySelectorAll('details')) one.open = true;
     const { violations } = await axe.run(document, ${JSON.stringify(options)});

@@ -1,13 +1,18 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateOpening } from '../../src/ledger/stated/open-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
+import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, findViolations, logIn, openBrowser } from './browser.ts';
 
@@ -15,13 +20,25 @@ import { closeBrowser, findViolations, logIn, openBrowser } from './browser.ts';
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 
 /** Time for all pages in a browser on a busy machine. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 240_000;
 
+/** What a page is looked at in. The structure of a page is the same in all: each has the rules that depend on it. */
+const DESKTOP = { width: 1280, height: 900 };
 const THEMES = {
-  desktop: { size: { width: 1280, height: 900 } },
-  phone: { size: { width: 360, height: 780 } },
-  dark: { size: { width: 1280, height: 900 }, dark: true },
-};
+  desktop: { size: DESKTOP, scheme: 'light', rules: 'all' },
+  dark: { size: DESKTOP, scheme: 'dark', rules: 'colours' },
+  phone: { size: { width: 360, height: 780 }, scheme: 'light', rules: 'layout' },
+} as const;
+
+/** Addresses that are no pages: programs and files, and what needs an issuer (`oidc.test.ts`). */
+const NO_PAGES =
+  /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
+const FORMS = ['statement', 'adjustment', 'adjustment-reverse', 'opening', 'opening-reverse'];
+const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke'];
+/** The forms in two steps: the answer to each is a page too. */
+const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
+
+const FEE = { kind: 'fee', amountCents: -1_234_56n, note: 'tarifa', actor: 'test' } as const;
 
 let env: ConsoleEnvironment;
 let addresses: [name: string, address: string, heading: string | RegExp, status?: number][];
@@ -45,9 +62,12 @@ beforeAll(async () => {
     .select('id')
     .where('kind', '=', 'duplicate_reference')
     .executeTakeFirst();
+  const adjustment = await adjustBooks(env.context, { ...FEE, platform, day: env.today });
+  const opening = await stateOpening(env.context, { platform, day: env.today, actor: 'test', balanceCents: 500_000n });
   await addAttempts(env.context);
   await countWebhookDays(env.context);
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
+  await issuePullToken(env.context, merchant?.id ?? '');
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   addresses = [
     ['overview', '/', 'Não confere'],
@@ -81,6 +101,14 @@ beforeAll(async () => {
     ['runs', '/reconciliations', 'Conferências'],
     ['run', `/reconciliations/${run?.id}`, / a /],
     ['reports', '/reports', 'Relatórios'],
+    ['platforms', '/balances/platforms', 'Plataformas'],
+    ['adjustment-reverse-form', `/balances/adjustments/${adjustment}/reverse`, 'Estornar um ajuste'],
+    ['opening-reverse-form', `/balances/openings/${opening}/reverse`, 'Estornar um saldo inicial'],
+    ['quarantine', '/inbox?state=quarantined', 'Webhooks'],
+    ['not-found', '/transactions/no-such', 'Não encontrado', 404],
+    ['unknown-address', '/conciliacoes', 'Não encontrado', 404],
+    ['wrong-filter', '/mismatches?kind=nonsense', 'Divergências', 422],
+    ['wrong-request', '/transactions?cursor=nonsense', 'Pedido inválido', 422],
     ['account-map', '/reports/accounts', 'Plano de contas'],
     ['report', `/reports/${addDays(env.today, -3)}?from=1&to=2`, /^\d\d\/\d\d\/\d{4}$/],
     ['merchants', '/merchants', 'Lojistas'],
@@ -90,6 +118,7 @@ beforeAll(async () => {
     ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['merchant-token-revoke', `/merchants/${merchant?.id}/revoke-pull-token`, 'Revogar o token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],
     ['callbacks', '/callbacks', 'Callbacks'],
     ['system', '/system', 'Sistema'],
@@ -104,35 +133,94 @@ afterAll(async () => {
   await env[Symbol.asyncDispose]();
 });
 
-describe.each(Object.entries(THEMES))('%s', (theme, options) => {
-  test(
-    'every page opens, fits the window, is accessible, and gives the browser nothing to complain of',
-    async () => {
-      await using opened = await openBrowser(env.url, options);
-      const { page } = opened;
-      await page.goto(`${env.url}/login`);
-      // only colours depend on the theme
-      const rules = theme === 'dark' ? 'colours' : 'all';
-      const violations = await findViolations(page, 'login', rules);
-      await shoot(page, theme, 'login');
-      await logIn(page, env.url, env.tokens.admin);
-      for (const [name, address, heading, status = 200] of addresses) {
-        const answer = await page.goto(`${env.url}${address}`);
-        expect(answer?.status(), name).toBe(status);
-        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-        const wider = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        expect(wider, `${name} is wider than the window`).toBe(0);
-        await shoot(page, theme, name);
-        violations.push(...(await findViolations(page, name, rules)));
-      }
-      expect(violations).toEqual([]);
-      expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+test('every page of the console is visited below', () => {
+  const routes = listRoutes(createApp(env.context))
+    .filter((route) => route.startsWith('get '))
+    .map((route) => route.slice('get '.length))
+    .filter((route) => !NO_PAGES.test(route) && route !== '/login');
+  const visited = addresses.map(([, address]) => new URL(address, env.url).pathname);
+  const isVisited = (route: string): boolean => {
+    const pattern = new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`);
+    // a fixed address, such as /merchants/new, is no example of /merchants/:id
+    return visited.some((one) => pattern.test(one) && (one === route || !routes.includes(one)));
+  };
+  expect(routes.length).toBeGreaterThan(30);
+  expect(routes.filter((route) => !isVisited(route))).toEqual([]);
 });
+
+test(
+  'every page opens, fits the window, is accessible in each theme, and gives the browser nothing to complain of',
+  async () => {
+    await using opened = await openBrowser(env.url);
+    const { page } = opened;
+    await page.goto(`${env.url}/login`);
+    const violations = await examine(page, 'login');
+    await logIn(page, env.url, env.tokens.admin);
+    const previewed: string[] = [];
+    for (const [name, address, heading, status = 200] of addresses) {
+      const answer = await page.goto(`${env.url}${address}`);
+      expect(answer?.status(), name).toBe(status);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      violations.push(...(await examine(page, name)));
+      const next = page.getByRole('button', { name: 'Ver o que muda' });
+      if ((await next.count()) === 0) continue;
+      await fillIn(page);
+      await next.click();
+      await page.waitForLoadState();
+      expect(await page.getByRole('main').getByRole('alert').allTextContents(), name).toEqual([]);
+      await page.getByRole('heading', { level: 1, name: /: confira$/ }).waitFor();
+      violations.push(...(await examine(page, `${name}-preview`)));
+      previewed.push(name);
+      if (name !== 'merchant-secret') continue;
+      await page.getByRole('button', { name: 'Confirmar' }).click();
+      await page.getByText('guarde este segredo agora').waitFor();
+      violations.push(...(await examine(page, `${name}-shown`)));
+    }
+    expect(violations).toEqual([]);
+    expect(previewed.sort()).toEqual(TWO_STEP_FORMS.toSorted());
+    expect(opened.complaints.filter((text) => !/status of (?:404|422)/.test(text))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+/** Looks at the open page in each theme. @returns what is not accessible. */
+async function examine(page: Page, name: string): Promise<string[]> {
+  const themes = Object.entries(THEMES);
+  const show = async ({ size, scheme }: (typeof THEMES)[keyof typeof THEMES]) => {
+    await page.setViewportSize(size);
+    // no transition between the colours
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+  };
+  for (const [theme, how] of themes) {
+    await show(how);
+    const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(wider, `${name} is wider than the window in ${theme}`).toBe(0);
+    await shoot(page, theme, name);
+  }
+  const found: string[] = [];
+  // the last first: the window need not change, and the page ends as it was opened. axe unfolds what is folded
+  for (const [theme, how] of themes.toReversed()) {
+    await show(how);
+    found.push(...(await findViolations(page, `${name} in ${theme}`, how.rules)));
+  }
+  return found;
+}
+
+/** Types into the empty fields of a form, by their names. */
+async function fillIn(page: Page): Promise<void> {
+  const typed: Record<string, string> = {
+    ...{ at: `${addDays(env.today, -1)}T12:00:00`, day: env.today, balance: '1.234,56', amount: '-1.234,56' },
+    ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new' },
+  };
+  // the other one has an opening
+  const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee' };
+  for (const field of await page.getByRole('main').locator('input[name], select[name], textarea[name]').all()) {
+    const name = (await field.getAttribute('name')) ?? '';
+    if ((await field.inputValue()) !== '') continue;
+    if (chosen[name] !== undefined) await field.selectOption(chosen[name]);
+    if (typed[name] !== undefined) await field.fill(typed[name]);
+  }
+}
 
 test('a day of a chart leads to its report by keyboard, and a link jumps over all days', async () => {
   await using opened = await openBrowser(env.url);
@@ -262,16 +350,12 @@ async function addAttempts({ db, clock }: Context): Promise<void> {
 /** Makes two revisions of a day: the second has an adjustment. */
 async function reviseDay(context: Context, day: Day): Promise<void> {
   await makeReport(context, day);
-  const by = { platform: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', kind: 'fee' as const, note: 'tarifa', actor: 'test' };
-  await adjustBooks(context, { ...by, day, amountCents: -1_234_567_89n });
+  const platform = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+  await adjustBooks(context, { ...FEE, platform, day, amountCents: -1_234_567_89n });
   await makeReport(context, day);
 }
 
-async function shoot(
-  page: Awaited<ReturnType<typeof openBrowser>>['page'],
-  theme: string,
-  name: string,
-): Promise<void> {
+async function shoot(page: Page, theme: string, name: string): Promise<void> {
   if (SHOTS === undefined) return;
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: path.join(SHOTS, `${theme}-${name}.png`), fullPage: true });
