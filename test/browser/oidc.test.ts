@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OidcEnvironment, openOidcEnvironment } from '../support/open-oidc-environment.ts';
-import { closeBrowser, openBrowser } from './browser.ts';
+import { closeBrowser, findViolations, openBrowser } from './browser.ts';
 
 let env: OidcEnvironment;
 beforeAll(async () => {
@@ -67,4 +67,5 @@ test('a person without a role, and one who declines, read why', async () => {
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { level: 1, name: 'Sem acesso' }).waitFor();
   expect(await page.getByRole('main').textContent()).toContain('Davi Reis');
+  expect(await findViolations(page, 'no access')).toEqual([]);
 });
