@@ -68,14 +68,14 @@ export function createCalendar(zone: string): Calendar {
 }
 
 const WALL = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Whether a text is a valid wall time. */
+/** Whether a text is a valid wall time, of any year: the provider may show an odd one. */
 export function isWallTime(text: string): boolean {
-  return WALL.test(text) && isDay(text.slice(0, 10));
+  return WALL.test(text) && isDate(text.slice(0, 10));
 }
 
-/** Days outside these years are mistakes. So the days around a valid one can be computed and compared as text. */
+/** Days outside these years are mistakes of people. */
 const DAY_MIN = '1900-01-01';
 const DAY_MAX = '2199-12-31';
 
@@ -84,31 +84,36 @@ export const PIX_DAY_MIN = '2020-01-01';
 
 /** Whether a text is a valid day, from 1900 to 2199. */
 export function isDay(text: string): boolean {
-  const known = DAYS_KNOWN.get(text);
+  return text >= DAY_MIN && text <= DAY_MAX && isDate(text);
+}
+
+function isDate(text: string): boolean {
+  const known = DATES_KNOWN.get(text);
   if (known !== undefined) return known;
-  const at = DAY.test(text) && text >= DAY_MIN && text <= DAY_MAX ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  const at = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   const isReal = !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
-  if (DAYS_KNOWN.size >= DAYS_KNOWN_MAX) DAYS_KNOWN.clear();
-  if (isReal) DAYS_KNOWN.set(text, true);
+  if (DATES_KNOWN.size >= DATES_KNOWN_MAX) DATES_KNOWN.clear();
+  if (isReal) DATES_KNOWN.set(text, true);
   return isReal;
 }
 
-/** Cache of valid days: each row of the list has four dates, mostly of the same few days. */
-const DAYS_KNOWN = new Map<string, true>();
-const DAYS_KNOWN_MAX = 10_000;
+/** Cache of valid dates: each row of the list has four, mostly of the same few days. */
+const DATES_KNOWN = new Map<string, true>();
+const DATES_KNOWN_MAX = 10_000;
 
-/** @throws RangeError for a day outside the years 0 to 9999, which a text of ten characters cannot say. */
+const DAY_MS = 86_400_000;
+
+/** @returns the first or last day of the years 0 to 9999 where the sum is outside: a later text would sort before. */
 export function addDays(day: Day, days: number): Day {
-  const text = new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString();
-  if (!DAY.test(text.slice(0, 10))) throw new RangeError(`${days} days from ${day} is no day`);
-  return text.slice(0, 10);
+  const text = new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString();
+  if (text.startsWith('+')) return '9999-12-31';
+  return text.startsWith('-') ? '0000-01-01' : text.slice(0, 10);
 }
 
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
-  const days: Day[] = [];
-  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);
-  return days;
+  const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(from, index));
 }
 
 /** The instants at which the hours of a day begin: 23 or 25 where the clock is changed. */
