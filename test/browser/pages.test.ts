@@ -22,7 +22,7 @@ const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 /** Time for all pages in a browser on a busy machine. */
 const PATIENCE_MS = 240_000;
 
-/** What a page is looked at in. The structure of a page is the same in all: each has the rules that depend on it. */
+/** What a page is examined in. The structure of a page is the same in all: each has the rules that depend on it. */
 const DESKTOP = { width: 1280, height: 900 };
 const THEMES = {
   desktop: { size: DESKTOP, scheme: 'light', rules: 'all' },
@@ -183,7 +183,7 @@ test(
   PATIENCE_MS,
 );
 
-/** Looks at the open page in each theme. @returns what is not accessible. */
+/** Examines the open page in each theme. @returns what is not accessible. */
 async function examine(page: Page, name: string): Promise<string[]> {
   const themes = Object.entries(THEMES);
   const show = async ({ size, scheme }: (typeof THEMES)[keyof typeof THEMES]) => {
