@@ -77,12 +77,12 @@ export function isWallTime(text: string): boolean {
 
 /** Days outside these years are mistakes of people. */
 const DAY_MIN = '1900-01-01';
-const DAY_MAX = '2199-12-31';
+const DAY_MAX = '2999-12-31';
 
 /** There was no PIX before this day: books and reports begin later. */
 export const PIX_DAY_MIN = '2020-01-01';
 
-/** Whether a text is a valid day, from 1900 to 2199. */
+/** Whether a text is a valid day, from 1900 to 2999. */
 export function isDay(text: string): boolean {
   return text >= DAY_MIN && text <= DAY_MAX && isDate(text);
 }
