@@ -44,7 +44,7 @@ function listParts(): Part[] {
 
 /** Returns the test files whose number of runs depends on TEST_DEEP. */
 function findSeeded(): string[] {
-  const files = globSync('test/{unit,service}/**/*.test.ts', { cwd: ROOT }).sort();
+  const files = globSync('test/{unit,service,browser}/**/*.test.ts', { cwd: ROOT }).sort();
   const isSeeded = (file: string): boolean =>
     /support\/property\.ts|TEST_DEEP/.test(readFileSync(path.join(ROOT, file), 'utf8'));
   return files.filter((file) => !CRASHES.includes(file) && isSeeded(file));
