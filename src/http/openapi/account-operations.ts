@@ -1,4 +1,4 @@
-import { accountMapSchema } from '../api/accounts.ts';
+import { accountMapSchema } from '../api/books/accounts.ts';
 import { accountMap } from './components/ledger.ts';
 import { describeTag, type Operation, ok } from './describe-operation.ts';
 

@@ -4,17 +4,17 @@
  */
 import { z } from 'zod';
 import { REPORT_MAKERS } from '../../access/roles.ts';
-import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
-import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
-import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
-import { feedQuerySchema } from '../api/events.ts';
-import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants.ts';
+import { adjustmentSchema, reversalSchema, statementSchema } from '../api/books/adjustments.ts';
+import { contractSchema, contractWithdrawalSchema } from '../api/books/commissions.ts';
+import { newOpeningSchema, openingReversalSchema } from '../api/books/openings.ts';
+import { platformNameSchema } from '../api/books/platforms.ts';
+import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
+import { feedQuerySchema } from '../api/merchants/events.ts';
+import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
 import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
-import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
-import { platformNameSchema } from '../api/platforms.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { newReportSchema, reportFileQuerySchema, reportQuerySchema } from '../api/reports.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';

@@ -6,7 +6,7 @@ import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { validateUrl } from '../../../merchants/validate-url.ts';
-import { filterSchema } from '../../api/merchants.ts';
+import { filterSchema } from '../../api/merchants/merchants.ts';
 import { parseWall } from '../balances/form-fields.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import { type Draft, inputField, labelled } from '../parts/fields.ts';

@@ -1,14 +1,14 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
-import { maskPlatform } from '../../domain/person/mask-person.ts';
-import { listPlatformNames, setPlatformName } from '../../ledger/stated/platform-names.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatformName } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { parseBody } from '../parse-request.ts';
-import { platform } from './fields.ts';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { maskPlatform } from '../../../domain/person/mask-person.ts';
+import { listPlatformNames, setPlatformName } from '../../../ledger/stated/platform-names.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { parseBody } from '../../parse-request.ts';
+import { platform } from '../fields.ts';
 
 export const platformNameSchema = z.strictObject({
   platform,

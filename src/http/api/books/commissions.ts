@@ -1,17 +1,17 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
-import { centsOf } from '../../domain/cents-of.ts';
-import { parseAmount } from '../../domain/money.ts';
-import { OPERATIONS } from '../../domain/statuses.ts';
-import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatform } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { presentPage, presentWritten, readPage } from '../parse-page.ts';
-import { parseBody } from '../parse-request.ts';
-import { day, NO_AMOUNT } from './fields.ts';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { centsOf } from '../../../domain/cents-of.ts';
+import { parseAmount } from '../../../domain/money.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
+import { listContracts, stateContract, withdrawContract } from '../../../ledger/journal/commission-contracts.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
+import { parseBody } from '../../parse-request.ts';
+import { day, NO_AMOUNT } from '../fields.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 

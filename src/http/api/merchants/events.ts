@@ -1,17 +1,17 @@
 import type express from 'express';
 import { z } from 'zod';
-import { readFeed } from '../../callbacks/manage/read-feed.ts';
-import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { ConfereError } from '../../domain/errors.ts';
-import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
-import { pullReads } from '../../metrics/metrics.ts';
-import { readBearer } from '../access/authorize.ts';
-import type { AuthGuard } from '../access/guard-auth-attempts.ts';
-import { assertKnownParameters } from '../check-query.ts';
-import { markAuthenticated } from '../connections/mark-authenticated.ts';
-import { createRouter } from '../create-router.ts';
-import { parseQuery } from '../parse-request.ts';
+import { readFeed } from '../../../callbacks/manage/read-feed.ts';
+import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { findMerchantByPullToken } from '../../../merchants/pull-token.ts';
+import { pullReads } from '../../../metrics/metrics.ts';
+import { readBearer } from '../../access/authorize.ts';
+import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
+import { assertKnownParameters } from '../../check-query.ts';
+import { markAuthenticated } from '../../connections/mark-authenticated.ts';
+import { createRouter } from '../../create-router.ts';
+import { parseQuery } from '../../parse-request.ts';
 
 const LIMIT_MAX = 200;
 /** Reads of one merchant in a second, in this process. Ten full pages are 2,000 events a second. */

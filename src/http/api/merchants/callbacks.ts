@@ -1,18 +1,29 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { audit, auditChange } from '../../access/audit.ts';
-import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
-import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
-import { redeliver } from '../../callbacks/manage/redeliver.ts';
-import { replay } from '../../callbacks/manage/replay.ts';
-import type { Context } from '../../context.ts';
-import { findMerchant } from '../../merchants/read-merchants.ts';
-import { auditShownTransactions, canSeePersonalData, getActor, getCaller, requireRole } from '../access/authorize.ts';
-import { authorizeFilter } from '../access/authorize-search.ts';
-import { createRouter } from '../create-router.ts';
-import { presentPage, readPage } from '../parse-page.ts';
-import { parseBody, parseQuery } from '../parse-request.ts';
+import { audit, auditChange } from '../../../access/audit.ts';
+import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import {
+  CALLBACK_STATES,
+  findCallback,
+  listAttempts,
+  listCallbacks,
+} from '../../../callbacks/manage/read-callbacks.ts';
+import { redeliver } from '../../../callbacks/manage/redeliver.ts';
+import { replay } from '../../../callbacks/manage/replay.ts';
+import type { Context } from '../../../context.ts';
+import { findMerchant } from '../../../merchants/read-merchants.ts';
+import {
+  auditShownTransactions,
+  canSeePersonalData,
+  getActor,
+  getCaller,
+  requireRole,
+} from '../../access/authorize.ts';
+import { authorizeFilter } from '../../access/authorize-search.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, readPage } from '../../parse-page.ts';
+import { parseBody, parseQuery } from '../../parse-request.ts';
 import { filterSchema } from './merchants.ts';
 
 export const callbackQuerySchema = z.object({

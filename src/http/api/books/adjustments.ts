@@ -1,16 +1,21 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
-import { maskNote } from '../../domain/person/mask-mismatch.ts';
-import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
-import { compareStatements, listStatements, storeStatement } from '../../ledger/stated/state-balance.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatform } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { presentPage, presentWritten, readPage } from '../parse-page.ts';
-import { parseBody } from '../parse-request.ts';
-import { day, newPlatform, platform, signedAmount } from './fields.ts';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import {
+  ADJUSTMENT_KINDS,
+  adjustBooks,
+  listAdjustments,
+  reverseAdjustment,
+} from '../../../ledger/stated/adjust-books.ts';
+import { compareStatements, listStatements, storeStatement } from '../../../ledger/stated/state-balance.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
+import { parseBody } from '../../parse-request.ts';
+import { day, newPlatform, platform, signedAmount } from '../fields.ts';
 
 const note = z.string('must say why').trim().min(1, 'must say why').max(1000);
 

@@ -1,18 +1,18 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
 import {
   describeMapChange,
   listUnmappedAccounts,
   readAccountMap,
   setAccountMap,
-} from '../../ledger/stated/account-map.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatform } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { parseBody } from '../parse-request.ts';
-import { platform } from './fields.ts';
+} from '../../../ledger/stated/account-map.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { parseBody } from '../../parse-request.ts';
+import { platform } from '../fields.ts';
 
 const text = z.string('must be a text, or null').trim().min(1, 'must be a text, or null').nullable().default(null);
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type AuditFilter, listAudit } from '../access/list-audit.ts';
-import { parseInstant, parseLimit } from './parse-options.ts';
-import { formatTime, print, withContext } from './with-context.ts';
+import { type AuditFilter, listAudit } from '../../access/list-audit.ts';
+import { parseInstant, parseLimit } from '../parse-options.ts';
+import { formatTime, print, withContext } from '../with-context.ts';
 
 const LIST_MAX = 1000;
 

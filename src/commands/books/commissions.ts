@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { parseAmount } from '../domain/money.ts';
-import { OPERATIONS } from '../domain/statuses.ts';
-import { checkCommissions } from '../ledger/apply/check-commissions.ts';
-import { listContracts, stateContract, withdrawContract } from '../ledger/journal/commission-contracts.ts';
-import { parseDay } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { auditChange } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { checkCommissions } from '../../ledger/apply/check-commissions.ts';
+import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
+import { parseDay } from '../parse-options.ts';
+import { print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
 const BASIS_POINTS_MAX = 10_000;

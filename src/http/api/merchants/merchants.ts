@@ -1,12 +1,12 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { type AuditedAction, audit, auditChange } from '../../access/audit.ts';
-import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
-import { presentCallback } from '../../callbacks/manage/present-callback.ts';
-import { sendTest } from '../../callbacks/manage/send-test.ts';
-import type { Context } from '../../context.ts';
-import { OPERATIONS } from '../../domain/statuses.ts';
+import { type AuditedAction, audit, auditChange } from '../../../access/audit.ts';
+import { countBackfill } from '../../../callbacks/backfill/count-backfill.ts';
+import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { sendTest } from '../../../callbacks/manage/send-test.ts';
+import type { Context } from '../../../context.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
   checkMerchant,
   createMerchant,
@@ -14,18 +14,18 @@ import {
   removeMerchant,
   setMerchantState,
   updateMerchant,
-} from '../../merchants/change-merchants.ts';
-import { completeFilter, type FilterInput, parseFilter } from '../../merchants/match-filter.ts';
-import { presentMerchant } from '../../merchants/present-merchant.ts';
-import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
-import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
-import { rotateSecret } from '../../merchants/secrets.ts';
-import { getActor, getCaller, requireRole } from '../access/authorize.ts';
-import { authorizeFilter } from '../access/authorize-search.ts';
-import { presentMerchantTo } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { presentPage, readPage } from '../parse-page.ts';
-import { parseBody } from '../parse-request.ts';
+} from '../../../merchants/change-merchants.ts';
+import { completeFilter, type FilterInput, parseFilter } from '../../../merchants/match-filter.ts';
+import { presentMerchant } from '../../../merchants/present-merchant.ts';
+import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
+import { findMerchant, listMerchants, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { rotateSecret } from '../../../merchants/secrets.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { authorizeFilter } from '../../access/authorize-search.ts';
+import { presentMerchantTo } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, readPage } from '../../parse-page.ts';
+import { parseBody } from '../../parse-request.ts';
 
 const LIST_MAX = 200;
 const RATE_MAX = 1000;

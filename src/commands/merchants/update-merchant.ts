@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
-import { PREVIEW_DAYS, previewFilter } from '../callbacks/manage/preview-filter.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { OPERATIONS, type Operation } from '../domain/statuses.ts';
-import { type MerchantChange, updateMerchant } from '../merchants/change-merchants.ts';
-import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
-import { presentMerchant } from '../merchants/present-merchant.ts';
-import { findMerchant } from '../merchants/read-merchants.ts';
-import { parseInstant } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { auditChange } from '../../access/audit.ts';
+import { PREVIEW_DAYS, previewFilter } from '../../callbacks/manage/preview-filter.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
+import { type MerchantChange, updateMerchant } from '../../merchants/change-merchants.ts';
+import { completeFilter, type FilterInput, parseFilter } from '../../merchants/match-filter.ts';
+import { presentMerchant } from '../../merchants/present-merchant.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import { parseInstant } from '../parse-options.ts';
+import { print, withContext } from '../with-context.ts';
 
 export type FilterOptions = {
   platform: string[];

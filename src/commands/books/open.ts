@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
-import { isDay } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { finishReposts, reverseOpeningEntry, stateOpening } from '../ledger/stated/open-books.ts';
-import { print, withContext } from './with-context.ts';
+import { auditChange } from '../../access/audit.ts';
+import { isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
+import { print, withContext } from '../with-context.ts';
 
 type Options = {
   day?: string;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
-import { isRole, ROLES } from '../access/roles.ts';
-import { createToken, listTokens, revokeToken } from '../access/tokens.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { parseInstant } from './parse-options.ts';
-import { formatTime, print, withContext } from './with-context.ts';
+import { auditChange } from '../../access/audit.ts';
+import { isRole, ROLES } from '../../access/roles.ts';
+import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { parseInstant } from '../parse-options.ts';
+import { formatTime, print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
 const PAGE_ROWS = 200;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { audit, auditChange } from '../access/audit.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { parseSignedAmount } from '../domain/money.ts';
-import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../ledger/stated/adjust-books.ts';
-import { compareStatements } from '../ledger/stated/state-balance.ts';
-import { parseDay, parseLimit, parsePlatform } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { audit, auditChange } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { parseSignedAmount } from '../../domain/money.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
+import { parseDay, parseLimit, parsePlatform } from '../parse-options.ts';
+import { print, withContext } from '../with-context.ts';
 
 const LIST_MAX = 200;
 

@@ -1,15 +1,15 @@
 import type { Request, Router } from 'express';
 import { z } from 'zod';
-import { auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
-import { finishReposts, listOpenings, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
-import { compareStatements } from '../../ledger/stated/state-balance.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatform } from '../access/mask-texts.ts';
-import { createRouter } from '../create-router.ts';
-import { presentPage, presentWritten, readPage } from '../parse-page.ts';
-import { parseBody } from '../parse-request.ts';
-import { day, newPlatform, platform, signedAmount } from './fields.ts';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { finishReposts, listOpenings, reverseOpeningEntry, stateOpening } from '../../../ledger/stated/open-books.ts';
+import { compareStatements } from '../../../ledger/stated/state-balance.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
+import { parseBody } from '../../parse-request.ts';
+import { day, newPlatform, platform, signedAmount } from '../fields.ts';
 
 export const newOpeningSchema = z.object({
   platform,

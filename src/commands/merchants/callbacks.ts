@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { audit, auditChange } from '../access/audit.ts';
-import { presentAttempt, presentCallback } from '../callbacks/manage/present-callback.ts';
+import { audit, auditChange } from '../../access/audit.ts';
+import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
 import {
   CALLBACK_STATES,
   type CallbackState,
   findCallback,
   listAttempts,
   listCallbacks,
-} from '../callbacks/manage/read-callbacks.ts';
-import { redeliver } from '../callbacks/manage/redeliver.ts';
-import { replay } from '../callbacks/manage/replay.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { parseInstant, parseLimit } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+} from '../../callbacks/manage/read-callbacks.ts';
+import { redeliver } from '../../callbacks/manage/redeliver.ts';
+import { replay } from '../../callbacks/manage/replay.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { parseInstant, parseLimit } from '../parse-options.ts';
+import { print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
 const LIST_MAX = 200;
