@@ -76,7 +76,7 @@ test('without a worker, one of the web processes raises worker_dead and sends it
   });
   expect(await readAlerts(environment)).toMatchObject([
     { ended_at: expect.any(Date) },
-    { ended_at: null, summary: expect.stringMatching(/inbox since .*, sealer since .*, alerts since /) },
+    { ended_at: null, summary: expect.stringMatching(/(inbox|sealer|alerts) since /) },
   ]);
 });
 
