@@ -32,10 +32,15 @@ export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promis
 
 /**
  * Joins the server of `dataDir` and starts it if it does not run. Dispose to leave.
+ * @param options.timeouts in ms; tests whose servers never answer or stop pass short ones.
  * @throws Error with the end of the server's log if it does not answer within START_TIMEOUT_MS.
  */
-export async function joinServer(options: { dataDir: string; log: (message: string) => void }): Promise<JoinedServer> {
-  const { log } = options;
+export async function joinServer(options: {
+  dataDir: string;
+  log: (message: string) => void;
+  timeouts?: typeof SERVER_TIMEOUTS;
+}): Promise<JoinedServer> {
+  const { log, timeouts = SERVER_TIMEOUTS } = options;
   const directory = path.join(path.resolve(options.dataDir), 'mariadb');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   // findRunningServer compares this path with --datadir: symlinks must be resolved
@@ -43,7 +48,7 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
   const members = registerProcess(home);
   let socketPath: string;
   try {
-    socketPath = await withLock(home, () => bringUp(home, members.others, log));
+    socketPath = await withLock(home, () => bringUp(home, members.others, log, timeouts));
   } catch (error) {
     members.leave();
     throw error;
@@ -52,7 +57,7 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
   const watchdog = watchServer(socketPath, log, () =>
     // under the lock: a process that leaves meanwhile must not leave a new server behind
     withLock(home, async () => {
-      if (!left) await bringUp(home, members.others, log);
+      if (!left) await bringUp(home, members.others, log, timeouts);
     }),
   );
   return {
@@ -64,7 +69,7 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
       await withLock(home, async () => {
         members.leave();
         const running = findRunningServer(home);
-        if (running && members.others() === 0) await stopServer(running, log, SERVER_TIMEOUTS.stopMs);
+        if (running && members.others() === 0) await stopServer(running, log, timeouts.stopMs);
       });
     },
   };
@@ -88,9 +93,14 @@ function watchServer(socketPath: string, log: (message: string) => void, restart
 }
 
 /** @returns the socket of the running server, which another process may have started under another run directory. */
-async function bringUp(home: string, others: () => number, log: (message: string) => void): Promise<string> {
+async function bringUp(
+  home: string,
+  others: () => number,
+  log: (message: string) => void,
+  timeouts: typeof SERVER_TIMEOUTS,
+): Promise<string> {
   const running = findRunningServer(home);
-  if (running && (await waitForAnswer(running, SERVER_TIMEOUTS.silentMs))) {
+  if (running && (await waitForAnswer(running, timeouts.silentMs))) {
     await useBatchPolicy(Number(running.identity.split(':', 1)[0]), log);
     return running.socketPath;
   }
@@ -100,7 +110,7 @@ async function bringUp(home: string, others: () => number, log: (message: string
         `${running.socketPath}, and another process uses it: stop that process, or wait`,
     );
   }
-  if (running) await stopServer(running, log, SERVER_TIMEOUTS.stopMs);
+  if (running) await stopServer(running, log, timeouts.stopMs);
   const binaries = findServer();
   const data = path.join(home, 'data');
   if (!existsSync(data)) await initialise(binaries, home, data);

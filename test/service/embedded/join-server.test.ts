@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 const JOIN = fileURLToPath(new URL('./join-server-process.ts', import.meta.url));
 const quiet = { log: () => undefined };
 /** Short, because the servers of these tests never answer or stop. */
-const impatient = { ...quiet, patience: { silentMs: 200, stopMs: 200 } };
+const impatient = { ...quiet, timeouts: { silentMs: 200, stopMs: 200 } };
 
 let home: ReturnType<typeof temporaryDirectory>;
 let children: ChildProcess[] = [];
