@@ -53,7 +53,7 @@ async function takeScreenshots(): Promise<void> {
 
 async function shootConsole({ url, token }: Programs['app']): Promise<void> {
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {

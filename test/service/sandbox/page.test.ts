@@ -1,12 +1,13 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM } from '../../browser/browser.ts';
 import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 let sandbox: TestSandbox;
 let browser: Browser;
 beforeAll(async () => {
   sandbox = await startTestSandbox();
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 });
 afterAll(async () => {
   await browser.close();
