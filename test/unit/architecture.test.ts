@@ -69,7 +69,8 @@ const INNER: Record<string, string[]> = {
     'pages',
     'overview',
   ],
-  'src/commands': ['serve', 'forget', 'users', 'accounts'],
+  'src/http/api': ['books', 'merchants'],
+  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
