@@ -22,6 +22,8 @@ export default defineConfig({
   test: {
     // a test spends a quarter of its time waiting for the database or a process
     maxWorkers: availableParallelism() + 1,
+    // a tenth of a worker's time was the collection of young objects
+    execArgv: ['--max-semi-space-size=64'],
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     setupFiles: ['test/support/check-node.ts'],

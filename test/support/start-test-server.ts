@@ -14,7 +14,11 @@ const POLL_MS = 20;
  * Not durable: copying a template of 51 tables takes 40 ms in memory, 170 ms on a disk without syncs, and over a second with
  * them. A test whose subject is durability starts an embedded server instead.
  */
-const NOT_DURABLE = ['--innodb-flush-log-at-trx-commit=0', '--skip-innodb-doublewrite'];
+const NOT_DURABLE = [
+  '--innodb-stats-persistent=OFF',
+  '--innodb-flush-log-at-trx-commit=0',
+  '--skip-innodb-doublewrite',
+];
 const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 
 export type TestServer = { socketPath: string; stop(): void };
