@@ -147,6 +147,11 @@ it('plants a person in every place there is', async () => {
   for (const { id } of differing.mismatches) {
     await call('POST', `/mismatches/${id}/acknowledge`, { note: 'a senhora ZUZIMARA QUIXABEIRA ligou' });
   }
+  // its summary names their transaction; raised later, it would be erased by the second run
+  await eventually('the alert of their transaction', async () => {
+    const raised = context.db.selectFrom('alerts').select('seq').where('name', '=', 'commission_differs');
+    return (await raised.executeTakeFirst()) !== undefined;
+  });
   await call('POST', '/adjustments', {
     platform: theirs.platform,
     day: DAY,
@@ -285,7 +290,7 @@ it('says so in every place, and keeps the amounts', async () => {
   ]);
   const other = await call<Record<string, unknown>>('GET', `/transactions/${namesake.id}`);
   expect(other).toMatchObject({ name: person.name, document: '11144477735' });
-  // all is well but for what the spool keeps, which somebody has to observation into, and the tests' server, which is not durable
+  // all is well but for what the spool keeps, which somebody has to look into, and the tests' server, which is not durable
   const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   const wrong = findings.filter((one) => !one.ok && !one.says.includes('innodb_flush_log_at_trx_commit'));
