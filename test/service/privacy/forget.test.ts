@@ -290,7 +290,7 @@ it('says so in every place, and keeps the amounts', async () => {
   ]);
   const other = await call<Record<string, unknown>>('GET', `/transactions/${namesake.id}`);
   expect(other).toMatchObject({ name: person.name, document: '11144477735' });
-  // all is well but for what the spool keeps, which somebody has to look into, and the tests' server, which is not durable
+  // all is well but for what the spool keeps, which somebody has to inspect, and the tests' server, which is not durable
   const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   const wrong = findings.filter((one) => !one.ok && !one.says.includes('innodb_flush_log_at_trx_commit'));
