@@ -21,13 +21,32 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'spool_files', erase: eraseFromRetainedFiles(context) },
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
-    { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary', 'facts'] }) },
+    { name: 'alerts', erase: eraseAlerts(context) },
     { name: 'platform_names', erase: eraseTexts(context, { table: 'platform_names', key: 'seq', columns: ['name'] }) },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },
   ];
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/**
+ * An alert's texts are ours: a transaction's id in them reveals nothing of its person. Erased for the id alone, they would
+ * be written again by the next refresh of the alert.
+ */
+function eraseAlerts(context: Context): Erase {
+  const erase = eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary', 'facts'] });
+  return (person, options) =>
+    erase(
+      {
+        ...person,
+        redact: (text, about) =>
+          person.redact(text.replace(UUID, ''), about) === undefined ? undefined : person.redact(text, about),
+      },
+      options,
+    );
 }
 
 function eraseTexts(context: Context, columns: FreeTextColumns): Erase {
