@@ -21,6 +21,8 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   platforms: async () => (await import('./books/statements.ts')).platformsCommand,
   merchants: async () => (await import('./merchants/merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./merchants/callbacks.ts')).callbacksCommand,
+  listen: async () => (await import('./developer/listen.ts')).listenCommand,
+  events: async () => (await import('./developer/trigger.ts')).eventsCommand,
   tokens: async () => (await import('./access/tokens.ts')).tokensCommand,
   users: async () => (await import('./access/users.ts')).usersCommand,
   audit: async () => (await import('./access/audit.ts')).auditCommand,

@@ -70,7 +70,7 @@ const INNER: Record<string, string[]> = {
     'overview',
   ],
   'src/http/api': ['books', 'merchants'],
-  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access'],
+  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

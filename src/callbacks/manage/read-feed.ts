@@ -10,6 +10,8 @@ const NUMBERED_MAX = 1000;
 
 export type FeedItem = { position: number; id: string; body: object };
 
+/** `since`: only callbacks that were stored at or after. `peek`: the cursor acknowledges nothing. */
+export type FeedPage = { after: number; limit: number; since?: Date | undefined; peek?: boolean };
 type FeedReader = { seq: number; url: string | null; pulled_position: number };
 
 /**
@@ -17,19 +19,16 @@ type FeedReader = { seq: number; url: string | null; pulled_position: number };
  * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
  * what is before it: for a merchant without a URL, these callbacks are delivered.
  */
-export async function readFeed(
-  context: Context,
-  merchant: FeedReader,
-  page: { after: number; limit: number },
-): Promise<FeedItem[]> {
+export async function readFeed(context: Context, merchant: FeedReader, page: FeedPage): Promise<FeedItem[]> {
   const merchantSeq = merchant.seq;
   await numberNew(context, merchantSeq);
-  await acknowledge(context, merchant, page.after);
+  if (!page.peek) await acknowledge(context, merchant, page.after);
   const rows = await context.db
     .selectFrom('callbacks')
     .selectAll()
     .where('merchant_seq', '=', merchantSeq)
     .where('position', '>', page.after)
+    .$if(page.since !== undefined, (query) => query.where('created_at', '>=', page.since ?? new Date(0)))
     .orderBy('position')
     .limit(page.limit)
     .execute();

@@ -12,6 +12,7 @@ import { assertKnownParameters } from '../../check-query.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
+import { instant } from '../fields.ts';
 
 const LIMIT_MAX = 200;
 /** Reads of one merchant in a second, in this process. Ten full pages are 2,000 events a second. */
@@ -25,6 +26,15 @@ export const feedQuerySchema = z.object({
     .transform(Number)
     .optional(),
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  since: instant
+    .transform((text) => new Date(text))
+    .optional()
+    .describe('only events that were stored at or after'),
+  peek: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .default(false)
+    .describe('true: `after` acknowledges nothing'),
 });
 
 /**
@@ -47,8 +57,8 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
       throw new ConfereError('too_many_requests', `at most ${READS_PER_S_MAX} reads a second`, { retryAfterS: 1 });
     }
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
-    const { after = 0, limit } = parseQuery(request, feedQuerySchema);
-    const items = await readFeed(reading, merchant, { after, limit });
+    const { after = 0, ...page } = parseQuery(request, feedQuerySchema);
+    const items = await readFeed(reading, merchant, { after, ...page });
     pullReads.inc({ outcome: items.length === 0 ? 'empty' : 'events' });
     // always a cursor, also for an empty page
     const next = items.at(-1)?.position ?? after;

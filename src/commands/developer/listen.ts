@@ -1,0 +1,136 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { request } from 'undici';
+import { sign } from '../../callbacks/render/sign.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { parseInstant } from '../parse-options.ts';
+
+const PAGE = 200;
+const POLL_MS = 1_000;
+const FORWARD_TIMEOUT_MS = 30_000;
+const SECRET_BYTES = 24;
+const SECRET_PREFIX = 'whsec_';
+
+type Options = {
+  token?: string;
+  server: string;
+  forward: string;
+  since?: string;
+  types?: string;
+  secret?: string;
+  once?: boolean;
+};
+type Event = { id: string; type: string; timestamp: string };
+type Page = { events: Event[]; next_cursor: string };
+type Forwarded = { isAccepted: boolean; says: string };
+
+/** `confere listen …`: posts a merchant's events to an address on a developer's machine. It needs no database. */
+export function listenCommand(program: Command): void {
+  program
+    .command('listen')
+    .description(
+      "fetch a merchant's events with its pull token and post them, signed, to a local address; acknowledges none",
+    )
+    .option('--token <token>', 'the pull token, mpt_…; better in the environment: CONFERE_PULL_TOKEN')
+    .requiredOption('--server <url>', 'where Confere runs, such as https://confere.example')
+    .requiredOption('--forward <url>', 'where to post, such as http://localhost:8080/pix')
+    .option('--since <instant>', 'also events that were stored at or after, such as 2026-11-21T00:00:00-03:00')
+    .option('--types <types>', 'only these, with commas: pix.cashin.paid,pix.cashin.refund')
+    .option('--secret <secret>', 'sign with this whsec_…; without it a new one is made and shown')
+    .option('--once', 'end once all events are posted; exit code 1 if one was not accepted')
+    .action(listen);
+}
+
+async function listen(options: Options): Promise<void> {
+  const token = options.token ?? process.env.CONFERE_PULL_TOKEN;
+  if (!token) throw new ConfereError('wrong_use', 'give the pull token: --token mpt_…, or CONFERE_PULL_TOKEN');
+  const feed = parseUrl('--server', options.server);
+  const forward = parseUrl('--forward', options.forward);
+  const types = options.types?.split(',').map((type) => type.trim());
+  const since = parseInstant('--since', options.since) ?? new Date();
+  const secret = options.secret ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+  const key = readKey(secret);
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
+  if (!options.secret) process.stderr.write(`the events are signed with ${secret}\n`);
+  let refused = 0;
+  for (let after = '0'; !stop.signal.aborted; ) {
+    const page = await readPage(feed, { token, after, since });
+    for (const event of page.events) {
+      if (stop.signal.aborted) break;
+      if (types && !types.includes(event.type)) continue;
+      const { isAccepted, says } = await postEvent(forward, key, event);
+      if (!isAccepted) refused++;
+      process.stdout.write(`${event.timestamp}  ${event.type}  ${event.id}  ${says}\n`);
+    }
+    after = page.next_cursor;
+    if (page.events.length > 0) continue;
+    if (options.once) break;
+    await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+  process.exitCode = options.once && refused > 0 ? 1 : 0;
+}
+
+function parseUrl(option: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && ['http:', 'https:'].includes(url.protocol)) return url;
+  throw new ConfereError('wrong_use', `${option} must be an address: http://localhost:8080/pix`);
+}
+
+function readKey(secret: string) {
+  const bytes = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  if (secret.startsWith(SECRET_PREFIX) && bytes.length > 0) return createSecretKey(bytes);
+  throw new ConfereError('wrong_use', '--secret must be whsec_ and base64');
+}
+
+/** @throws ConfereError when the server refuses the token, or answers anything else than a page. */
+async function readPage(
+  server: URL,
+  { token, after, since }: { token: string; after: string; since: Date },
+): Promise<Page> {
+  const url = new URL('/api/v1/events', server);
+  const query = { after, since: since.toISOString(), peek: 'true', limit: String(PAGE) };
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  for (;;) {
+    const answer = await request(url, { headers: { authorization: `Bearer ${token}` } }).catch((error: unknown) => {
+      throw new ConfereError('unavailable', `${server.origin} does not answer: ${(error as Error).message}`);
+    });
+    const body = await answer.body.text();
+    if (answer.statusCode === 200) return JSON.parse(body) as Page;
+    if (answer.statusCode !== 429)
+      throw new ConfereError('unavailable', `${server.origin} answered ${answer.statusCode}: ${detailOf(body)}`);
+    await sleep(POLL_MS);
+  }
+}
+
+function detailOf(body: string): string {
+  try {
+    return (JSON.parse(body) as { detail?: string }).detail ?? '';
+  } catch {
+    return 'no problem details: is this Confere?';
+  }
+}
+
+/** Posts one event as the service would, with the headers of Standard Webhooks. A failure is reported, not repeated. */
+async function postEvent(forward: URL, key: ReturnType<typeof readKey>, { id, ...event }: Event): Promise<Forwarded> {
+  const body = JSON.stringify(event);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign([key], { id, timestamp, body }),
+  };
+  const beganMs = performance.now();
+  try {
+    const answer = await request(forward, {
+      ...{ method: 'POST', headers, body, headersTimeout: FORWARD_TIMEOUT_MS, bodyTimeout: FORWARD_TIMEOUT_MS },
+    });
+    await answer.body.dump();
+    const isAccepted = answer.statusCode >= 200 && answer.statusCode < 300;
+    return { isAccepted, says: `${answer.statusCode} in ${Math.round(performance.now() - beganMs)} ms` };
+  } catch (error) {
+    return { isAccepted: false, says: `not answered: ${(error as Error).message}` };
+  }
+}

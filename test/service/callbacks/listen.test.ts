@@ -1,0 +1,91 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { API_KEY } from '../../support/start-serve.ts';
+import { startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SINCE = '2020-01-01T00:00:00Z';
+
+type Merchant = { id: string; token: string };
+type Triggered = { transaction: string; events: string[] };
+
+const stack = new AsyncDisposableStack();
+let sandbox: TestSandbox;
+let served: ServedEnvironment;
+let local: MerchantServer;
+let merchant: Merchant;
+
+beforeAll(async () => {
+  sandbox = stack.use(await startTestSandbox());
+  served = stack.use(await openServedEnvironment({ providerUrl: sandbox.url }));
+  local = stack.use(await openMerchantServer());
+  await sandbox.request('PUT', '/sandbox/webhooks/target', {
+    url: `${served.url}/webhooks/pix`,
+    token: served.env.WEBHOOK_SECRET,
+  });
+  const { id } = await served.api.call<Merchant>('POST', '/merchants', { name: 'Loja', events_since: SINCE });
+  merchant = await served.api.call<Merchant>('POST', `/merchants/${id}/pull-token`, {});
+  merchant.id = id;
+});
+afterAll(() => stack.disposeAsync());
+
+const listen = (...more: string[]) =>
+  runCommandInProcess(
+    ['listen', '--server', served.url, '--forward', `${local.url}/pix`, '--since', SINCE, '--once', ...more],
+    { CONFERE_PULL_TOKEN: merchant.token },
+  );
+
+async function trigger(type: string, ...more: string[]): Promise<Triggered> {
+  const args = ['events', 'trigger', type, '--sandbox', sandbox.url, '--api-key', API_KEY, '--json', ...more];
+  const { code, out, err } = await runCommandInProcess(args);
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out) as Triggered;
+}
+
+const eventsOf = (transaction: string) =>
+  eventually('its callbacks', async () => {
+    const { callbacks } = await served.api.call<{ callbacks: { state: string; type: string }[] }>(
+      'GET',
+      `/callbacks?transaction_id=${transaction}`,
+    );
+    return callbacks.some((one) => one.type.endsWith('.refund')) ? callbacks : undefined;
+  });
+
+test('an event of the sandbox reaches a local address, signed, and stays unacknowledged', async () => {
+  const { transaction, events } = await trigger('pix.cashin.refund', '--amount', '150.00', '--reference', 'pedido-1');
+  expect(events).toEqual(['pending', 'paid', 'refund']);
+  await eventsOf(transaction);
+  const { code, out, err } = await listen('--secret', SECRET);
+  expect([code, err]).toEqual([0, '']);
+  const calls = local.callsTo('/pix');
+  expect(calls.map(({ json }) => [json.type, json.data.transaction.amount])).toEqual(
+    ['pending', 'paid', 'refund'].map((status) => [`pix.cashin.${status}`, '150.00']),
+  );
+  for (const { body, headers } of calls) expect(() => new Webhook(SECRET).verify(body, headers)).not.toThrow();
+  expect(out.trim().split('\n')).toHaveLength(3);
+  expect(out).toMatch(/pix\.cashin\.paid {2}msg_\S+ {2}200 in \d+ ms/);
+  expect((await eventsOf(transaction)).map((one) => one.state)).toEqual(['pending', 'pending', 'pending']);
+});
+
+test('chosen types are posted alone, and an address that refuses one ends with 1', async () => {
+  local.behaviours['/pix'] = () => 500;
+  const before = local.calls.length;
+  const { code, out, err } = await listen('--types', 'pix.cashin.paid');
+  expect(code).toBe(1);
+  expect(err).toMatch(/signed with whsec_/);
+  expect(local.calls.slice(before).map(({ json }) => json.type)).toEqual(['pix.cashin.paid']);
+  expect(out).toContain('500 in');
+});
+
+test('a wrong token, an address that is none and a type that is none are said', async () => {
+  const wrong = await listen('--token', 'mpt_wrong');
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send the token')]);
+  const address = await listen('--forward', 'localhost');
+  expect([address.code, address.err]).toEqual([2, expect.stringContaining('--forward must be an address')]);
+  const type = await runCommandInProcess(['events', 'trigger', 'pix.cashin.payed']);
+  expect([type.code, type.err]).toEqual([2, expect.stringContaining('pix.cashout.paid')]);
+});
