@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { startPrograms } from '../demo/start-programs.ts';
 import { genuineBody, postWebhook, type Target } from '../test/support/attack-receiver.ts';
-import { ATTACKS } from './attacks-worker.ts';
 import { type Figure, figure, quantile } from './figure.ts';
+import { ATTACKS } from './programs/attacks-worker.ts';
 
 const SECONDS = 10;
 const PER_SECOND = 20;
@@ -32,7 +32,7 @@ export async function run(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const attack of Object.keys(ATTACKS)) {
     const workerData = { attack, target: { ...target, from: STRANGER } };
-    const worker = new Worker(new URL('./attacks-worker.ts', import.meta.url), { workerData });
+    const worker = new Worker(new URL('./programs/attacks-worker.ts', import.meta.url), { workerData });
     await new Promise((resolve) => worker.once('message', resolve));
     const [other, same] = await Promise.all([
       measure({ ...target, from: GENUINE }, new Agent({ keepAlive: true }), 1),

@@ -4,95 +4,269 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { Agent } from 'undici';
-import { type Programs, startPrograms } from '../demo/start-programs.ts';
-import { type Figure, figure, quantile } from './figure.ts';
+import type { Programs } from '../demo/start-programs.ts';
+import { type Figure, figure, QUICK, quantile } from './figure.ts';
 import { makeBody } from './receiver-load.ts';
+import { type Chain, startBullmq, startLimit, startOurs, startPgBoss } from './start-chain.ts';
 
 const PER_SECOND = 200;
-const SECONDS = Number(process.env.END_TO_END_SECONDS ?? 20);
+const ROUNDS = QUICK ? 1 : 3;
+const SLICE_SECONDS = QUICK ? 5 : 15;
 const WARM_SECONDS = 3;
+const SUSTAIN_SECONDS = QUICK ? 8 : 60;
+/** Webhooks on their way at once while a chain is measured at its peak: accepted and not yet delivered. */
+const ON_THEIR_WAY = 256;
+/** More than any chain delivers in a second. */
+const PEAK_PER_SECOND = 4_000;
 const CONNECTIONS = 64;
 const WAIT_MS_MAX = 30_000;
+const CHUNK = 5_000;
+
+export const quick = true;
 
 /**
- * Time from the first byte of a webhook to the merchant's 200: received, verified by a fetch from a sandbox without latency,
- * booked, and delivered. `serve` runs web and worker in one process, at a steady rate.
+ * From the first byte of a webhook to the merchant's 200: ours, which verifies by a fetch from the sandbox, books and
+ * delivers in order; its limit, which does one statement for each step and nothing else; and two queues that only accept and
+ * post. All are on this machine, with the driver and the merchant.
  */
 export async function run(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
-  const signal = new AbortController().signal;
-  const programs = stack.use(await startPrograms({ home, seed: '1', rate: undefined, signal }));
+  const merchant = stack.use(await openMerchant());
+  const { chain: ours, programs, socketPath } = await startOurs(stack, home, merchant.url);
+  const limit = await startLimit(stack, { socketPath, merchantUrl: merchant.url, sandbox: programs.sandbox });
+  const take = async (chain: Chain, count: number): Promise<string[]> =>
+    chain === ours || chain === limit ? await makePaid(programs, count) : makeIds(count);
+
+  const slices: Record<string, number[][]> = { ours: [], limit: [] };
+  let statements = { before: await countStatements(socketPath), after: {} as Counts, webhooks: 0 };
+  let lost = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const chain of round % 2 === 0 ? [ours, limit] : [limit, ours]) {
+      const ids = await take(chain, PER_SECOND * (SLICE_SECONDS + WARM_SECONDS));
+      if (chain === ours && round === 0) statements.before = await countStatements(socketPath);
+      const latencies = await announce(chain, merchant, ids);
+      if (chain === ours && round === 0) {
+        statements = { ...statements, after: await countStatements(socketPath), webhooks: ids.length };
+      }
+      const counted = latencies.slice(PER_SECOND * WARM_SECONDS);
+      lost += counted.filter((ms) => !(ms >= 0)).length;
+      slices[chain.name]?.push(counted.filter((ms) => ms >= 0));
+    }
+  }
+  const figures = compareLatencies(slices, lost);
+  figures.push(...describeStatements(statements));
+
+  const peers = [
+    await startBullmq(stack, { home, merchantUrl: merchant.url, works: true }),
+    await startPgBoss(stack, { home, merchantUrl: merchant.url, works: true }),
+  ];
+  const peaks = new Map<string, number>();
+  for (const chain of [ours, limit, ...peers]) {
+    const ids = await take(chain, PEAK_PER_SECOND * (chain === ours || chain === limit ? 0.5 : 1) * SUSTAIN_SECONDS);
+    peaks.set(chain.name, await sustain(chain, merchant, ids));
+  }
+  process.stderr.write(`  sustained: ${[...peaks].map(([name, rate]) => `${name} ${rate.toFixed(0)}/s`).join(', ')}\n`);
+  const peak = (name: string): number => peaks.get(name) ?? 0;
+  figures.push(
+    figure('webhooks through the whole chain a second, sustained', peak('ours'), 1, 'least'),
+    figure('… against the better queue', peak('ours') / Math.max(...peers.map(({ name }) => peak(name))), 2, 'least'),
+    figure('… against the chain limit', peak('ours') / peak('limit'), 0, 'least'),
+  );
+  return [...figures, ...(await measureStorage(socketPath))];
+}
+
+function compareLatencies(slices: Record<string, number[][]>, lost: number): Figure[] {
+  const of = (name: string, share: number): number =>
+    quantile(
+      (slices[name] ?? []).map((one) => quantile(one, share)),
+      0.5,
+    );
+  const line = (name: string): string => `${name} p50 ${of(name, 0.5).toFixed(1)}, p99 ${of(name, 0.99).toFixed(1)} ms`;
+  process.stderr.write(`  at ${PER_SECOND}/s: ${line('ours')}; ${line('limit')}\n`);
+  const title = `webhook to the merchant's 200 at ${PER_SECOND}/s`;
+  return [
+    figure(`${title}, p50, ms`, of('ours', 0.5), 30),
+    figure(`${title}, p99, ms`, of('ours', 0.99), 150),
+    figure('… p50 against the chain limit', of('ours', 0.5) / of('limit', 0.5), 2),
+    figure('… p99 against the chain limit', of('ours', 0.99) / of('limit', 0.99), 2.5),
+    figure('of those webhooks, not delivered, or before they arrived (else the figures say nothing)', lost, 0),
+  ];
+}
+
+type Callback = { type: string; data: { transaction: { id: string } } };
+type Merchant = AsyncDisposable & { url: string; arrivedMs: Map<string, number>; arrival(id: string): Promise<void> };
+
+async function openMerchant(): Promise<Merchant> {
   const arrivedMs = new Map<string, number>();
-  const merchant = createServer((request, response) => {
+  const waiting = new Map<string, () => void>();
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { type, data } = JSON.parse(Buffer.concat(chunks).toString()) as Callback;
       response.end(() => {
-        if (type === 'pix.cashin.paid') arrivedMs.set(data.transaction.id, performance.now());
+        if (type !== 'pix.cashin.paid') return;
+        arrivedMs.set(data.transaction.id, performance.now());
+        waiting.get(data.transaction.id)?.();
       });
     });
   });
-  await new Promise<void>((resolve) => merchant.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => {
-    merchant.closeAllConnections();
-    merchant.close();
-  });
-  const url = `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/`;
-  await programs.app.call('POST', '/merchants', { name: 'bench', url, events_since: '2020-01-01T00:00:00Z' });
-  const ids = await makePaid(programs, PER_SECOND * (SECONDS + WARM_SECONDS));
-  const sentMs = await announce(programs, ids);
-  for (const endMs = Date.now() + WAIT_MS_MAX; arrivedMs.size < ids.length && Date.now() < endMs; ) await sleep(50);
-  const counted = ids.slice(PER_SECOND * WARM_SECONDS);
-  const latencies = counted.flatMap((id) => {
-    const [sent, arrived] = [sentMs.get(id), arrivedMs.get(id)];
-    return sent === undefined || arrived === undefined ? [] : [arrived - sent];
-  });
-  // pages of the list verify a backlog at the start: they show transactions whose webhook has not arrived yet
-  const early = latencies.filter((ms) => ms < 0);
-  return [
-    figure(`webhook to the merchant's 200 at ${PER_SECOND}/s, p50, ms`, quantile(latencies, 0.5), 30),
-    figure(`webhook to the merchant's 200 at ${PER_SECOND}/s, p99, ms`, quantile(latencies, 0.99), 150),
-    figure('of those webhooks, not delivered', counted.length - latencies.length, 0),
-    figure(
-      'of those webhooks, delivered before they arrived, because the list was read (else the figures say nothing)',
-      early.length,
-      0,
-    ),
-  ];
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    arrivedMs,
+    arrival: async (id) => {
+      if (!arrivedMs.has(id)) await new Promise<void>((resolve) => waiting.set(id, resolve));
+      waiting.delete(id);
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
-type Callback = { type: string; data: { transaction: { id: string } } };
+const makeIds = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID());
 
 async function makePaid({ sandbox }: Programs, count: number): Promise<string[]> {
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const transactions = Array.from({ length: count }, () => ({
-    ...{ operation: 'cashin', amount: '12.34', status: 'paid', date_created: `${day} 12:00:00` },
-  }));
-  const made = await sandbox.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
-    transactions,
-  });
-  return made.transactions.map((one) => one.id);
+  const one = { operation: 'cashin', amount: '12.34', status: 'paid', date_created: `${day} 12:00:00` };
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const transactions = Array.from({ length: Math.min(CHUNK, count - ids.length) }, () => one);
+    const made = await sandbox.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
+      transactions,
+    });
+    ids.push(...made.transactions.map(({ id }) => id));
+  }
+  return ids;
 }
 
-/** Sends one webhook each 1/PER_SECOND, independent of the answers: a slow receiver does not slow the load down. */
-async function announce({ app }: Programs, ids: string[]): Promise<Map<string, number>> {
+function openSender({ url, secret }: Chain): { send(id: string): Promise<void>; close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
-  const headers = { authorization: `Bearer ${app.webhookSecret}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  return {
+    send: async (id) => {
+      const body = makeBody(id);
+      const answer = await agent.request({ origin: url, path: '/webhooks/pix', method: 'POST', headers, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) throw new Error(`a webhook was answered ${answer.statusCode}`);
+    },
+    close: () => agent.close(),
+  };
+}
+
+/**
+ * Sends one webhook each 1/PER_SECOND, independent of the answers: a slow receiver does not slow the load down.
+ * @returns ms from sending each to its arrival; NaN for one that did not arrive.
+ */
+async function announce(chain: Chain, merchant: Merchant, ids: string[]): Promise<number[]> {
+  const sender = openSender(chain);
   const sentMs = new Map<string, number>();
   const answers: Promise<void>[] = [];
   const beganMs = performance.now();
   for (const [index, id] of ids.entries()) {
-    const dueMs = beganMs + (index * 1000) / PER_SECOND;
-    await sleep(Math.max(0, dueMs - performance.now()));
+    await sleep(Math.max(0, beganMs + (index * 1000) / PER_SECOND - performance.now()));
     sentMs.set(id, performance.now());
-    const post = agent.request({ origin: app.url, path: '/webhooks/pix', method: 'POST', headers, body: makeBody(id) });
-    answers.push(post.then((response) => response.body.dump()));
+    answers.push(sender.send(id));
   }
   await Promise.all(answers);
-  await agent.close();
-  return sentMs;
+  await sender.close();
+  const isThere = (): boolean => ids.every((id) => merchant.arrivedMs.has(id));
+  for (const endMs = Date.now() + WAIT_MS_MAX; !isThere() && Date.now() < endMs; ) await sleep(50);
+  return ids.map((id) => (merchant.arrivedMs.get(id) ?? Number.NaN) - (sentMs.get(id) ?? 0));
+}
+
+/** Keeps ON_THEIR_WAY webhooks on their way: what is accepted is delivered, and nothing piles up. @returns a second. */
+async function sustain(chain: Chain, merchant: Merchant, ids: string[]): Promise<number> {
+  const sender = openSender(chain);
+  const beganMs = performance.now();
+  const endMs = beganMs + SUSTAIN_SECONDS * 1000;
+  let next = 0;
+  let delivered = 0;
+  const send = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      const id = ids[next++];
+      if (id === undefined) throw new Error(`${chain.name} was faster than its ${ids.length} webhooks`);
+      await sender.send(id);
+      await merchant.arrival(id);
+      if (performance.now() < endMs) delivered++;
+    }
+  };
+  const all = Promise.all(Array.from({ length: ON_THEIR_WAY }, send));
+  const tooLate = sleep(SUSTAIN_SECONDS * 1000 + WAIT_MS_MAX, 'late', { ref: false });
+  if ((await Promise.race([all, tooLate])) === 'late') throw new Error(`${chain.name} lost a webhook`);
+  await sender.close();
+  return delivered / SUSTAIN_SECONDS;
+}
+
+type Counts = Record<string, number>;
+
+async function countStatements(socketPath: string): Promise<Counts> {
+  const rows = await query(socketPath, 'SHOW GLOBAL STATUS');
+  return Object.fromEntries(rows.map((row) => [String(row.Variable_name), Number(row.Value)]));
+}
+
+/** Commits are those of transactions; a statement outside of one that writes is a commit of its own. */
+function describeStatements({
+  before,
+  after,
+  webhooks,
+}: {
+  before: Counts;
+  after: Counts;
+  webhooks: number;
+}): Figure[] {
+  const each = (name: string): number => ((after[name] ?? 0) - (before[name] ?? 0)) / webhooks;
+  const parts = [
+    'Com_select',
+    'Com_insert',
+    'Com_update',
+    'Com_delete',
+    'Com_insert_select',
+    'Com_begin',
+    'Com_commit',
+  ];
+  process.stderr.write(`  a webhook: ${parts.map((name) => `${name} ${each(name).toFixed(2)}`).join(', ')}\n`);
+  return [
+    figure('statements for the whole way of a webhook, at 200/s', each('Questions'), 15),
+    figure('… and commits of transactions', each('Com_commit'), 3),
+  ];
+}
+
+/** Bytes a transaction of two events, four postings, a webhook of 1 KB and a delivered callback, by table. */
+async function measureStorage(socketPath: string): Promise<Figure[]> {
+  const tables = await query(
+    socketPath,
+    `SELECT table_name AS name, data_length + index_length AS bytes FROM information_schema.tables
+     WHERE table_schema = (SELECT table_schema FROM information_schema.tables WHERE table_name = 'postings' LIMIT 1)
+     ORDER BY bytes DESC`,
+  );
+  const database = await query(
+    socketPath,
+    `SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'postings' LIMIT 1`,
+  );
+  const [counted] = await query(socketPath, `SELECT COUNT(*) AS count FROM ${database[0]?.name}.transactions`);
+  const each = (bytes: unknown): number => Number(bytes) / Number(counted?.count ?? 1);
+  const largest = tables.filter((one) => each(one.bytes) >= 1);
+  process.stderr.write(
+    `  bytes a transaction: ${largest.map((one) => `${one.name} ${each(one.bytes).toFixed(0)}`).join(', ')}\n`,
+  );
+  const all = tables.reduce((sum, one) => sum + Number(one.bytes), 0);
+  return [figure('bytes in the database a transaction', each(all), 6_000)];
+}
+
+async function query(socketPath: string, statement: string): Promise<RowDataPacket[]> {
+  const connection = await mysql.createConnection({ socketPath, user: 'root' });
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>(statement);
+    return rows;
+  } finally {
+    await connection.end();
+  }
 }

@@ -1,3 +1,6 @@
+/** Few rows and short slices: each ratio roughly, in seconds. */
+export const QUICK = process.env.BENCH_QUICK === '1';
+
 /** A row of the table that `npm run bench` prints; `ok` is false when the target is missed. */
 export type Figure = { figure: string; value: string | number; target: string; ok: boolean };
 

@@ -39,7 +39,7 @@ export async function openBench(size: { days: number; perDay: number }): Promise
     });
     return child;
   };
-  const provider = start('reconcile-provider.ts', [firstDay, String(size.days), String(size.perDay)], {});
+  const provider = start('programs/reconcile-provider.ts', [firstDay, String(size.days), String(size.perDay)], {});
   const [{ port }] = (await once(provider, 'message')) as [{ port: number }];
   const url = `http://127.0.0.1:${port}`;
   const env = {
@@ -47,7 +47,7 @@ export async function openBench(size: { days: number; perDay: number }): Promise
     ...{ SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), PROVIDER_URL: url, PROVIDER_API_KEY: 'key' },
     ...{ WEBHOOKS_SINCE: '2100-01-01T00:00:00Z', DATA_DIR: home },
   };
-  const worker = start('reconcile-worker.ts', [], env);
+  const worker = start('programs/reconcile-worker.ts', [], env);
   await once(worker, 'message');
   const owned = stack.move();
   return {

@@ -1,18 +1,20 @@
 import { readList } from '../src/provider/list/read-list.ts';
 import type { ListClient } from '../src/provider/list/run-pass.ts';
 import { createDriftingList, type Quirks, readToEnd, STABLE_LIST } from '../test/unit/provider/drifting-list.ts';
-import type { Figure } from './figure.ts';
+import { type Figure, QUICK } from './figure.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
-const DAYS = 6;
+const DAYS = QUICK ? 2 : 6;
 const PER_DAY = 20_000;
 const FIRST_TARGET = 5_000;
 const UNCHANGED_TARGET = 40_000;
 const DELAY_MS = 50;
 const IN_FLIGHT = 8;
 const WAITING_TARGET = 1.15;
-const SEEDS = 200;
+const SEEDS = QUICK ? 10 : 200;
 const DRIFT_ROWS = 2_500;
+
+export const quick = true;
 
 /**
  * Speed of reading days from a provider that is never the bottleneck: all rows new, all rows known, and against fetching

@@ -13,7 +13,7 @@ import type { Figure } from './figure.ts';
 import { loadDay } from './reports-load.ts';
 
 const run_ = promisify(execFile);
-const WORKER = fileURLToPath(new URL('./reports-worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('./programs/reports-worker.ts', import.meta.url));
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 const SMALL = { day: '2026-03-11', rows: 100_000 };
 const LARGE = { day: '2026-03-12', rows: 1_000_000 };

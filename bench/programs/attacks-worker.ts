@@ -8,7 +8,7 @@ import {
   requestHead,
   type Target,
   unknownIdsBody,
-} from '../test/support/attack-receiver.ts';
+} from '../../test/support/attack-receiver.ts';
 
 /** How long an attack holds its connections before it starts again. */
 const HOLD_MS = 3_000;

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { openDatabase } from '../embedded/open-database.ts';
-import { readConfig } from '../src/config.ts';
-import { openContext } from '../src/context.ts';
-import type { Database } from '../src/database/tables.ts';
-import { webhookIdOf } from '../src/domain/webhook-id.ts';
-import { serveHttp } from '../src/http/connections/serve-http.ts';
-import { createApp } from '../src/http/create-app.ts';
-import { checkBody } from '../src/inbox/receive/check-body.ts';
-import type { Receiver } from '../src/inbox/receive/receive.ts';
-import { openSpool } from '../src/inbox/spool/spool.ts';
-import { createLog } from '../src/log.ts';
+import { openDatabase } from '../../embedded/open-database.ts';
+import { readConfig } from '../../src/config.ts';
+import { openContext } from '../../src/context.ts';
+import type { Database } from '../../src/database/tables.ts';
+import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { serveHttp } from '../../src/http/connections/serve-http.ts';
+import { createApp } from '../../src/http/create-app.ts';
+import { checkBody } from '../../src/inbox/receive/check-body.ts';
+import type { Receiver } from '../../src/inbox/receive/receive.ts';
+import { openSpool } from '../../src/inbox/spool/spool.ts';
+import { createLog } from '../../src/log.ts';
 
 /**
  * One of the three receivers that the bench compares, in a process of its own. The same Express app reads and authenticates

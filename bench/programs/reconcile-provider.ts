@@ -5,16 +5,14 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addDays, listDays } from '../src/domain/calendar.ts';
+import { addDays, listDays } from '../../src/domain/calendar.ts';
 
 const PAGE_ROWS = 100;
 const STATUSES = ['paid', 'expired', 'denied', 'canceled', 'refund'] as const;
 /** Number of rows of these statuses in each hundred; the others are paid. */
 const SHARES = { expired: 10, denied: 2, canceled: 2, refund: 1 } as const;
 
-// bench/main.ts imports every file of this folder
-const asked = process.send ? process.argv.slice(2) : [];
-const [firstDay = '2026-01-01', days = '1', perDay = '1'] = asked;
+const [firstDay = '2026-01-01', days = '1', perDay = '1'] = process.argv.slice(2);
 const lastDay = addDays(firstDay, Number(days) - 1);
 let delayMs = 0;
 
@@ -71,7 +69,7 @@ const server = createServer((request, response) => {
   else send();
 });
 server.keepAliveTimeout = 60_000;
-if (process.send) server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
 process.on('message', (message: { delayMs: number }) => {
   delayMs = message.delayMs;
   process.send?.({});

@@ -1,18 +1,17 @@
 /** A process that only executes runs, as `confere reconcile` does, and reports the time of each. */
-import { readConfig } from '../src/config.ts';
-import { type Context, openContext } from '../src/context.ts';
-import { createLog } from '../src/log.ts';
-import type { ProviderClient } from '../src/provider/client.ts';
-import { openClient } from '../src/provider/open-client.ts';
-import { findRun } from '../src/reconciliation/numbers/read-runs.ts';
-import { claimRun } from '../src/reconciliation/runs/claim-run.ts';
-import { executeRun } from '../src/reconciliation/runs/process-runs.ts';
-import { type RunRequest, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Context, openContext } from '../../src/context.ts';
+import { createLog } from '../../src/log.ts';
+import type { ProviderClient } from '../../src/provider/client.ts';
+import { openClient } from '../../src/provider/open-client.ts';
+import { findRun } from '../../src/reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../../src/reconciliation/runs/claim-run.ts';
+import { executeRun } from '../../src/reconciliation/runs/process-runs.ts';
+import { type RunRequest, startRun } from '../../src/reconciliation/runs/start-run.ts';
 
 type Asked = Pick<RunRequest, 'from' | 'to' | 'how'>;
 
-// bench/main.ts imports every file of this folder
-if (process.send) await serve();
+await serve();
 
 async function serve(): Promise<void> {
   const stop = new AbortController();

@@ -6,26 +6,25 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type ExcelJS from 'exceljs';
-import { readConfig } from '../src/config.ts';
-import { openContext } from '../src/context.ts';
-import { createLog } from '../src/log.ts';
-import { createTally } from '../src/reports/read/create-tally.ts';
-import type { Movement } from '../src/reports/read/read-movements.ts';
+import { readConfig } from '../../src/config.ts';
+import { openContext } from '../../src/context.ts';
+import { createLog } from '../../src/log.ts';
+import { createTally } from '../../src/reports/read/create-tally.ts';
+import type { Movement } from '../../src/reports/read/read-movements.ts';
 import {
   RECEIPT_COLUMNS,
   type RenderContext,
   type ReportColumn,
   STATEMENT_COLUMNS,
-} from '../src/reports/render/columns.ts';
-import { GENERIC } from '../src/reports/render/formats/layouts.ts';
-import { openMapped } from '../src/reports/render/formats/open-lancamentos.ts';
-import { openOfx } from '../src/reports/render/formats/open-ofx.ts';
-import type { FormatWork, Output } from '../src/reports/render/formats/output.ts';
-import { openCsv } from '../src/reports/render/formats/write-csv.ts';
-import { makeReport } from '../src/reports/revisions/make-report.ts';
-import { textsOf } from '../src/reports/texts/texts.ts';
+} from '../../src/reports/render/columns.ts';
+import { GENERIC } from '../../src/reports/render/formats/layouts.ts';
+import { openMapped } from '../../src/reports/render/formats/open-lancamentos.ts';
+import { openOfx } from '../../src/reports/render/formats/open-ofx.ts';
+import type { FormatWork, Output } from '../../src/reports/render/formats/output.ts';
+import { openCsv } from '../../src/reports/render/formats/write-csv.ts';
+import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { textsOf } from '../../src/reports/texts/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
 const MS_A_DAY = 86_400_000;
@@ -39,9 +38,8 @@ const rendering: RenderContext = {
 };
 
 const directory = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-'));
-// bench/main.ts imports every file of this folder
 try {
-  if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(process.argv.slice(2));
+  await measure(process.argv.slice(2));
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
