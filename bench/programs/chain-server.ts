@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { Agent } from 'undici';
 
-/** What the bench tells a program, as JSON in its first argument. */
+/** What the bench gives a program, as JSON in its first argument. */
 export type ChainOptions = {
   secret: string;
   merchantUrl: string;

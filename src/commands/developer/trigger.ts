@@ -14,7 +14,7 @@ const HISTORIES: Record<string, string[]> = {
   expired: ['pending', 'expired'],
   refund: ['pending', 'paid', 'refund'],
 };
-/** Whatever share of webhooks the sandbox loses, this one arrives. */
+/** Sent also where the sandbox loses a share of its webhooks. */
 const SENT = { fate: 'sent' };
 const OPERATIONS = ['cashin', 'cashout'];
 
