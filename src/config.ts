@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { checkTogether, defaultAuth, listSecrets, type Needs } from './config-checks.ts';
-import { type Environment, environment } from './config-environment.ts';
+import { checkTogether, defaultAuth, listSecrets, type Needs } from './config/checks.ts';
+import { type Environment, environment } from './config/environment.ts';
 import { ConfereError } from './domain/errors.ts';
 
 export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBLIC_URL'> & {

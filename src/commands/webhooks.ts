@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { audit, auditChange } from '../access/audit.ts';
-import { durationText } from '../config-fields.ts';
+import { durationText } from '../config/fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { authorizeSearch } from '../http/access/authorize-search.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isPlainHttp } from '../config-fields.ts';
+import { isPlainHttp } from '../config/fields.ts';
 import { validateAddress } from './validate-address.ts';
 
 const URL_LENGTH_MAX = 2048;

@@ -1,7 +1,7 @@
 import type { CustomFetch } from 'openid-client';
 import { Agent, type buildConnector, type RequestInit, fetch as send } from 'undici';
 import { createConnector } from '../callbacks/deliver/guard-connect.ts';
-import { isLoopbackName } from '../config-fields.ts';
+import { isLoopbackName } from '../config/fields.ts';
 import { LoginError } from './describe-failure.ts';
 
 const CONNECTIONS_MAX = 8;

@@ -4,8 +4,8 @@
  */
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { issuerName, type Person } from '../access/users.ts';
+import type { RoleRule } from '../config/oidc-fields.ts';
 import type { Config } from '../config.ts';
-import type { RoleRule } from '../config-oidc-fields.ts';
 import type { Context } from '../context.ts';
 import { describeFailure, LoginError } from './describe-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';

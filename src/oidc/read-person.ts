@@ -1,6 +1,6 @@
 import { ROLES, type Role } from '../access/roles.ts';
 import type { Person } from '../access/users.ts';
-import { EVERYBODY, type RoleRule } from '../config-oidc-fields.ts';
+import { EVERYBODY, type RoleRule } from '../config/oidc-fields.ts';
 
 const NAME_CHARS_MAX = 200;
 /** The standard's limit. */

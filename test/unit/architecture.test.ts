@@ -88,8 +88,7 @@ function roomOf(file: string): string {
   if (file.startsWith('embedded/') || file.startsWith('jobs/') || file.startsWith('sandbox/'))
     return file.split('/')[0] ?? '';
   const [, second = ''] = file.split('/');
-  // config-*.ts are parts of the configuration
-  return `src/${second.replace(/^config-.*/, 'config').replace(/\.ts$/, '')}`;
+  return `src/${second.replace(/\.ts$/, '')}`;
 }
 
 function readSources(...folders: string[]): Source[] {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { environment } from '../../src/config/environment.ts';
 import { readConfig } from '../../src/config.ts';
-import { environment } from '../../src/config-environment.ts';
 import { temporaryDirectory } from '../support/start-serve.ts';
 
 const example = parseEnv(readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8'));

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { fitsScheme } from '../../config/checks.ts';
 import type { Config } from '../../config.ts';
-import { fitsScheme } from '../../config-checks.ts';
 
 /** The parts of a request that are known before its body. */
 export type RequestHead = {

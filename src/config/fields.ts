@@ -1,9 +1,9 @@
 import { CronTime } from 'cron';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { parseDatabaseUrl } from '../embedded/parse-database-url.ts';
-import { createCalendar } from './domain/calendar.ts';
-import { OPERATIONS, STATUSES } from './domain/statuses.ts';
+import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
+import { createCalendar } from '../domain/calendar.ts';
+import { OPERATIONS, STATUSES } from '../domain/statuses.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const UNIT_BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;

@@ -1,6 +1,6 @@
 /** Variables of the login by the company's account (OpenID Connect). */
 import { z } from 'zod';
-import { fault, isLoopbackName } from './config-fields.ts';
+import { fault, isLoopbackName } from './fields.ts';
 
 const ROLE_NAMES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 

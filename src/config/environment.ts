@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelFields, emailList } from './channel-fields.ts';
 import {
   agesText,
   booleanText,
@@ -20,9 +21,8 @@ import {
   trustProxy,
   webhookAuth,
   webhookHmac,
-} from './config-fields.ts';
-import { channelFields, emailList } from './config-mail-fields.ts';
-import { oidcFields } from './config-oidc-fields.ts';
+} from './fields.ts';
+import { oidcFields } from './oidc-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;

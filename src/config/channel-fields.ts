@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fault, httpUrl, isLoopbackName } from './config-fields.ts';
+import { fault, httpUrl, isLoopbackName } from './fields.ts';
 
 export const emailList = z.string().transform((text, context): string[] => {
   const parts = text.split(',').map((part) => part.trim());

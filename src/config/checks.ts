@@ -1,7 +1,7 @@
 /** Checks of the configuration that need more than one value. */
-import { type Environment, SECRET_BYTES_MIN } from './config-environment.ts';
-import { isLoopbackName, isPlainHttp } from './config-fields.ts';
-import { EVERYBODY } from './config-oidc-fields.ts';
+import { type Environment, SECRET_BYTES_MIN } from './environment.ts';
+import { isLoopbackName, isPlainHttp } from './fields.ts';
+import { EVERYBODY } from './oidc-fields.ts';
 
 export type Needs = { provider?: boolean; web?: boolean };
 type Name = keyof Environment;
