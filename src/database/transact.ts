@@ -25,6 +25,8 @@ const SERVER_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
 const UNPREPARED_ERRNOS = new Set([1461, 1615, 1243]);
 const DUPLICATE_ERRNOS = new Set([1062]);
 const TOO_LARGE_ERRNOS = new Set([1153]);
+/** Truncated data, value out of range, wrong value, row too large. */
+const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
 
 /**
  * Runs `work` in one transaction, and retries it as a whole on a deadlock or another transient error, at most 8 times. If
@@ -91,6 +93,11 @@ export function isPacketTooLarge(error: unknown): boolean {
 
 export function isDuplicateKey(error: unknown): boolean {
   return hasErrno(error, DUPLICATE_ERRNOS);
+}
+
+/** Whether the server does not take the data of the statement: an error of a row, not of the database. */
+export function isDataError(error: unknown): boolean {
+  return hasErrno(error, DATA_ERRNOS);
 }
 
 /** Whether an error has one of these error numbers of the server. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { ParameterValue } from '../../database/open-prepared-statements.ts';
 import {
+  isDataError,
   isDuplicateKey,
   isOutcomeUnknown,
   isPacketTooLarge,
@@ -8,7 +9,6 @@ import {
   isTransient,
   transact,
 } from '../../database/transact.ts';
-import { isRefusedByDatabase } from '../../ledger/apply/store-refused-rows.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import {
   type Arrival,
@@ -45,7 +45,7 @@ export async function writeByBisection(
   write: (some: Arrival[]) => Promise<ArrivalOutcome[]>,
 ): Promise<ArrivalOutcome[]> {
   return await bisect(arrivals, write, {
-    isSplittable: isRefusedByDatabase,
+    isSplittable: isDataError,
     refuse: (refused) => ({ duplicate: false, refused }),
   });
 }

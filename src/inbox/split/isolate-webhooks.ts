@@ -3,8 +3,7 @@
  * webhook stands alone. It is quarantined and the rest is committed: one poisoned body must not block the inbox.
  */
 import type { Context } from '../../context.ts';
-import { isServerError, isTransient, transact } from '../../database/transact.ts';
-import { isRefusedByDatabase } from '../../ledger/apply/store-refused-rows.ts';
+import { isDataError, isServerError, isTransient, transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
@@ -45,8 +44,8 @@ export async function isolateWebhooks(
     const left: FailedWebhook[] = [];
     for (const one of failed) {
       // unless the database refused its data, blame a webhook only after others succeeded; its error may be over by then
-      const last = landed > 0 && !isRefusedByDatabase(one.error) ? await retryAlone(one, split) : one;
-      if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServerError(last.error))))
+      const last = landed > 0 && !isDataError(one.error) ? await retryAlone(one, split) : one;
+      if (last && (isDataError(last.error) || (landed > 0 && !isServerError(last.error))))
         await quarantine(context, last);
       else if (last) left.push(last);
     }
@@ -71,7 +70,7 @@ async function splitByHalves(
     if (seq === undefined) throw error;
     if (second === undefined) {
       failed.push({ seq, id: failing.ids?.get(seq), error });
-      if (landed === 0 && failed.length > FAILED_ALONE_MAX && !isRefusedByDatabase(error)) throw error;
+      if (landed === 0 && failed.length > FAILED_ALONE_MAX && !isDataError(error)) throw error;
       return;
     }
     const middle = Math.ceil(seqs.length / 2);

@@ -21,7 +21,7 @@ import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/e
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
-import { transact } from '../../database/transact.ts';
+import { isDataError, transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
@@ -48,7 +48,7 @@ import {
 import { listCallbackCauses } from './list-callback-causes.ts';
 import { loadStoredTransactions } from './load-stored-transactions.ts';
 import { reportApplied } from './report-applied.ts';
-import { isRefusedByDatabase, storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
+import { storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
 import { updateDoubts } from './update-doubts.ts';
 import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
 import { writeTransactions } from './write-transactions.ts';
@@ -87,7 +87,7 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Apply
       transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true }),
     );
   } catch (error) {
-    if (!isRefusedByDatabase(error)) throw error;
+    if (!isDataError(error)) throw error;
     const [only] = batch;
     if (batch.length === 1 && only) {
       return { changed: [], raised: await storeRefusedObservation(context, only, error), enqueued: [] };

@@ -22,13 +22,6 @@ export type RefusedRow = {
   days?: { from: Day; to: Day };
 };
 
-/** Truncated data, value out of range, wrong value, row too large: errors of the row, not of the database. */
-const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
-
-export function isRefusedByDatabase(error: unknown): boolean {
-  return DATA_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
-}
-
 /** Stores an observation that the database refused. */
 export async function storeRefusedObservation(
   context: Context,
