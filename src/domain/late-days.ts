@@ -1,3 +1,5 @@
+import type { Day } from './calendar.ts';
+
 /** Refunds and disputes come up to 90 days after payment: a day's changes may belong to transactions of the 95 days before. */
 export const LATE_DAYS = 95;
 
@@ -6,3 +8,15 @@ export const LATE_DAYS = 95;
  * day whose transactions may change it is 96 days ago.
  */
 export const LOOKBACK_DAYS = LATE_DAYS + 1;
+
+/** Days that a run read completely, or counted, and when it began to ask. */
+export type ProvenWindow = { from: Day; to: Day; askedAt: Date };
+
+/**
+ * Whether a window proves a day: it contains the day, and was asked for after the day's end. An earlier reading may lack
+ * later payments.
+ * @param endsAt the end of the day; to close the report of a later day, the end of that one.
+ */
+export function provesDay(window: ProvenWindow, day: Day, endsAt: Date): boolean {
+  return window.from <= day && window.to >= day && window.askedAt >= endsAt;
+}

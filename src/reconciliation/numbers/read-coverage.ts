@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
-import { LATE_DAYS } from '../../domain/late-days.ts';
+import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 
 /** How far back a payment may still change. */
@@ -71,12 +71,10 @@ export async function findReadingOfToday({ db, calendar, clock }: Context): Prom
   return row?.at ? new Date(row.at) : undefined;
 }
 
-type ProvenWindow = { from: Day; to: Day; at: Date };
-
 function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]): Day[] {
   return days.filter((day) => {
     const endsAt = calendar.startOfDay(addDays(day, 1));
-    return !windows.some((window) => window.from <= day && window.to >= day && window.at >= endsAt);
+    return !windows.some((window) => provesDay(window, day, endsAt));
   });
 }
 
@@ -99,8 +97,8 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWi
   );
   return found
     .flat()
-    .flatMap((row) =>
-      row.asked_at && row.to_day >= from ? [{ from: row.from_day, to: row.to_day, at: new Date(row.asked_at) }] : [],
+    .flatMap(({ from_day, to_day, asked_at }) =>
+      asked_at && to_day >= from ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
     );
 }
 

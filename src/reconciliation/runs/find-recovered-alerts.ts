@@ -56,7 +56,7 @@ async function isRecovered(db: Reader, failed: FailedRange[]): Promise<boolean> 
   const windows = (await readProvenWindows(db, first)).sort((a, b) => (a.from < b.from ? -1 : 1));
   return failed.every((run) => {
     // the failed run's own proven windows count: they were read after it began
-    const since = windows.filter((window) => window.at >= run.startedAt);
+    const since = windows.filter((window) => window.askedAt >= run.startedAt);
     return findGap(run, since) === undefined;
   });
 }

@@ -1,12 +1,12 @@
 import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
-import { LATE_DAYS } from '../../domain/late-days.ts';
+import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import type { ReportState, WholeReading } from '../plan/report-plan.ts';
 
 /** The days `from` to `to`, read by one run; or `counted`: read or counted, by which run does not matter. */
-type Window = { from: Day; to: Day; askedAt: Date } & ((WholeReading & { counted?: false }) | { counted: true });
+type Window = ProvenWindow & ((WholeReading & { counted?: false }) | { counted: true });
 export type DayClassification = { state: ReportState; reading: WholeReading | undefined };
 
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
@@ -70,17 +70,19 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
  * @param windows complete readings, and days proven by counts (`counted`), oldest first.
  */
 export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
-  const covering = windows.filter((window) => window.from <= day && window.to >= day).filter(isReading);
-  if (now < endsAt) return { state: 'partial', reading: toReading(covering.at(-1)) };
-  const reading = toReading(covering.find((window) => window.askedAt >= endsAt));
+  const readings = windows.filter(isReading);
+  if (now < endsAt) {
+    const newest = readings.findLast((window) => window.from <= day && window.to >= day);
+    return { state: 'partial', reading: toReading(newest) };
+  }
+  const reading = toReading(readings.find((window) => provesDay(window, day, endsAt)));
   return { state: listUnread(day, windows, endsAt).length === 0 ? 'closed' : 'provisional', reading };
 }
 
 /** The creation days whose transactions may still change a day: those not read or counted since its end. Pure. */
-export function listUnread(day: Day, windows: Pick<Window, 'from' | 'to' | 'askedAt'>[], endsAt: Date): Day[] {
-  const late = windows.filter((window) => window.askedAt >= endsAt);
+export function listUnread(day: Day, windows: ProvenWindow[], endsAt: Date): Day[] {
   return listDays(addDays(day, -LATE_DAYS), day).filter(
-    (created) => !late.some((window) => window.from <= created && window.to >= created),
+    (created) => !windows.some((window) => provesDay(window, created, endsAt)),
   );
 }
 

@@ -6,7 +6,7 @@ import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
-import { LATE_DAYS } from '../../domain/late-days.ts';
+import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { readSpanSums } from '../../seal/read-span-sums.ts';
 import { type ReportState, toWallTimeBounds } from '../plan/report-plan.ts';
@@ -48,12 +48,11 @@ export async function listReportDays(
   return listDays(from, to).map((day, index) => {
     const own = (byDay.get(day) ?? []).map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
     const endsAt = calendar.startOfDay(addDays(day, 1));
-    const covering = readings.filter((one) => one.from <= day && one.to >= day && one.askedAt >= endsAt);
     const decided = decideDay({
       ...{ day, firstDay, isInDoubt, revisions: own },
       today: calendar.dayOf(now),
       unread: now < endsAt ? [] : listUnread(day, readings, endsAt),
-      isReadWhole: covering.some((one) => one.isWhole),
+      isReadWhole: readings.some((one) => one.isWhole && provesDay(one, day, endsAt)),
       hasChanged: changed.includes(day),
     });
     const ledger = ends[index] ?? { closing: 0n, held: 0n };
@@ -86,7 +85,7 @@ async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevisi
   }));
 }
 
-type Reading = { from: Day; to: Day; askedAt: Date; isWhole: boolean };
+type Reading = ProvenWindow & { isWhole: boolean };
 
 /** The newest reading and the newest count of each range of days. With one state a statement, each reads only an index. */
 async function readReadings(db: Reader, from: Day, to: Day): Promise<Reading[]> {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
+import { provesDay } from '../../../domain/late-days.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
 import { t } from '../languages/translate.ts';
 
@@ -32,9 +33,10 @@ export async function readTodayTotals({ db, calendar, clock }: Context): Promise
 export async function readDayProofs({ db, calendar }: Context, range: { from: Day; to: Day }): Promise<DayProof[]> {
   const read = await readProvenWindows(db, range.from);
   return listDays(range.from, range.to).map((day) => {
-    const readings = read.filter((window) => window.from <= day && window.to >= day).map((window) => window.at);
-    const readAt = readings.toSorted((a, b) => a.getTime() - b.getTime()).at(-1);
-    return { day, readAt, proven: readAt !== undefined && readAt >= calendar.startOfDay(addDays(day, 1)) };
+    const readings = read.filter((window) => window.from <= day && window.to >= day);
+    const newest = readings.toSorted((a, b) => a.askedAt.getTime() - b.askedAt.getTime()).at(-1);
+    const endsAt = calendar.startOfDay(addDays(day, 1));
+    return { day, readAt: newest?.askedAt, proven: readings.some((window) => provesDay(window, day, endsAt)) };
   });
 }
 
