@@ -13,7 +13,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { findNamedItems, isRetryable, type NamedItem, RETRYABLE_REASONS } from './find-named-items.ts';
-import { lockWebhooks } from './settle-items.ts';
+import { lockWebhooks } from './record-outcomes.ts';
 
 const BATCH_ROWS = 1_000;
 /** Limit of one tick: the watch has other steps. After a backfill the next ticks continue. */

@@ -7,7 +7,7 @@ import { findInDayPages } from './find-in-day-pages.ts';
 import type { ItemGroup, Verifier } from './verify-items.ts';
 
 const SHOWS_IN_FLIGHT = 32;
-const SETTLE_GROUPS_MAX = 100;
+const RECORD_GROUPS_MAX = 100;
 
 /** `leave` is called once for each group, also after errors: a key that stayed would block its transaction for good. */
 type Burst = { groups: ItemGroup[]; leave: (group: ItemGroup) => void };
@@ -50,7 +50,7 @@ async function verifyAdmitted(
     else admitted.push({ ...group, admission });
   }
   const found = await findGroups(context, client, admitted);
-  await settleFound(context, verifier, { found, leave });
+  await recordFound(context, verifier, { found, leave });
   const foundKeys = new Set(found.map(({ key }) => key));
   const unknown = admitted.filter(({ key }) => !foundKeys.has(key));
   const worker = async (): Promise<void> => {
@@ -78,17 +78,17 @@ async function findGroups(context: Context, client: ProviderClient, groups: Admi
   return found;
 }
 
-async function settleFound(
+async function recordFound(
   context: Context,
   verifier: Verifier,
   { found, leave }: { found: FoundGroup[]; leave: Burst['leave'] },
 ): Promise<void> {
-  for (let from = 0; from < found.length; from += SETTLE_GROUPS_MAX) {
-    const batch = found.slice(from, from + SETTLE_GROUPS_MAX);
+  for (let from = 0; from < found.length; from += RECORD_GROUPS_MAX) {
+    const batch = found.slice(from, from + RECORD_GROUPS_MAX);
     const fetches = batch.map(({ items, result, admission }) => ({
       ...{ items, result, chargedSender: admission.kind === 'show' ? admission.chargedSender : undefined },
     }));
-    await verifier.settle(fetches).catch((error: unknown) => logFailure(context, error));
+    await verifier.applyAndRecord(fetches).catch((error: unknown) => logFailure(context, error));
     for (const group of batch) leave(group);
   }
 }

@@ -23,16 +23,16 @@ import { createIdSpellings } from '../items/learn-id-spellings.ts';
 import { traceOf } from '../items/trace-webhook.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 import { type Admission, createShowBudget } from './admit-shows.ts';
-import { type ItemFetch, settleItems } from './settle-items.ts';
+import { type ItemFetch, recordOutcomes } from './record-outcomes.ts';
 
 /** Shows in flight that are charged to senders without a hit. Further items of theirs are claimed again later. */
 const UNPROVEN_SHOWS_MAX = 64;
 const UNPROVEN_RETRY_MS = 1_000;
 const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
-const SETTLING_MAX = 1;
+const RECORDING_MAX = 1;
 /** The observations are applied by then. Their items wait for others, since each batch costs statements. */
-const SETTLE_GATHER_MS = 25;
+const RECORD_GATHER_MS = 25;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 /** Items that one fetch verifies, with the key that they share. */
@@ -43,8 +43,8 @@ export type Verifier = {
   admit(groups: ClaimedItem[][]): Promise<(Admission | undefined)[]>;
   /** Fetches once for items of one key, where admitted, and writes the outcome of each item. */
   verify(items: ClaimedItem[], admission: Admission): Promise<void>;
-  /** Applies and writes the outcomes of items that were fetched otherwise. */
-  settle(fetches: ItemFetch[]): Promise<void>;
+  /** Applies items that were fetched otherwise, and writes their outcomes. */
+  applyAndRecord(fetches: ItemFetch[]): Promise<void>;
 };
 
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
@@ -65,24 +65,24 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     if (error) throw error;
     return [];
   };
-  const settleNext = createBatcher<ItemFetch, void>({
+  const recordNext = createBatcher<ItemFetch, void>({
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
-    inFlightMax: SETTLING_MAX,
-    gatherMs: SETTLE_GATHER_MS,
+    inFlightMax: RECORDING_MAX,
+    gatherMs: RECORD_GATHER_MS,
     work: async (fetches) => {
-      await writeOutcomes(fetches);
+      await recordEach(fetches);
       return fetches.map(() => undefined);
     },
   });
 
-  async function writeOutcomes(fetches: ItemFetch[]): Promise<void> {
+  async function recordEach(fetches: ItemFetch[]): Promise<void> {
     try {
-      await settleItems(context, fetches);
+      await recordOutcomes(context, fetches);
     } catch (error) {
       // one failing outcome must not block the others of its batch
-      if (fetches.length > 1) for (const one of fetches) await writeOutcomes([one]);
+      if (fetches.length > 1) for (const one of fetches) await recordEach([one]);
       else await fail(fetches[0]?.items ?? [], undefined, error);
     }
   }
@@ -130,10 +130,10 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
   }
 
   return {
-    async settle(fetches) {
+    async applyAndRecord(fetches) {
       const isApplied = await Promise.all(fetches.map(applyFetch));
       const applied = fetches.filter((_, index) => isApplied[index]);
-      if (applied.length > 0) await writeOutcomes(applied);
+      if (applied.length > 0) await recordEach(applied);
     },
     async admit(groups) {
       try {
@@ -171,7 +171,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       return;
     }
     const fetched = { items, result, chargedSender };
-    if (await applyFetch(fetched)) await settleNext(fetched);
+    if (await applyFetch(fetched)) await recordNext(fetched);
   }
 }
 

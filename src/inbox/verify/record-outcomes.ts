@@ -21,7 +21,7 @@ export type ItemFetch = { items: ClaimedItem[]; result: FetchResult; chargedSend
  * Writes the outcomes of items after a fetch, in one transaction with the contradictions and quarantines that follow,
  * and with the final state of webhooks whose last item this was.
  */
-export async function settleItems(context: Context, fetches: ItemFetch[]): Promise<void> {
+export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Promise<void> {
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
   const outcomes = fetches
@@ -36,7 +36,7 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
         trx,
         outcomes.map(({ item }) => item.webhookSeq),
       );
-      await writeOutcomes(trx, outcomes, now);
+      await writeItems(trx, outcomes, now);
       const repeated = outcomes
         .filter(({ result }) => result === 'row')
         .filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
@@ -46,10 +46,10 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
         now,
       );
       await raiseContradictions(trx, outcomes, now);
-      const refused = outcomes.flatMap(({ item, outcome }) =>
+      const quarantined = outcomes.flatMap(({ item, outcome }) =>
         outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
-      await raiseQuarantine(context, trx, refused);
+      await raiseQuarantine(context, trx, quarantined);
       await closeWebhooks(
         trx,
         outcomes.map(({ item }) => item.webhookSeq),
@@ -72,11 +72,11 @@ export async function settleItems(context: Context, fetches: ItemFetch[]): Promi
   }
 }
 
-type SettledItem = { item: ClaimedItem; outcome: ItemOutcome };
+type FetchedItem = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResult['kind'] };
 
 /** Raises a mismatch for each claim that the provider contradicts and the ledger has not come to hold meanwhile. */
-async function raiseContradictions(trx: Transaction<Database>, settled: SettledItem[], now: Date): Promise<void> {
-  const contradicted = settled.flatMap(({ item, outcome }) =>
+async function raiseContradictions(trx: Transaction<Database>, outcomes: FetchedItem[], now: Date): Promise<void> {
+  const contradicted = outcomes.flatMap(({ item, outcome }) =>
     outcome.kind === 'applied' && outcome.contradiction ? [{ item, ...outcome.contradiction }] : [],
   );
   const shownSince = await findShown(trx, contradicted);
@@ -180,10 +180,8 @@ async function refetchRepeated(trx: Transaction<Database>, items: ClaimedItem[],
   }
 }
 
-type Settled = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResult['kind'] };
-
 /** One statement for all items with the same outcome. */
-async function writeOutcomes(trx: Transaction<Database>, outcomes: Settled[], now: Date): Promise<void> {
+async function writeItems(trx: Transaction<Database>, outcomes: FetchedItem[], now: Date): Promise<void> {
   const groups = Map.groupBy(outcomes, ({ outcome, result }) => {
     if (outcome.kind === 'quarantined') return `quarantined ${outcome.reason} ${result}`;
     return outcome.kind === 'applied' ? `applied ${outcome.contradiction !== undefined}` : `waiting ${result}`;
@@ -204,7 +202,7 @@ async function writeOutcomes(trx: Transaction<Database>, outcomes: Settled[], no
 }
 
 /** The column values of items with the same outcome. */
-function toColumns(group: Settled[]) {
+function toColumns(group: FetchedItem[]) {
   const bySeq = <T>(value: (outcome: ItemOutcome) => Date | string | null): RawBuilder<T> =>
     sql`CASE seq ${sql.join(
       group.map(({ item, outcome }) => sql`WHEN ${item.seq} THEN ${value(outcome)}`),
@@ -234,10 +232,12 @@ async function closeWebhooks(trx: Transaction<Database>, webhookSeqs: number[]):
     .execute();
   const ended = [...Map.groupBy(rows, (row) => row.webhook_seq)]
     .filter(([, items]) => items.every((item) => item.state !== 'pending'))
-    .map(([seq, items]) => ({ seq, refused: items.find((item) => item.state === 'quarantined') }));
-  for (const group of Map.groupBy(ended, ({ refused }) => refused && `${refused.reason}`).values()) {
-    const refused = group[0]?.refused;
-    const change = refused ? { state: 'quarantined', reason: refused.reason } : { state: 'applied', reason: null };
+    .map(([seq, items]) => ({ seq, quarantined: items.find((item) => item.state === 'quarantined') }));
+  for (const group of Map.groupBy(ended, ({ quarantined }) => quarantined && `${quarantined.reason}`).values()) {
+    const quarantined = group[0]?.quarantined;
+    const change = quarantined
+      ? { state: 'quarantined', reason: quarantined.reason }
+      : { state: 'applied', reason: null };
     const seqs = group.map(({ seq }) => seq);
     await trx.updateTable('webhooks').set(change).where('seq', 'in', seqs).execute();
   }
