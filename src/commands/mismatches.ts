@@ -15,9 +15,9 @@ const LIST_MAX = 200;
 const SEVERITIES = ['medium', 'high', 'critical'];
 
 type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
-type SettleOptions = { note?: string; actual?: string; json?: boolean };
-type ResolveOptions = SettleOptions & { kind?: string; cause?: string; openedBefore?: string };
-type Settle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
+type HandleOptions = { note?: string; actual?: string; json?: boolean };
+type ResolveOptions = HandleOptions & { kind?: string; cause?: string; openedBefore?: string };
+type Handle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
 
 /** `confere mismatches …`: lists mismatches, and records what a person decides. */
 export function mismatchesCommand(program: Command): void {
@@ -40,33 +40,33 @@ export function mismatchesCommand(program: Command): void {
     .option('--note <text>', 'why; required for several where one is critical')
     .option('--json', 'print one JSON object')
     .action((ids: string[], options: ResolveOptions) => resolve(ids, options));
-  const settlings: [string, string, Settle][] = [
+  const handlings: [string, string, Handle][] = [
     ['acknowledge', 'mark that somebody works on it', acknowledgeMismatch],
     ['accept', 'book what the provider shows, by reversing entries, and notify merchants', acceptMismatchOrSurplus],
   ];
-  for (const [name, description, settle] of settlings) {
+  for (const [name, description, handle] of handlings) {
     const command = mismatches
       .command(`${name} <id>`)
       .description(description)
       .option('--note <text>', 'why')
       .option('--json', 'print one JSON object')
-      .action((id: string, options: SettleOptions) => settleOne({ name, settle }, id, options));
-    if (settle === acceptMismatchOrSurplus) {
+      .action((id: string, options: HandleOptions) => handleOne({ name, handle }, id, options));
+    if (handle === acceptMismatchOrSurplus) {
       command.option('--actual <json>', 'the evidence that you saw: nothing is accepted if it has changed since');
     }
   }
 }
 
-async function settleOne(
-  { name, settle }: { name: string; settle: Settle },
+async function handleOne(
+  { name, handle }: { name: string; handle: Handle },
   id: string,
-  options: SettleOptions,
+  options: HandleOptions,
 ): Promise<void> {
   const actual = readSeen(options.actual);
   await withContext({}, async (context) => {
     const by = { actor: 'command', note: options.note, actual };
     const done = { actor: by.actor, action: `mismatches.${name}`, target: id };
-    await auditChange(context, (inner) => settle(inner, id, by), done);
+    await auditChange(context, (inner) => handle(inner, id, by), done);
     const mismatch = await findMismatch(context.db, id);
     if (mismatch) print(options.json, withoutSeq(mismatch), describe(context, mismatch));
   });
@@ -82,7 +82,7 @@ async function resolve(ids: string[], options: ResolveOptions): Promise<void> {
     throw new ConfereError('wrong_use', '--cause and --opened-before narrow a --kind');
   const [id, ...others] = ids;
   if (id !== undefined && others.length === 0)
-    return await settleOne({ name: 'resolve', settle: resolveMismatchByHand }, id, options);
+    return await handleOne({ name: 'resolve', handle: resolveMismatchByHand }, id, options);
   // `check` has refused any other kind
   const selection = kind === undefined ? { ids } : { kind: kind as MismatchKind, cause, openedBefore };
   await withContext({}, async (context) => {

@@ -28,8 +28,8 @@ export async function resolveMany(
   by: ActorNote,
 ): Promise<{ resolved: number; more: boolean }> {
   if (await includesCritical(context, bound(context, selection))) requireNote(by);
-  const { settled, more } = await settleMany(context, selection, { ...by, action: 'resolve' });
-  return { resolved: settled, more };
+  const { handled, more } = await handleMany(context, selection, { ...by, action: 'resolve' });
+  return { resolved: handled, more };
 }
 
 /** Acknowledges many open mismatches with one note, as `resolveMany` resolves them. @throws ConfereError `not_found`. */
@@ -38,8 +38,8 @@ export async function acknowledgeMany(
   selection: Selection,
   by: ActorNote,
 ): Promise<{ acknowledged: number; more: boolean }> {
-  const { settled, more } = await settleMany(context, selection, { ...by, action: 'acknowledge' });
-  return { acknowledged: settled, more };
+  const { handled, more } = await handleMany(context, selection, { ...by, action: 'acknowledge' });
+  return { acknowledged: handled, more };
 }
 
 type By = ActorNote & { action: 'resolve' | 'acknowledge' };
@@ -49,29 +49,29 @@ function bound(context: Context, selection: Selection): Bounded {
   return { ...selection, openedBefore };
 }
 
-async function settleMany(context: Context, selection: Selection, by: By): Promise<{ settled: number; more: boolean }> {
+async function handleMany(context: Context, selection: Selection, by: By): Promise<{ handled: number; more: boolean }> {
   const before = bound(context, selection);
   const states = by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'];
   if ('ids' in before) await requireKnown(context, before.ids);
-  let settled = 0;
-  while (settled < RESOLVED_MAX) {
+  let handled = 0;
+  while (handled < RESOLVED_MAX) {
     const rows = await selectOpen(context, before, states).orderBy('mismatches.seq').limit(BATCH_ROWS).execute();
     if (rows.length === 0) break;
     const seqs = rows.map(({ seq }) => seq);
     const target = 'ids' in before ? 'ids' : `${before.kind}${before.cause === undefined ? '' : ` ${before.cause}`}`;
     const done = await auditChange(
       context,
-      (inner) => settleBatch(inner, seqs, by),
+      (inner) => handleBatch(inner, seqs, by),
       (ids) => ({
         ...{ actor: by.actor, action: `mismatches.${by.action}_many`, target },
         detail: JSON.stringify({ mismatches: ids }),
       }),
     );
-    settled += done.length;
+    handled += done.length;
   }
-  if (settled > 0) context.wakeUps.alerts.notify();
+  if (handled > 0) context.wakeUps.alerts.notify();
   const left = await selectOpen(context, before, states).limit(1).executeTakeFirst();
-  return { settled, more: left !== undefined };
+  return { handled, more: left !== undefined };
 }
 
 type Bounded = Selection & { openedBefore: Date };
@@ -104,7 +104,7 @@ async function includesCritical(context: Context, selection: Bounded): Promise<b
 }
 
 /** @returns the ids of those that were still open. */
-async function settleBatch({ db, clock }: Context, seqs: number[], by: By): Promise<string[]> {
+async function handleBatch({ db, clock }: Context, seqs: number[], by: By): Promise<string[]> {
   return await transact(db, async (trx) => {
     const rows = await trx
       .selectFrom('mismatches')

@@ -66,7 +66,7 @@ export function mismatchRoutes(context: Context): Router {
     response.json(await resolveMany(context, selection, { actor: getActor(response), note }));
   });
 
-  for (const [action, settle, schema] of [
+  for (const [action, handle, schema] of [
     ['acknowledge', acknowledgeMismatch, notedSchema],
     ['resolve', resolveMismatchByHand, notedSchema],
     ['accept', acceptMismatchOrSurplus, acceptedSchema],
@@ -78,7 +78,7 @@ export function mismatchRoutes(context: Context): Router {
         const given = parseBody(request, schema);
         const actor = getActor(response);
         const { id } = request.params;
-        await auditChange(context, (inner) => settle(inner, id, { note: undefined, ...given, actor }), {
+        await auditChange(context, (inner) => handle(inner, id, { note: undefined, ...given, actor }), {
           actor,
           action: `mismatches.${action}`,
           target: id,

@@ -27,6 +27,7 @@ import { platformNamePages } from './balances/platform-names.ts';
 import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
 import { statedForms } from './balances/stated-forms.ts';
+import { handleMismatchesPages } from './lists/handle-mismatches.ts';
 import { alertListPages } from './lists/list-alerts.ts';
 import { auditPages } from './lists/list-audit.ts';
 import { callbackListPages } from './lists/list-callbacks.ts';
@@ -37,14 +38,13 @@ import { tokenPages } from './lists/list-tokens.ts';
 import { userPages } from './lists/list-users.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
-import { settleMismatchesPages } from './lists/settle-mismatches.ts';
 import { merchantForms } from './merchants/merchant-forms.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
 import { overviewPage } from './overview/show-overview.ts';
+import { mismatchForms } from './pages/handle-mismatch.ts';
 import { issuerLoginPages } from './pages/log-in-by-issuer.ts';
 import { languageForm } from './pages/set-language.ts';
-import { mismatchForms } from './pages/settle-mismatch.ts';
 import { callbackPages } from './pages/show-callback.ts';
 import { showErrors } from './pages/show-error.ts';
 import { loginPages } from './pages/show-login.ts';
@@ -96,7 +96,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     statedLists(context),
     statedForms(context),
     reversalForms(context),
-    settleMismatchesPages(context),
+    handleMismatchesPages(context),
     webhookListPages(context),
     webhookPages(context),
     purgeWebhooksPages(context),

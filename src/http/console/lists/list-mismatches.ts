@@ -21,7 +21,7 @@ import { filterChoice, filterText, isFiltered, nameFilters, readFilters } from '
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
-import { settleManyForm } from './settle-mismatches.ts';
+import { handleManyForm } from './handle-mismatches.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 const query = z.object({
@@ -73,7 +73,7 @@ export function mismatchListPages(context: Context): Router {
     const lead =
       kind === undefined
         ? causes.length > 0 && causeTable(context, causes)
-        : html`${explain(kind)}${hasCauses && settleManyForm(context, response, { kind, cause, causes })}`;
+        : html`${explain(kind)}${hasCauses && handleManyForm(context, response, { kind, cause, causes })}`;
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },

@@ -1,6 +1,6 @@
 /**
  * The verdict of the overview. It is green only if everything that it depends on is known and agrees: silence proves nothing.
- * Red: something known is wrong, the worst first. Grey: something is not known yet, with what settles it. Pure.
+ * Red: something known is wrong, the worst first. Grey: something is not known yet, with what answers it. Pure.
  */
 import type { Day } from '../../../domain/calendar.ts';
 import { plural, t } from '../languages/translate.ts';

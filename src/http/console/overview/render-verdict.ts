@@ -9,7 +9,7 @@ import type { Action, Reason, Verdict } from './decide-verdict.ts';
 
 const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });
 
-/** Renders the heading of the overview: the verdict, and each reason with what settles it. */
+/** Renders the heading of the overview: the verdict, and each reason with what answers it. */
 export function renderVerdict(response: Response, { state, wrong, unknown, decided }: Verdict): Html {
   const list = (title: string, reasons: Reason[]): Part =>
     reasons.length > 0 &&

@@ -18,9 +18,9 @@ import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
-import { offerAdjustment, settleForm } from './settle-mismatch.ts';
+import { handleForm, offerAdjustment } from './handle-mismatch.ts';
 
-/** The page of a mismatch: its meaning, what to do, and the forms of `settle-mismatch.ts`. */
+/** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
 export function mismatchPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
@@ -40,7 +40,7 @@ export function mismatchPages(context: Context): Router {
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch, names)}
-${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, full)}</section>`;

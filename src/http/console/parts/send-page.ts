@@ -149,7 +149,7 @@ const DONE: Record<string, string> = words({
   opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',
   acknowledged_many: 'Divergências em tratamento: está registrado quem e quando.',
   resolved_many: 'Divergências resolvidas, cada uma com a observação.',
-  settled_some: 'Feito com as 500 mais antigas: repita para as outras.',
+  handled_some: 'Feito com as 500 mais antigas: repita para as outras.',
   purged: 'Quarentena esvaziada: os corpos foram apagados, os hashes ficam.',
   reprocessed: 'O webhook voltou para a fila e será verificado de novo.',
   redelivered: 'O callback voltou para a fila, com o mesmo webhook-id.',

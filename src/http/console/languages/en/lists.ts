@@ -51,9 +51,9 @@ export const LISTS_EN = {
   'Resolver todas': 'Resolve all',
   'O razão não muda. Cada uma fica registrada na auditoria, com esta observação.':
     'The ledger does not change. Each one is recorded in the audit, with this note.',
-  'Uma vez trata de {n}: repita para as outras.': 'Once settles {n}: repeat it for the others.',
-  'Tratar das {n} em aberto, {stake} em jogo': 'Settle the {n} open ones, {stake} at stake',
-  'Tratar das {n} em aberto desta causa, {stake} em jogo': 'Settle the {n} open ones of this cause, {stake} at stake',
+  'Uma vez trata de {n}: repita para as outras.': 'It handles {n} at a time: repeat it for the others.',
+  'Tratar das {n} em aberto, {stake} em jogo': 'Handle the {n} open ones, {stake} at stake',
+  'Tratar das {n} em aberto desta causa, {stake} em jogo': 'Handle the {n} open ones of this cause, {stake} at stake',
   // reconciliations
   'Conferências, as mais novas primeiro': 'Reconciliations, the newest first',
   'Nenhuma conferência até agora.': 'No reconciliations yet.',

@@ -20,7 +20,7 @@ export const MORE_PAGES_EN = {
   'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.':
     'To accept reverses the entry in force on its date, posts what the provider shows, and notifies the merchants. The next page shows what changes before it is saved.',
   'Estou tratando': 'Acknowledge',
-  'Tratar a divergência': 'Settle the mismatch',
+  'Tratar a divergência': 'Handle the mismatch',
   'Aceitar {n} a mais': 'Accept {n} more',
   'Aceitar a do provedor': 'Accept the provider’s',
   'Manter a nossa versão': 'Keep our version',

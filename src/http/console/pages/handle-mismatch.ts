@@ -25,9 +25,9 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 const NOTE_CHARS_MAX = 4000;
 
 const ACTIONS = {
-  acknowledge: { settle: acknowledgeMismatch, done: 'acknowledged' },
-  resolve: { settle: resolveMismatchByHand, done: 'resolved' },
-  accept: { settle: acceptMismatchOrSurplus, done: 'accepted' },
+  acknowledge: { handle: acknowledgeMismatch, done: 'acknowledged' },
+  resolve: { handle: resolveMismatchByHand, done: 'resolved' },
+  accept: { handle: acceptMismatchOrSurplus, done: 'accepted' },
 } as const;
 type Action = keyof typeof ACTIONS;
 
@@ -53,7 +53,7 @@ export function mismatchForms(context: Context): Router {
           return;
         }
         const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
-        await auditChange(context, (inner) => ACTIONS[action].settle(inner, id, by), audited);
+        await auditChange(context, (inner) => ACTIONS[action].handle(inner, id, by), audited);
         context.wakeUps.alerts.notify();
         response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=${ACTIONS[action].done}`);
       },
@@ -78,7 +78,7 @@ function readSeen(request: Request): unknown {
 }
 
 /** The form of a mismatch's page. */
-export function settleForm(response: Response, mismatch: PresentedMismatch): Html {
+export function handleForm(response: Response, mismatch: PresentedMismatch): Html {
   const address = `/mismatches/${mismatch.id}`;
   const surplus = surplusIn(mismatch);
   const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
@@ -126,8 +126,8 @@ async function sendSecondStep(
   { action, mismatch, by, fault }: Second,
 ): Promise<void> {
   const address = `/mismatches/${mismatch.id}`;
-  const { settle } = ACTIONS[action];
-  const preview = await previewChange(context, (inner) => settle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
+  const { handle } = ACTIONS[action];
+  const preview = await previewChange(context, (inner) => handle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
   const name = nameAction(action, mismatch);
   const title = t('{name}: confira', { name });
   const { title: kind, meaning } = explainMismatch(mismatch.kind);

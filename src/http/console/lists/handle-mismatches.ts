@@ -13,16 +13,16 @@ import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 
 /** The forms that acknowledge or resolve all open mismatches of a kind, or of one cause. */
-export function settleMismatchesPages(context: Context): Router {
+export function handleMismatchesPages(context: Context): Router {
   const router = createRouter();
-  for (const [action, settle, done] of [
+  for (const [action, handle, done] of [
     ['acknowledge', acknowledgeMany, 'acknowledged_many'],
     ['resolve', resolveMany, 'resolved_many'],
   ] as const) {
     router.post(`/mismatches/${action}`, requireRole('operator'), async (request, response) => {
       const by = { actor: getActor(response), note: readFormField(request, 'note') };
-      const { more } = await settle(context, readSelection(request), by);
-      response.redirect(303, `/mismatches?done=${more ? 'settled_some' : done}`);
+      const { more } = await handle(context, readSelection(request), by);
+      response.redirect(303, `/mismatches?done=${more ? 'handled_some' : done}`);
     });
   }
   return router;
@@ -40,7 +40,7 @@ function readSelection(request: Request): { kind: MismatchKind; cause: string | 
  * The form for all of one kind, or of one of its causes; undefined where fewer than two are open. It covers those that were
  * open when the page was shown: later ones nobody has seen.
  */
-export function settleManyForm(
+export function handleManyForm(
   context: Context,
   response: Response,
   { kind, cause, causes }: { kind: string; cause: string | undefined; causes: OpenCause[] },
