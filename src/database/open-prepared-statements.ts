@@ -45,12 +45,12 @@ export function openPreparedStatements(target: ConnectionTarget, connectionLimit
           if (unavailable) return settle(unavailable);
           if (settled) return connection.release();
           held = connection;
-          statementOf(connection, text, (refused, statement) => {
+          statementOf(connection, text, (failure, statement) => {
             const end = (error: unknown): void => {
               if (!settled) connection.release();
               settle(error);
             };
-            if (refused || !statement) return end(refused);
+            if (failure || !statement) return end(failure);
             statement.execute(writing, (error: unknown) => {
               if (error) forgetAfter(error, connection, text);
               end(error);

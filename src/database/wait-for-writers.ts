@@ -19,7 +19,7 @@ export async function waitForWriters(db: Kysely<Database>, table: Appended, from
     const locked = sql<{ count: number; last: number | null }>`SELECT COUNT(*) AS count, MAX(seq) AS last FROM (
       SELECT seq FROM ${sql.table(table)} WHERE seq > ${after} AND seq <= ${to}
       ORDER BY seq LIMIT ${LOCKED_ROWS_MAX} LOCK IN SHARE MODE
-    ) AS settled`;
+    ) AS written`;
     // READ COMMITTED: locks rows only, not the gaps that writers append to
     const { rows } = await db.transaction().execute((trx) => locked.execute(trx));
     if (Number(rows[0]?.count ?? 0) < LOCKED_ROWS_MAX) return;

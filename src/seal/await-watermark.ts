@@ -8,18 +8,18 @@ import { type Appended, waitForWriters } from '../database/wait-for-writers.ts';
 export type Watermark = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
 
 /** Time for a statement that has its row numbers to insert and lock its rows. */
-const SETTLE_MS = 50;
+const INSERT_MS = 50;
 
 /**
  * Waits until no row can appear at or below the watermark. A row number is assigned at the insert and visible at the
- * commit, so a lower number may appear after a higher one. Statements that have numbers but no rows yet get SETTLE_MS;
+ * commit, so a lower number may appear after a higher one. Statements that have numbers but no rows yet get INSERT_MS;
  * then every uncommitted row is awaited by locking all rows, however long the backlog. On Galera, or on a machine that
- * stalls for longer than SETTLE_MS, a lower number can still appear: the sealer searches for such late entries.
+ * stalls for longer than INSERT_MS, a lower number can still appear: the sealer searches for such late entries.
  * @param from the watermark that was already awaited.
  * @throws the database's lock-wait timeout when a writer does not finish; the watermark is then not reached.
  */
 export async function awaitWatermark(db: Kysely<Database>, from: Watermark, watermark: Watermark): Promise<void> {
-  await sleep(SETTLE_MS);
+  await sleep(INSERT_MS);
   await waitForWriters(db, 'entries', from.entrySeq, watermark.entrySeq);
   await waitForWriters(db, 'events', from.eventSeq, watermark.eventSeq);
   await waitForWriters(db, 'mismatch_changes', from.mismatchChangeSeq, watermark.mismatchChangeSeq);
@@ -29,13 +29,13 @@ export async function awaitWatermark(db: Kysely<Database>, from: Watermark, wate
 /** Returns the highest number of `fact_changes`, once no row can appear at or below it. */
 export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
   const highest = await readHighest(db, 'fact_changes');
-  await sleep(SETTLE_MS);
+  await sleep(INSERT_MS);
   // the watermark of each report was awaited before
-  const settled = await db
+  const awaited = await db
     .selectFrom('reports')
     .select((eb) => eb.fn.max('cut_fact_change_seq').as('seq'))
     .execute();
-  await waitForWriters(db, 'fact_changes', Number(settled[0]?.seq ?? 0), highest);
+  await waitForWriters(db, 'fact_changes', Number(awaited[0]?.seq ?? 0), highest);
   return highest;
 }
 

@@ -25,13 +25,13 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
   const references = await findReferences(trx, seqs);
   const raws = rows.map((row) => ({ text: decodeText(row.body), aliases: references.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
-  const refused: { seq: number; reason: string }[] = [];
+  const quarantined: { seq: number; reason: string }[] = [];
   for (const [index, { seq, hash }] of rows.entries()) {
     const { text, error } = redacted[index] ?? {};
     if (error !== undefined) {
       const details = { webhook: webhookIdOf(hash), error: describeError(error) };
       context.log.error(details, 'redacting a webhook failed; it is quarantined');
-      refused.push({ seq, reason: NOT_REDACTED });
+      quarantined.push({ seq, reason: NOT_REDACTED });
     }
     if (text === undefined) continue;
     await trx
@@ -40,17 +40,17 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
       .where('seq', '=', seq)
       .execute();
   }
-  if (refused.length === 0) return;
+  if (quarantined.length === 0) return;
   await trx
     .updateTable('webhooks')
     .set({ state: 'quarantined', reason: NOT_REDACTED })
     .where(
       'seq',
       'in',
-      refused.map(({ seq }) => seq),
+      quarantined.map(({ seq }) => seq),
     )
     .execute();
-  await raiseQuarantine(context, trx, refused);
+  await raiseQuarantine(context, trx, quarantined);
 }
 
 /** The references by which items name transactions of forgotten people. */

@@ -20,8 +20,8 @@ export type Arrival = {
   defect: BodyDefect | undefined;
 };
 
-/** The outcome of an arrival: stored as new or as a duplicate, or refused by the database for its data (`refused`: the error). */
-export type ArrivalOutcome = { duplicate: boolean; refused?: unknown };
+/** The outcome of an arrival: stored as new or as a duplicate, or not stored, since the database does not take its data. */
+export type ArrivalOutcome = { duplicate: boolean; dataError?: unknown };
 
 export const hashKeyOf = (one: Arrival): string => one.hash.toString('latin1');
 const arrivalKeyOf = (digest: Buffer, at: Date): string => `${digest.toString('latin1')} ${at.getTime()}`;

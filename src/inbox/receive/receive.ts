@@ -92,8 +92,8 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     }
     const arrival = toArrival(request, defect, context.clock.now());
     const beganMs = performance.now();
-    const { duplicate, refused } = await inSpan('webhook.commit', {}, () => store(arrival));
-    if (refused) throw refused;
+    const { duplicate, dataError } = await inSpan('webhook.commit', {}, () => store(arrival));
+    if (dataError) throw dataError;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
     if (isGarbage && !duplicate) quarantine.add(body.length);
     return { id: webhookIdOf(arrival.hash), duplicate, defect };

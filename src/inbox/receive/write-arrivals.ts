@@ -27,7 +27,7 @@ const NEW: ArrivalOutcome = { duplicate: false };
 
 /**
  * Commits a batch of arrivals: new bodies in one INSERT, known bodies as repeats of the first. An arrival that the database
- * refuses for its data is isolated by bisection and refused alone.
+ * refuses for its data is isolated by bisection, and it alone fails.
  * @param signal after its abort, nothing more is started or committed: the spool may hold the batch.
  * @throws Error if the database fails. A part of the batch may be committed by then, or later.
  */
@@ -46,7 +46,7 @@ export async function writeByBisection(
 ): Promise<ArrivalOutcome[]> {
   return await bisect(arrivals, write, {
     isSplittable: isDataError,
-    refuse: (refused) => ({ duplicate: false, refused }),
+    toResult: (dataError) => ({ duplicate: false, dataError }),
   });
 }
 

@@ -28,5 +28,5 @@ async function writeTogether(context: Context, records: SpooledWebhook[]): Promi
   const outcomes = await writeByBisection(arrivals, (some) =>
     transact(context.db, (trx) => insertMissingArrivals(trx, some), { retryDuplicates: true }),
   );
-  return records.filter((_, index) => outcomes[index]?.refused);
+  return records.filter((_, index) => outcomes[index]?.dataError);
 }

@@ -55,7 +55,7 @@ export async function expectWebhooks(
     .execute();
 }
 
-/** Returns when each webhook first arrived. Repeats are considered by the watch, when it settles the change. */
+/** Returns when each webhook first arrived. Repeats are considered by the watch, when it checks the change. */
 async function readArrivals(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Date>> {
   if (seqs.length === 0) return new Map();
   const rows = await trx

@@ -76,7 +76,7 @@ export async function listDoubtTimes(db: Reader, transactionId: string): Promise
   return rows.flat().map((row) => row.noticed_at);
 }
 
-/** Defers the next fetch of these transactions, unless an observation settles the doubt before. */
+/** Defers the next fetch of these transactions, unless an observation ends the doubt before. */
 export async function deferDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
   if (transactionIds.length === 0) return;
   for (const table of TABLES) {

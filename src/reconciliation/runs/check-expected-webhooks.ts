@@ -14,7 +14,7 @@ const CLOCK_LEEWAY_MS = 5_000;
 const GONE_MS = 10 * 60_000;
 const GONE_ALONE_MS = 24 * 3_600_000;
 
-type SettlingRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
+type EndedRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
 
 /**
  * Checks each change whose expected webhook's grace is over. Any webhook, or repeat, received in that time that names
@@ -22,22 +22,22 @@ type SettlingRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
  * ledger has the change already. A change is not checked while its webhook may wait in a spool.
  * @param run the run at whose end this is called. @returns how many webhooks were lost.
  */
-export async function checkExpectedWebhooks(context: Context, run?: SettlingRun): Promise<number> {
+export async function checkExpectedWebhooks(context: Context, run?: EndedRun): Promise<number> {
   let lost = 0;
   for (;;) {
-    const settled = await transact(context.db, (trx) => settleBatch(context, trx, run), { retryDuplicates: true });
-    lost += settled.lost;
-    webhooksLost.inc(settled.lost);
-    if (settled.rows < BATCH_ROWS) break;
+    const checked = await transact(context.db, (trx) => checkBatch(context, trx, run), { retryDuplicates: true });
+    lost += checked.lost;
+    webhooksLost.inc(checked.lost);
+    if (checked.rows < BATCH_ROWS) break;
   }
   if (lost > 0) context.wakeUps.alerts.notify();
   return lost;
 }
 
-async function settleBatch(
+async function checkBatch(
   context: Context,
   trx: Transaction<Database>,
-  run: SettlingRun | undefined,
+  run: EndedRun | undefined,
 ): Promise<{ rows: number; lost: number }> {
   const now = context.clock.now();
   const completeUntil = await findWebhooksCompleteUntil(trx, now);
@@ -70,7 +70,7 @@ async function settleBatch(
 }
 
 /** The run that read the change first; for a change learnt from a webhook or a show, the first run that reads its day. */
-function nameRun(row: { run_seq: number | null; created_wall: string }, run: SettlingRun | undefined) {
+function nameRun(row: { run_seq: number | null; created_wall: string }, run: EndedRun | undefined) {
   if (row.run_seq !== null) return { runSeq: row.run_seq };
   const day = row.created_wall.slice(0, 10);
   return run && run.from <= day && day <= run.to ? { runSeq: run.seq } : {};

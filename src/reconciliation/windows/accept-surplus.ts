@@ -57,7 +57,7 @@ async function acceptSurplus(context: Context, id: string, by: ActorNote & { act
           ...{ actor: by.actor, created_at: now },
         })
         .execute();
-      await proveWindow(context, trx, { day, platform, surplus });
+      await completeWindow(context, trx, { day, platform, surplus });
       await setResolved(trx, mismatch.seq, { resolution: 'accepted', note: cutNote(by), actor: by.actor }, now);
     },
     { retryDuplicates: true },
@@ -73,7 +73,7 @@ function readScope(scope: string): { day: Day; platform: string | null } {
 }
 
 /** Marks the newest reading of the day as complete, where it found this surplus and no other defect. */
-async function proveWindow(
+async function completeWindow(
   context: Context,
   trx: Transaction<Database>,
   { day, platform, surplus }: { day: Day; platform: string | null; surplus: number },

@@ -38,7 +38,7 @@ export async function countWindow(
   if (!bounds || run.how === 'read' || !isSettled(window, today)) return { result: undefined, rows: 0 };
   const query: ListQuery = { ...toQueryDates(window, bounds), ...(run.platform ? { platform: run.platform } : {}) };
   const storeEvidence = createEvidenceWriter(context, run, window, 'count');
-  const [seen, refused] = [new Set<string>(), new Set<string>()];
+  const [seen, unreadable] = [new Set<string>(), new Set<string>()];
   const countApplied = createAppliedCounter(context, window);
   const askedAt = context.clock.now();
   let [pages, rows] = [0, 0];
@@ -48,14 +48,14 @@ export async function countWindow(
     checkLease();
     pages++;
     rows += page.rows.length;
-    await countApplied(await applyPage(context, run, window, page, refused));
+    await countApplied(await applyPage(context, run, window, page, unreadable));
     for (const row of page.rows)
       if (row.ok && isInWindow(window, row.transaction.createdWall)) seen.add(row.transaction.id);
     await storeEvidence({ ...page, pass: COUNT_PASS, ...(status === undefined ? {} : { status }) });
     return page;
   };
   const compared = await compareCounts(window, fetchAndApplyPage, () => countStored(context, run, window.fromDay));
-  const readable = seen.difference(refused);
+  const readable = seen.difference(unreadable);
   await resolveSeenMismatches(context, { readable, listed: new Set(), askedAt });
   if (typeof compared === 'string') {
     const details = { run: run.id, day: window.fromDay, reason: compared };
@@ -66,18 +66,19 @@ export async function countWindow(
   return { result: { ...result, total: compared.total, seen: seen.size }, rows };
 }
 
-/** A single day that ended before yesterday began: yesterday's payments still settle. */
+/** A single day that ended before yesterday began: yesterday's payments still change. */
 function isSettled(window: WindowRef, today: Day): boolean {
   return window.fromDay === window.toDay && window.toDay < addDays(today, -1);
 }
 
-/** @returns undefined where the provider refuses the filter: it can't be counted by it. */
+/** @returns undefined where the provider rejects the filter: it can't be counted by it. */
 async function fetchFirstPage(client: ProviderClient, query: ListQuery): Promise<ListPage | undefined> {
   try {
     return await client.listPage(query, 1);
   } catch (error) {
-    const refused = error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
-    if (refused) return undefined;
+    const isRejected =
+      error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
+    if (isRejected) return undefined;
     throw error;
   }
 }

@@ -30,7 +30,7 @@ export async function leaseWindow<T extends Window>(
 
 /**
  * Releases the days of a window.
- * @returns false where the database refused: the run holds them until it releases them again, or until its lease ends.
+ * @returns false where the database failed: the run holds them until it releases them again, or until its lease ends.
  */
 export async function releaseWindow(context: Context, run: RunRef, window: Window): Promise<boolean> {
   try {

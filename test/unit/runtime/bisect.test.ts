@@ -9,7 +9,7 @@ const double = (bad: number[]) => async (some: number[]) => {
 };
 
 test('bad items are refused alone, and the results keep the order of the items', async () => {
-  const results = await bisect([1, 2, 3, 4, 5], double([2, 5]), { isSplittable, refuse: () => -1 });
+  const results = await bisect([1, 2, 3, 4, 5], double([2, 5]), { isSplittable, toResult: () => -1 });
   expect(results).toEqual([2, -1, 6, 8, -1]);
 });
 
@@ -21,6 +21,6 @@ test('without a result for bad items, and for other errors, the error is thrown'
     calls++;
     throw broken;
   };
-  await expect(bisect([1, 2, 3], work, { isSplittable, refuse: () => -1 })).rejects.toBe(broken);
+  await expect(bisect([1, 2, 3], work, { isSplittable, toResult: () => -1 })).rejects.toBe(broken);
   expect(calls).toBe(1);
 });
