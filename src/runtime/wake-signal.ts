@@ -47,7 +47,7 @@ export async function runWorkerLoop(options: {
   work: () => Promise<boolean>;
   wakeUp: WakeSignal;
   idleMs: number;
-  /** Called after each pass that did not fail, also one without work. */
+  /** Called after each round that did not fail, also one without work. */
   heartbeat?: () => Promise<void>;
   context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {

@@ -36,7 +36,7 @@ const WAITING_S_MAX = 60;
 export async function workBackfills(context: Context): Promise<void> {
   await runWorkerLoop({
     name: 'backfills',
-    work: () => runPass(context),
+    work: () => runRound(context),
     wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
     context,
@@ -46,7 +46,7 @@ export async function workBackfills(context: Context): Promise<void> {
 type Open = { merchant_seq: number; state: string; started_at: Date };
 
 /** One page of each open backfill. @returns whether any of them went on. */
-async function runPass(context: Context): Promise<boolean> {
+async function runRound(context: Context): Promise<boolean> {
   const open: Open[] = await context.db
     .selectFrom('backfills')
     .innerJoin('merchants', 'merchants.seq', 'backfills.merchant_seq')

@@ -17,8 +17,8 @@ export type { MerchantOutage } from '../health/alert-outages.ts';
 
 const IDLE_MS = 250;
 const IDLE_MS_MAX = 1_000;
-/** Passes that claim nothing, before the idle wait grows to IDLE_MS_MAX. */
-const IDLE_PASSES = 20;
+/** Rounds that claim nothing, before the idle wait grows to IDLE_MS_MAX. */
+const IDLE_ROUNDS = 20;
 const UPKEEP_EVERY_MS = 1_000;
 /** At shutdown, attempts in flight have this long to end. */
 const DRAIN_MS = 10_000;
@@ -36,8 +36,8 @@ type Delivery = Dispatcher & {
   dispatches: Set<Promise<void>>;
   ramps: Ramps;
   upkeepAtMs: number;
-  idlePasses: number;
-  passes: number;
+  idleRounds: number;
+  rounds: number;
 };
 
 /**
@@ -45,7 +45,7 @@ type Delivery = Dispatcher & {
  *
  * A callback is `pending` (due at next_attempt_at; while it is in flight, its lease runs until then), `held` (its
  * merchant is paused, disabled, behind an open breaker, or has failed for a whole schedule), `delivered` or `failed`.
- * One pass of the loop claims due callbacks of each merchant, up to its free slots, and commits. The attempts are sent in
+ * One round of the loop claims due callbacks of each merchant, up to its free slots, and commits. The attempts are sent in
  * parallel, and their outcomes are recorded in batches. Claiming, sending and recording overlap: an answer frees its slot
  * at once and wakes the loop. A merchant can fill only its own slots, and a callback waits only for older ones of its own
  * transaction: claimed together, they are sent one after another as each is delivered.
@@ -66,11 +66,11 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const delivery: Delivery = {
     ...{ context, options, sender, recorder, slots, dispatches, merchants: new Map() },
     prepareSuccessor: createPrepareSuccessor(context),
-    ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idlePasses: 0, passes: 0 },
+    ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idleRounds: 0, rounds: 0 },
   };
   await runWorkerLoop({
     name: 'callbacks',
-    work: () => runPass(delivery),
+    work: () => runRound(delivery),
     wakeUp: context.wakeUps.callbacks,
     idleMs: IDLE_MS,
     context,
@@ -83,19 +83,19 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
 }
 
 /** @returns whether to run again at once. Only an answer or a new event gives more to claim, and both wake the loop. */
-async function runPass(delivery: Delivery): Promise<boolean> {
+async function runRound(delivery: Delivery): Promise<boolean> {
   const { context, dispatches } = delivery;
   await keepUp(delivery);
   const merchants = await readDeliveryMerchants(context);
   delivery.merchants = new Map(merchants.map((merchant) => [merchant.seq, merchant]));
   const claimed = await claim(delivery, merchants);
   if (claimed.length > 0) {
-    delivery.idlePasses = 0;
+    delivery.idleRounds = 0;
     const dispatched = dispatch(delivery, claimed).finally(() => dispatches.delete(dispatched));
     dispatches.add(dispatched);
     return false;
   }
-  if (++delivery.idlePasses <= IDLE_PASSES || dispatches.size > 0) return false;
+  if (++delivery.idleRounds <= IDLE_ROUNDS || dispatches.size > 0) return false;
   await context.wakeUps.callbacks.wait(IDLE_MS_MAX, context.signal);
   return true;
 }
@@ -105,7 +105,7 @@ async function keepUp(delivery: Delivery): Promise<void> {
   if (timers.monotonicMs() < delivery.upkeepAtMs) return;
   const { drained } = await pauseAndResume(delivery.context, delivery.ramps);
   delivery.upkeepAtMs = timers.monotonicMs() + UPKEEP_EVERY_MS;
-  if (drained > 0) delivery.idlePasses = 0;
+  if (drained > 0) delivery.idleRounds = 0;
   const { onOutage, onRecovery } = delivery.options;
   try {
     // recoveries first: a merchant that fails again gets a new alert
@@ -122,8 +122,8 @@ async function keepUp(delivery: Delivery): Promise<void> {
 
 async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise<ClaimedCallback[]> {
   const { context, slots } = delivery;
-  // while slots are scarce, a different merchant comes first in each pass
-  const first = delivery.passes++ % Math.max(1, merchants.length);
+  // while slots are scarce, a different merchant comes first in each round
+  const first = delivery.rounds++ % Math.max(1, merchants.length);
   const inTurn = [...merchants.slice(first), ...merchants.slice(0, first)];
   const shares = shareSlots(
     slots,

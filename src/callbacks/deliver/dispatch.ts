@@ -35,7 +35,7 @@ export type Dispatcher = {
   sender: Sender;
   recorder: Recorder;
   slots: Slots;
-  /** As the last pass of the loop read them, by row number. */
+  /** As the last round of the loop read them, by row number. */
   merchants: Map<number, DeliveryMerchant>;
   /**
    * Renders a successor when its turn comes: since the claim, a person may have been forgotten or a secret rotated.
@@ -189,7 +189,7 @@ async function prepareMessage(
   }
 }
 
-/** @throws ConfereError `not_found` if the pass did not read the callback's merchant: a bug. */
+/** @throws ConfereError `not_found` if the round did not read the callback's merchant: a bug. */
 function urlOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): string {
   const merchant = merchants.get(callback.merchantSeq);
   if (!merchant) {

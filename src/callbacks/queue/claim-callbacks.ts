@@ -96,7 +96,7 @@ export async function claimProbe(
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    // another transaction has it locked: retry at the next pass, not in 5 minutes
+    // another transaction has it locked: retry in the next round, not in 5 minutes
     if (held && !oldest) return [];
     const probeAt = new Date(now.getTime() + PROBE_EVERY_MS);
     const taken = await trx

@@ -2,7 +2,7 @@ import type { NotNull } from 'kysely';
 import type { Context } from '../../context.ts';
 import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
 
-/** A merchant as one pass of the delivery loop reads it. */
+/** A merchant as one round of the delivery loop reads it. */
 export type DeliveryMerchant = {
   seq: number;
   id: string;

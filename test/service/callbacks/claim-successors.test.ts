@@ -198,7 +198,7 @@ test('a successor waits for the Retry-After of another answer of its merchant', 
   expect(shop.calls).toHaveLength(2);
 });
 
-test('a successor that is released while its predecessor is recorded is claimed by the next pass', async () => {
+test('a successor that is released while its predecessor is recorded is claimed in the next round', async () => {
   await using env = await openCallbackEnvironment();
   const { context } = env;
   await env.addMerchant('http://127.0.0.1:1/');

@@ -51,7 +51,7 @@ test('the removal of a failing merchant ends the alerts about it', async () => {
   expect(over).toEqual([merchant.id]);
 });
 
-test('a probe whose callback is locked is sent by the next pass, not 5 minutes later', async () => {
+test('a probe whose callback is locked is sent in the next round, not 5 minutes later', async () => {
   await using env = await openCallbackEnvironment();
   await env.addMerchant('http://127.0.0.1:1/');
   await env.applyTransaction(['paid']);
