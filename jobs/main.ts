@@ -14,10 +14,10 @@ import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
 import { findLastTick, readFirstStart } from '../src/timetable/read-job-states.ts';
+import { callHeartbeatUrl } from './call-heartbeat-url.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { reconcileDays, reconcileOpenDays, reconcileUnclosedDays } from './reconcile-days.ts';
 import { retryAbandonedTicks, runTick, type Work } from './run-tick.ts';
-import { sendHeartbeat } from './send-heartbeat.ts';
 import { watch } from './watch.ts';
 
 /** A tick that is late by less, after a busy moment or a sleeping machine, still runs. */
@@ -40,7 +40,7 @@ export const WORK: Record<JobName, Work> = {
   reconcile_open: (c) => reconcileOpenDays(c, 'reconcile_open', LOOKBACK_DAYS),
   watch: async (c) => {
     await watch(c);
-    await sendHeartbeat(c);
+    await callHeartbeatUrl(c);
   },
   daily_report: makeDueReports,
   check_books: (c) => checkBooks(c),

@@ -14,7 +14,7 @@ import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '..
 import { createApp } from '../../http/create-app.ts';
 import { createWorkerApp } from '../../http/create-worker-app.ts';
 import { drainSpool } from '../../inbox/receive/drain-spool.ts';
-import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
+import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
@@ -81,7 +81,7 @@ async function startWeb(
   const app = createApp(context, spool, undefined, METRIC_READERS);
   if (listening) {
     listening.replaceApp(app);
-    stack.use(startHeartbeats(context));
+    stack.use(startReceiverMinutes(context));
     stack.use(listening);
   }
   const server = listening ?? stack.use(await serveHttp(context, app, httpLimits));

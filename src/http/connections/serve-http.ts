@@ -5,7 +5,7 @@ import type { Express } from 'express';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
+import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Connection } from './choose-connection.ts';
 import { closeAfterResponse } from './close-after-response.ts';
 import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
@@ -50,15 +50,15 @@ export type ListeningServer = HttpServer & {
   replaceApp(app: Express): void;
 };
 
-/** Listens, and writes the receiver's heartbeat while it listens. */
+/** Listens, and records the receiver's minutes while it listens. */
 export async function serveHttp(context: Context, app: Express, limits: HttpLimits = HTTP_LIMITS): Promise<HttpServer> {
   const server = await listenHttp(context.config, app, limits);
-  const heartbeats = startHeartbeats(context);
+  const minutes = startReceiverMinutes(context);
   return {
     port: server.port,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      await heartbeats[Symbol.asyncDispose]();
+      await minutes[Symbol.asyncDispose]();
     },
   };
 }

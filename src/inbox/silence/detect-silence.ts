@@ -1,7 +1,7 @@
 /**
  * Detects whether webhooks may have been missed. Pure.
  *
- * Receivers write a heartbeat row for each minute in which one was alive, with the newest arrival. In minutes without a
+ * Receivers write a row for each minute in which one was alive, with the newest arrival. In minutes without a
  * row the receiver was *down*. While it was up, the limit of a *silence* follows from the account's own rhythm: FACTOR
  * times the longest pause between arrivals of the last three weeks. The very longest pause is left out, so that one outage
  * does not raise the limit; a quiet night or weekend recurs and stays in. An account with three payments a day, at most 14
@@ -10,8 +10,8 @@
  */
 export const MINUTE_MS = 60_000;
 /** Covers two complete weekends on any day: one of them may be the longest pause, which is left out. */
-export const HEARTBEAT_RETENTION_DAYS = 22;
-/** A shorter gap is a restart or a late heartbeat. */
+export const MINUTES_RETENTION_DAYS = 22;
+/** A shorter gap is a restart or a late row. */
 export const DOWN_AFTER_MS = 3 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const FACTOR = 2;
@@ -22,7 +22,7 @@ const YOUNG_MS = 8 * 24 * HOUR_MS;
 const PAUSES_MIN = 5;
 
 /** A minute in which a receiver was alive; oldest first in a list. */
-export type Heartbeat = { minute: Date; lastArrivalAt: Date | null };
+export type ReceiverMinute = { minute: Date; lastArrivalAt: Date | null };
 export type Gap = { from: Date; to: Date };
 
 export type Silence = {
@@ -34,47 +34,46 @@ export type Silence = {
   state: 'well' | 'quiet' | 'down';
 };
 
-export function detectSilence(heartbeats: Heartbeat[], lastArrivalAt: Date | null, now: Date): Silence {
-  const limitMs = limitOf(heartbeats);
+export function detectSilence(minutes: ReceiverMinute[], lastArrivalAt: Date | null, now: Date): Silence {
+  const limitMs = limitOf(minutes);
   const since = lastArrivalAt ?? undefined;
-  const lastHeartbeat = heartbeats.at(-1);
-  if (!lastHeartbeat) return { since, limitMs, state: 'well' };
-  if (now.getTime() - lastHeartbeat.minute.getTime() > DOWN_AFTER_MS + MINUTE_MS)
-    return { since, limitMs, state: 'down' };
+  const last = minutes.at(-1);
+  if (!last) return { since, limitMs, state: 'well' };
+  if (now.getTime() - last.minute.getTime() > DOWN_AFTER_MS + MINUTE_MS) return { since, limitMs, state: 'down' };
   // after an outage, the silence is measured from the return of the receiver
-  const back = findDownGaps(heartbeats, new Date(0)).at(-1)?.to;
+  const back = findDownGaps(minutes, new Date(0)).at(-1)?.to;
   const sinceMs = Math.max(since?.getTime() ?? 0, back?.getTime() ?? 0);
   const quiet = since !== undefined && limitMs !== undefined && now.getTime() - sinceMs > limitMs;
   return { since, limitMs, state: quiet ? 'quiet' : 'well' };
 }
 
 /** @returns the gaps without a live receiver that ended after an instant. */
-export function findDownGaps(heartbeats: Heartbeat[], after: Date): Gap[] {
-  return heartbeats.flatMap((heartbeat, index) => {
-    const before = heartbeats[index - 1];
-    if (!before || heartbeat.minute <= after || !isDown(before, heartbeat)) return [];
-    return [{ from: before.minute, to: heartbeat.minute }];
+export function findDownGaps(minutes: ReceiverMinute[], after: Date): Gap[] {
+  return minutes.flatMap((current, index) => {
+    const before = minutes[index - 1];
+    if (!before || current.minute <= after || !isDown(before, current)) return [];
+    return [{ from: before.minute, to: current.minute }];
   });
 }
 
-function limitOf(heartbeats: Heartbeat[]): number | undefined {
-  const pauses = listPauses(heartbeats).sort((a, b) => b - a);
+function limitOf(minutes: ReceiverMinute[]): number | undefined {
+  const pauses = listPauses(minutes).sort((a, b) => b - a);
   const [longest, usual = longest] = pauses;
   if (longest === undefined || usual === undefined || pauses.length < PAUSES_MIN) return undefined;
-  const [first, last] = [heartbeats[0], heartbeats.at(-1)];
+  const [first, last] = [minutes[0], minutes.at(-1)];
   const knownMs = first && last ? last.minute.getTime() - first.minute.getTime() : 0;
   return Math.max(FACTOR * usual, knownMs < YOUNG_MS ? YOUNG_FLOOR_MS : FLOOR_MS);
 }
 
 /** Pauses between arrivals, by the minute, without those in which the receiver was down. */
-function listPauses(heartbeats: Heartbeat[]): number[] {
+function listPauses(minutes: ReceiverMinute[]): number[] {
   const pauses: number[] = [];
   let arrival: Date | undefined;
   let broken = false;
-  for (const [index, heartbeat] of heartbeats.entries()) {
-    const before = heartbeats[index - 1];
-    if (before && isDown(before, heartbeat)) broken = true;
-    const next = heartbeat.lastArrivalAt;
+  for (const [index, current] of minutes.entries()) {
+    const before = minutes[index - 1];
+    if (before && isDown(before, current)) broken = true;
+    const next = current.lastArrivalAt;
     if (next === null || next.getTime() <= (arrival?.getTime() ?? Number.NEGATIVE_INFINITY)) continue;
     if (arrival && !broken) pauses.push(next.getTime() - arrival.getTime());
     arrival = next;
@@ -83,6 +82,6 @@ function listPauses(heartbeats: Heartbeat[]): number[] {
   return pauses;
 }
 
-function isDown(before: Heartbeat, heartbeat: Heartbeat): boolean {
-  return heartbeat.minute.getTime() - before.minute.getTime() > DOWN_AFTER_MS;
+function isDown(before: ReceiverMinute, current: ReceiverMinute): boolean {
+  return current.minute.getTime() - before.minute.getTime() > DOWN_AFTER_MS;
 }

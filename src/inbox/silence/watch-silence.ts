@@ -5,8 +5,8 @@ import { readSetting } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { type Reading, secondsSince } from '../../metrics/reading.ts';
-import { detectSilence, findDownGaps, type Heartbeat, type Silence } from './detect-silence.ts';
-import { findLastArrival } from './record-heartbeat.ts';
+import { detectSilence, findDownGaps, type ReceiverMinute, type Silence } from './detect-silence.ts';
+import { findLastArrival } from './record-minutes.ts';
 
 const ALERT = { name: 'inbound_silence', scope: 'receiver' } as const;
 /** Stored: until when gaps were searched, and since when days wait for a run that could not start yet. */
@@ -15,7 +15,7 @@ type Swept = { until: Date; pendingSince: Date | undefined };
 /** Refunds come up to 95 days after a payment; older days do not change any more. */
 const SWEEP_DAYS_MAX = 95;
 
-/** Stored for the metrics: deriving it takes the heartbeats of three weeks. */
+/** Stored for the metrics: deriving it takes the minutes of three weeks. */
 const LIMIT_SETTING = 'silence_limit_ms';
 
 /** Starts a run over these days. @returns false if it can't start now: the next watch tries again. */
@@ -27,15 +27,15 @@ export type ReconcileDays = (days: { from: Day; to: Day }) => Promise<boolean>;
  */
 export async function watchSilence(context: Context, reconcile: ReconcileDays): Promise<void> {
   const now = context.clock.now();
-  const heartbeats = await readHeartbeats(context);
-  const silence = detectSilence(heartbeats, await findLastArrival(context), now);
+  const minutes = await readReceiverMinutes(context);
+  const silence = detectSilence(minutes, await findLastArrival(context), now);
   await writeSetting(context, LIMIT_SETTING, String(silence.limitMs ?? 0));
   const alertedAt = await readAlertedAt(context);
   const swept = await readSwept(context);
   const missed = [
     ...(swept.pendingSince ? [swept.pendingSince] : []),
-    ...findDownGaps(heartbeats, swept.until).map((gap) => gap.from),
-    ...missedBySilence(silence, heartbeats, alertedAt),
+    ...findDownGaps(minutes, swept.until).map((gap) => gap.from),
+    ...missedBySilence(silence, minutes, alertedAt),
   ].sort((a, b) => a.getTime() - b.getTime());
   const [pendingSince] = missed;
   // store the pending run before the alert ends, or a crash in between would lose it
@@ -69,13 +69,11 @@ export async function readSilenceMetrics(context: Context): Promise<Reading[]> {
 }
 
 /** Start of the run: at the start of a silence its last arrival; at its end the last arrival before the alert. */
-function missedBySilence(silence: Silence, heartbeats: Heartbeat[], alertedAt: Date | undefined): Date[] {
+function missedBySilence(silence: Silence, minutes: ReceiverMinute[], alertedAt: Date | undefined): Date[] {
   const { state, since } = silence;
   if (state === 'quiet' && since && !alertedAt) return [since];
   if (state !== 'well' || !alertedAt) return [];
-  const before = heartbeats.findLast(
-    (heartbeat) => heartbeat.lastArrivalAt !== null && heartbeat.lastArrivalAt <= alertedAt,
-  );
+  const before = minutes.findLast((minute) => minute.lastArrivalAt !== null && minute.lastArrivalAt <= alertedAt);
   return [before?.lastArrivalAt ?? alertedAt];
 }
 
@@ -106,7 +104,7 @@ function describe({ state, since, limitMs }: Silence) {
   return summarize(ALERT.name, state === 'down' ? {} : { since: since?.toISOString(), hours });
 }
 
-async function readHeartbeats(context: Context): Promise<Heartbeat[]> {
+async function readReceiverMinutes(context: Context): Promise<ReceiverMinute[]> {
   const rows = await context.db
     .selectFrom('receiver_minutes')
     .select(['minute', 'last_arrival_at'])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import type { Context } from '../../../src/context.ts';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
-import { recordHeartbeat } from '../../../src/inbox/silence/record-heartbeat.ts';
+import { recordReceiverMinute } from '../../../src/inbox/silence/record-minutes.ts';
 import { readSilenceMetrics } from '../../../src/inbox/silence/watch-silence.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 
@@ -83,7 +83,7 @@ describe('the watch over what comes in', () => {
     await watch(context);
     expect(await alerts()).toMatchObject([{ name: 'inbound_silence', severity: 'high', ended_at: null }]);
     expect(await runs()).toEqual([]);
-    await recordHeartbeat(context);
+    await recordReceiverMinute(context);
     await watch(context);
     await watch(context);
     expect(await runs()).toEqual([{ trigger: 'gap', state: 'queued', from_day: '2026-10-10', to_day: '2026-10-12' }]);
@@ -99,7 +99,7 @@ describe('the watch over what comes in', () => {
     await live(5 * MINUTE_MS, false);
     await watch(context);
     nowMs += DAY_MS;
-    await recordHeartbeat(context);
+    await recordReceiverMinute(context);
     await watch(context);
     expect(await runs()).toHaveLength(1);
     await finishRuns();
@@ -123,7 +123,7 @@ describe('the watch over what comes in', () => {
     await finishRuns();
     await live(15 * HOUR_MS, false);
     await arrive();
-    await recordHeartbeat(context);
+    await recordReceiverMinute(context);
     await watch(context);
     expect((await alerts()).map((alert) => alert.ended_at !== null)).toEqual([true]);
     expect((await runs())[1]).toMatchObject({ trigger: 'gap', from_day: '2026-10-19', to_day: '2026-10-20' });

@@ -1,21 +1,21 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
-import { HEARTBEAT_RETENTION_DAYS, MINUTE_MS } from './detect-silence.ts';
+import { MINUTE_MS, MINUTES_RETENTION_DAYS } from './detect-silence.ts';
 
 /** Drained webhooks are older than rows before them: the newest arrival is among the last rows. */
 const LAST_ROWS = 50;
 
 /**
- * Writes a heartbeat once a minute: that a receiver is alive, and its newest arrival. `detectSilence` reads them. All
+ * Writes a row once a minute: that a receiver is alive, and its newest arrival. `detectSilence` reads them. All
  * replicas write the same row. While the database is unavailable nothing is written: a receiver without proof that it was
  * up counts as down.
  */
-export function startHeartbeats(context: Context): AsyncDisposable {
+export function startReceiverMinutes(context: Context): AsyncDisposable {
   const stop = new AbortController();
   const writing = (async () => {
     while (!stop.signal.aborted) {
-      await recordHeartbeat(context).catch((error: unknown) =>
-        context.log.warn({ error: describeError(error) }, "the receiver's heartbeat could not be written"),
+      await recordReceiverMinute(context).catch((error: unknown) =>
+        context.log.warn({ error: describeError(error) }, "the receiver's minute could not be written"),
       );
       await context.timers.sleep(MINUTE_MS, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
@@ -28,7 +28,7 @@ export function startHeartbeats(context: Context): AsyncDisposable {
   };
 }
 
-export async function recordHeartbeat(context: Context): Promise<void> {
+export async function recordReceiverMinute(context: Context): Promise<void> {
   const now = context.clock.now();
   const minute = new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS);
   const last_arrival_at = await findLastArrival(context);
@@ -43,11 +43,11 @@ export async function recordHeartbeat(context: Context): Promise<void> {
     .values({ minute, last_arrival_at })
     .onDuplicateKeyUpdate({ last_arrival_at })
     .execute();
-  // relative to the previous heartbeat: the last one before a long outage stays, as it dates the outage
+  // relative to the previous row: the last one before a long outage stays, as it dates the outage
   if (!before) return;
   await context.db
     .deleteFrom('receiver_minutes')
-    .where('minute', '<', new Date(before.minute.getTime() - HEARTBEAT_RETENTION_DAYS * 24 * 60 * MINUTE_MS))
+    .where('minute', '<', new Date(before.minute.getTime() - MINUTES_RETENTION_DAYS * 24 * 60 * MINUTE_MS))
     .execute();
 }
 

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5_000;
  * database takes a write. A failure is a warning: the service behind the URL alerts when the requests stay away.
  * @throws the database's error.
  */
-export async function sendHeartbeat(context: Context): Promise<void> {
+export async function callHeartbeatUrl(context: Context): Promise<void> {
   const { HEARTBEAT_URL } = context.config;
   if (HEARTBEAT_URL === undefined) return;
   await recordHeartbeat(context, 'watch');
@@ -23,7 +23,8 @@ export async function sendHeartbeat(context: Context): Promise<void> {
   try {
     const { statusCode, body } = await request(HEARTBEAT_URL, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     await body.dump();
-    if (statusCode >= 300) context.log.warn({ status: statusCode }, 'HEARTBEAT_URL refused the heartbeat');
+    if (statusCode >= 300)
+      context.log.warn({ status: statusCode }, 'HEARTBEAT_URL answered with an error; the next call is in a minute');
   } catch (error) {
     context.log.warn({ error: describeError(error) }, 'HEARTBEAT_URL did not answer; the next call is in a minute');
   }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { sendHeartbeat } from '../../../jobs/send-heartbeat.ts';
+import { callHeartbeatUrl } from '../../../jobs/call-heartbeat-url.ts';
 import { readConfig } from '../../../src/config.ts';
 import { recordHeartbeat, WORKER_LOOPS } from '../../../src/runtime/heartbeat.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
@@ -23,23 +23,23 @@ test('the dead man’s switch is called while the worker’s loops are alive; a 
   await using environment = await openEnvironment({ HEARTBEAT_URL_FILE: file, LOG_LEVEL: 'info' }, undefined, logTo);
   const { context } = environment;
 
-  await sendHeartbeat(context);
+  await callHeartbeatUrl(context);
   expect(sink.posted, 'no loop has shown life').toEqual([]);
   for (const part of WORKER_LOOPS) await recordHeartbeat(context, part);
-  await sendHeartbeat(context);
+  await callHeartbeatUrl(context);
   expect(sink.posted.map((one) => one.path)).toEqual([`/${SECRET}`]);
 
   await environment.timers.advance(200_000);
-  await sendHeartbeat(context);
+  await callHeartbeatUrl(context);
   expect(sink.posted).toHaveLength(1);
   expect(log).toContain('"dead":["inbox","sealer","alerts"]');
 
   for (const part of WORKER_LOOPS) await recordHeartbeat(context, part);
   sink.answer = () => 500;
-  await sendHeartbeat(context);
+  await callHeartbeatUrl(context);
   expect(log).toContain('"status":500');
   await sink[Symbol.asyncDispose]();
-  await sendHeartbeat(context);
+  await callHeartbeatUrl(context);
   expect(log).toContain('HEARTBEAT_URL did not answer');
   expect(log).not.toContain('"level":"error"');
   expect(log).not.toContain(SECRET);
