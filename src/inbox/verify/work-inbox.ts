@@ -1,9 +1,10 @@
 /**
  * Works off the inbox until the signal: splits webhooks into items, claims due items, verifies them. Start reading here.
  *
- * A slow fetch delays nothing but its own items. One fetch is in flight for each transaction: items that arrive
- * meanwhile wait for it and then share one fetch, since a fetch that was sent before a webhook arrived proves nothing
- * about it.
+ * A slow fetch delays nothing but its own items. Within this process, one fetch of a transaction is in flight at a time:
+ * items that arrive meanwhile wait for it and then share one fetch, since a fetch that was sent before a webhook arrived
+ * proves nothing about it. Another process that has claimed items of the same transaction fetches it too; `apply` takes
+ * both answers in any order.
  *
  * A backlog far beyond the free slots is a burst. It is claimed at once, looked up in list pages as far as that is
  * cheaper, and only the rest is fetched by id. One burst is in flight at a time, beside single items.
