@@ -5,7 +5,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { checkCommissions } from '../../ledger/apply/check-commissions.ts';
-import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
+import { listContracts, stateContract, withdrawContract } from '../../ledger/stated/commission-contracts.ts';
 import { parseDay } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 

@@ -10,12 +10,7 @@ import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, type OpenMismatch } from '../../mismatches/resolve-mismatches.ts';
 import type { Difference } from '../decide/merge-facts.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
-import {
-  type CommissionContract,
-  computeCommission,
-  findContract,
-  readContracts,
-} from '../journal/commission-contracts.ts';
+import { type CommissionContract, computeCommission, findContract, readContracts } from '../journal/read-contracts.ts';
 import { describeSubject, type TransactionChange } from './fold-observations.ts';
 import { type LoadedTransaction, loadStoredTransactions } from './load-stored-transactions.ts';
 

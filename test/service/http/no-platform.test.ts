@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { findContract } from '../../../src/ledger/journal/commission-contracts.ts';
+import { findContract } from '../../../src/ledger/journal/read-contracts.ts';
 import { completeFilter, matchesFilter } from '../../../src/merchants/match-filter.ts';
 import { PLATFORM } from '../../support/make-provider-rows.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';

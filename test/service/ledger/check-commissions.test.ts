@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
-import type { CommissionContract } from '../../../src/ledger/journal/commission-contracts.ts';
 import {
+  type CommissionContract,
   computeCommission,
   findContract,
-  stateContract,
-  withdrawContract,
-} from '../../../src/ledger/journal/commission-contracts.ts';
+} from '../../../src/ledger/journal/read-contracts.ts';
+import { stateContract, withdrawContract } from '../../../src/ledger/stated/commission-contracts.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';

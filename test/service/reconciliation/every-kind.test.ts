@@ -14,7 +14,7 @@ import { findWebhook } from '../../../src/inbox/manage/read-webhooks.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { scopeOfReference } from '../../../src/ledger/apply/compare-references.ts';
-import { stateContract } from '../../../src/ledger/journal/commission-contracts.ts';
+import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
 import { compareStatements, stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createLog } from '../../../src/log.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../../../context.ts';
 import { centsOf } from '../../../domain/cents-of.ts';
 import { parseAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
-import { listContracts, stateContract, withdrawContract } from '../../../ledger/journal/commission-contracts.ts';
+import { listContracts, stateContract, withdrawContract } from '../../../ledger/stated/commission-contracts.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
