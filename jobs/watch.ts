@@ -35,7 +35,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
 /**
  * Runs the checks that must notice within a minute: missing webhooks, quarantined ones whose transaction is known now, stuck
  * transactions, a wrong time zone, silence, jobs that fail or do not run, and work of Confere's own that is late. Last,
- * it counts how webhooks came.
+ * it counts webhooks by day.
  * @throws ConfereError `unavailable` if any step failed, after all steps have run. Each failure is logged with the step's name.
  */
 export async function watch(context: Context): Promise<void> {

@@ -16,7 +16,7 @@ const ID_HEX_CHARS = 32;
 /** A person as the issuer named them. `issuer`: an `issuerName`. `role`: undefined if no group of theirs has one. */
 export type Person = { issuer: string; subject: string; name: string; role: Role | undefined };
 
-/** The issuer as users have it: two spellings of one address are one issuer. */
+/** Normalizes an issuer's address: two spellings of one address are one issuer. */
 export function issuerName(address: string | undefined): string | undefined {
   return address === undefined ? undefined : new URL(address).href;
 }
@@ -34,7 +34,7 @@ export function isUser(actor: string): boolean {
   return actor.startsWith(PREFIX);
 }
 
-/** Records a login, also a denied one: the name and the role of now. @returns the user's row number. */
+/** Records a login, also a denied one, with the current name and role. @returns the user's row number. */
 export async function recordUser(context: Pick<Context, 'db' | 'clock' | 'keys'>, person: Person): Promise<number> {
   const { issuer, subject, name } = person;
   const now = context.clock.now();

@@ -10,7 +10,7 @@ export type RoleRule = { group: string; role: (typeof ROLE_NAMES)[number] };
 /** The group of everybody whom the issuer lets log in. */
 export const EVERYBODY = '*';
 
-/** Plain http only to this machine: who can read or change the issuer's answers is everybody. */
+/** Plain http only to this machine: anybody on the network can read and change such an answer. */
 const issuerAddress = z.string().transform((text, context): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.protocol === 'http:' && !isLoopbackName(url.hostname);

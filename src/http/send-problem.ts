@@ -50,7 +50,7 @@ const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECON
 
 /**
  * The last middleware: answers an error with a problem. An unexpected error is logged and answered 500. A response that had
- * begun is cut off, so that nobody takes the part for the whole; that is logged too, unless the client left.
+ * begun is cut off, so that no client mistakes it for a complete one; that is logged too, unless the client left.
  */
 export function handleErrors(log: Log) {
   // Express recognizes an error handler by its four parameters

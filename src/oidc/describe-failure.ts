@@ -30,7 +30,7 @@ const MISCONFIGURED = [
   'unsupported_response_type',
   'invalid_request',
 ];
-/** Errors of openid-client about an answer that is no answer of an issuer. */
+/** Errors of openid-client about an answer that no issuer sends. */
 const NO_ANSWER = ['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON'];
 /** An OAuth error code. Longer or other texts are not quoted. */
 const OAUTH_CODE = /^[a-z_]{1,60}$/;
@@ -81,7 +81,7 @@ function findConnectionCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Of sockets, name servers, undici, TLS, and our guard of addresses. */
+/** Codes of sockets, name servers, undici, TLS, and our check of addresses. */
 const CONNECTION_CODE =
   /^(?:E(?!RR_)[A-Z_]{3,}|UND_ERR_\w+|FORBIDDEN_ADDRESS|CERT_\w+|\w+_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH)$/;
 const CAUSES_MAX = 5;

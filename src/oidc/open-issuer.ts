@@ -12,7 +12,7 @@ import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';
 import { type ClaimNames, lacksClaims, readPerson } from './read-person.ts';
 
 export const ISSUER_LIMITS = {
-  /** Of each request to the issuer. */
+  /** Time limit of each request to the issuer. */
   requestMs: 5_000,
   /** How long its addresses are used before they are read again. */
   metadataMs: 3_600_000,
@@ -35,7 +35,7 @@ export type OidcSettings = {
   afterLogout: string;
 };
 
-/** What an answer of the issuer must fit. Secret: with it, anybody could end the attempt. */
+/** What the issuer's answer is checked against. It is secret: with it, anybody could end the attempt. */
 export type LoginChecks = { state: string; nonce: string; verifier: string };
 
 export type Issuer = {
@@ -109,7 +109,7 @@ export async function discover(
       [client.customFetch]: fetch,
       timeout: limits.requestMs / 1000,
       execute: [
-        // also without it TLS proves who made an ID token; with this check a changed one fails, no matter where it was changed
+        // TLS alone proves the sender of an ID token; this check also rejects a token that was changed on the way
         client.enableNonRepudiationChecks,
         // the configuration allows http on this machine alone, and so does `fetch`
         ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -148,7 +148,7 @@ function authenticateBy(client: typeof import('openid-client'), { clientSecret }
   };
 }
 
-/** Keeps what was discovered for a while, and asks once for all who wait. A failed renewal leaves what is known. */
+/** Caches the discovered addresses. Concurrent callers share one request. A failed renewal keeps the known addresses. */
 function rememberMetadata({ timers, log }: Pick<Context, 'timers' | 'log'>, ask: () => Promise<Configuration>) {
   let known: { found: Configuration; atMs: number } | undefined;
   let failed: { error: unknown; atMs: number } | undefined;

@@ -18,7 +18,7 @@ export type SpanGrain = Exclude<(typeof GRAINS)[number]['grain'], 'month'>;
 export type AccountGroups<Name extends string> = Record<Name, readonly number[]>;
 
 export type SpanSums<Name extends string> = {
-  /** Of everything before the first span. */
+  /** The sums of all postings before the first span. */
   before: Record<Name, bigint>;
   /** By span, such as `2026-11-21` or `2026-11-21 08`. A span in which nothing moved is missing. */
   spans: Map<string, Record<Name, bigint>>;

@@ -98,7 +98,7 @@ const PAGES: Partial<Record<string, string>> = {
 } satisfies Partial<Record<AlertKind, string>>;
 
 function pathOf({ name, mismatchId, facts, endedAt }: StoredAlert): string {
-  // of a group, the first mismatch may be resolved long before the others
+  // the first mismatch of a group may be resolved long before the others
   if (mismatchId && facts?.cause !== undefined && (facts.count ?? 1) > 1)
     return `/mismatches?${new URLSearchParams({ kind: name, cause: facts.cause, ...(endedAt ? { state: 'all' } : {}) }).toString()}`;
   if (mismatchId) return `/mismatches/${encodeURIComponent(mismatchId)}`;

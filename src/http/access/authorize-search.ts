@@ -114,7 +114,7 @@ function readPart(text = ''): string | undefined {
  * Audits a viewer's search that matched a withheld field by fewer digits than `authorizeSearch` counts. It counts towards
  * the hour's searches, and is answered anyway: if only hits were refused, a refusal would reveal a hit.
  * @param shown the hits, masked.
- * @returns whether it was audited: of several pages once is enough.
+ * @returns whether it was audited: a search over several pages is audited once.
  */
 export async function auditWithheldMatches(
   context: Context,

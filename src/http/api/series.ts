@@ -22,7 +22,7 @@ const range = {
 export const moneySeriesQuerySchema = z.object({ ...range, platform: platform.optional() });
 export const callbackSeriesQuerySchema = z.object(range);
 
-/** What the console's charts show: by day, or by hour of one day. How webhooks came is in `/numbers`. */
+/** The values of the console's charts, by day, or by hour of one day. Figures of webhooks are in `/numbers`. */
 export function seriesRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };

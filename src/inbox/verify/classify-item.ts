@@ -54,7 +54,7 @@ function awaitList(claim: WebhookClaim, notBefore: Date | undefined, now: Date, 
 /**
  * When to fetch next. Pure.
  * @param fetches how many fetches were made.
- * @param graceMs counted from `receivedAt`. At its end the claim counts as not come true: the last fetch is made then, not
+ * @param graceMs counted from `receivedAt`. At its end the claim counts as contradicted: the last fetch is made then, not
  *   before. An item whose first fetch was late, after an outage, gets the same number of fetches, in quick
  *   succession, also beyond the grace.
  * @returns undefined when this was the last fetch.

@@ -1,6 +1,6 @@
 /**
- * What moved and what was there, day by day or hour by hour: the same figures as the balances, read from the sums of the
- * journal. So a correction counts once, and a refund is subtracted from what it returns.
+ * Movements and balances by day or hour: the same figures as the balances, read from the sums of the journal. So a
+ * correction counts once, and a refund is subtracted from what it returns.
  */
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
@@ -72,7 +72,7 @@ export async function readMoneySeries(context: Context, query: MoneyQuery): Prom
   });
 }
 
-/** The platforms that have entries, by their ids; `none` stands for what has none. */
+/** The platforms that have entries, by their ids; `none` stands for transactions without a platform. */
 export async function listBookedPlatforms(context: Context): Promise<string[]> {
   return [...new Set((await listAccounts(context)).map(({ platform }) => platform))].sort();
 }

@@ -1,8 +1,9 @@
 /**
- * Keeps `webhook_days`: how webhooks came on each of the last days. The watch counts; pages, the API and metrics read.
+ * Keeps `webhook_days`: how many webhooks of each of the last days came, and how late. The watch counts; pages, the API and
+ * metrics read.
  *
- * A day's figures change less and less: a webhook is late, a run finds a change whose webhook was lost, a longer run finds
- * another one weeks later. So a day is counted again whenever its age has doubled, about ten times in all.
+ * A day's figures change less and less: a webhook comes late, a run finds a change whose webhook was lost, a run of more days
+ * finds another one weeks later. So a day is counted again whenever its age has doubled, about ten times in all.
  */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -13,7 +14,7 @@ import { countDay, type WebhookDayStats } from './read-webhook-days.ts';
 export const WEBHOOK_DAYS_COUNTED = 92;
 /** The current day, and one that ended just now, is counted again after this time. */
 const RECENT_MS = 5 * 60_000;
-/** No further day is begun after this time: the watch has to notice other things each minute. */
+/** No further day is begun after this time: the watch has other steps, each minute. */
 const COUNT_MS_MAX = 5_000;
 
 export type CountedWebhookDay = WebhookDayStats & { countedAt: Date };

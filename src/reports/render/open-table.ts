@@ -150,7 +150,7 @@ const TITLE_HEIGHT_POINTS = 24;
 
 /**
  * Adds the title, and the note right of the column that stays in view. Where a row takes two pages side by side, the note
- * wraps within the first one: a text that flowed on was printed over the second page.
+ * wraps within the first one: an overflowing text was printed over the second page.
  */
 function addTitle(
   sheet: SheetWriter,

@@ -50,7 +50,7 @@ export function drawHours({ texts, hours }: Summary, table: WrittenTable): Chart
   return { title: texts.charts.byHour, kind: 'hours', unit: 'money', ...drawTable(table, bars) };
 }
 
-/** Receipts and payments by day: payments are negative, so they hang down. */
+/** Receipts and payments by day: payments are negative, so their bars point down. */
 export function drawDays({ texts }: Summary<AnyPlan>, days: readonly DayRow[], table: WrittenTable): Chart {
   const bars = [
     { column: FLOW_COLUMNS.receipts, values: days.map((one) => one.receipts), color: COLORS.in },

@@ -5,7 +5,7 @@ import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.
 import { readSurplus } from '../plan/read-surplus.ts';
 import type { ReportState, WholeReading } from '../plan/report-plan.ts';
 
-/** The days `from` to `to`, read by one run; or `counted`: read or counted, by which run does not matter. */
+/** Days that one run read, or (`counted`) that any runs read or counted. */
 type Window = ProvenWindow & ((WholeReading & { counted?: false }) | { counted: true });
 export type DayClassification = { state: ReportState; reading: WholeReading | undefined };
 

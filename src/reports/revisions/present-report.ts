@@ -15,7 +15,7 @@ export type Report = ReturnType<typeof presentReport>;
 
 /**
  * @param now state and proof, if they may have changed since it was made. The next revision will hold them.
- * @param platform whose figures it shows; by default those of all.
+ * @param platform limits the figures to one platform.
  */
 export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }, platform?: string) {
   return {

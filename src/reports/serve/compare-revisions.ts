@@ -13,15 +13,15 @@ import { findRevision, type ReportRow } from '../revisions/present-report.ts';
 import { buildOnce } from './build-once.ts';
 import { planRebuild } from './open-report.ts';
 
-/** Nobody reads more rows on a page: *Alterações* has all rows of a revision. */
+/** A page shows at most this many rows: *Alterações* has all rows of a revision. */
 const ROWS_SHOWN_MAX = 200;
 
 type Wanted = { day: Day; from: number; to: number; platform?: string | undefined; locale: Locale; masked: boolean };
 export type RevisionComparison = {
-  /** Of both revisions; undefined where one stores none yet. */
+  /** The figures of both revisions; undefined where one stores none yet. */
   before: Figures | undefined;
   after: Figures | undefined;
-  /** The first revision was made while the day was running: what came later is new, and not listed. */
+  /** The first revision was made while the day was running: later movements are new, and not listed. */
   afterPartial: boolean;
   rows: ChangeRow[];
   hasMore: boolean;

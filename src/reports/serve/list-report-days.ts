@@ -20,7 +20,7 @@ export type ReportDay = DecidedDay & {
   day: Day;
   /** The day's revisions, the newest first; `figures` undefined where it stores none yet. */
   revisions: (DayRevision & { figures: Figures | undefined })[];
-  /** Of the newest revision. */
+  /** The figures of the newest revision. */
   figures: Figures | undefined;
   /** The balance at the day's end as the ledger knows it now, in cents. */
   ledger: { closing: bigint; held: bigint };
@@ -28,7 +28,7 @@ export type ReportDay = DecidedDay & {
 
 /**
  * Lists the days of a range, oldest first.
- * @param platform whose figures and balances they show; by default those of all.
+ * @param platform limits figures and balances to one platform.
  */
 export async function listReportDays(
   context: Context,

@@ -11,7 +11,7 @@ import { presentReport, type Report, type ReportRow, selectReports } from '../re
 /**
  * Lists revisions, newest day first, then newest revision first.
  * @param page.after the cursor of the page before.
- * @param platform whose figures they show; by default those of all.
+ * @param platform limits the figures to one platform.
  * @throws ConfereError `invalid_request` for an unknown platform.
  */
 export async function listReports(

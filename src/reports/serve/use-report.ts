@@ -17,7 +17,7 @@ import {
 } from './open-report.ts';
 
 type Wanted = WantedReport<FileFormat> & {
-  /** Ends the work when nobody waits for it any more. */
+  /** Ends the work when the client has left. */
   signal?: AbortSignal;
 };
 

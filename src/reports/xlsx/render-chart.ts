@@ -2,7 +2,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { referToCells } from './refer-to-cells.ts';
 import { escapeText, numberDay } from './render-cell.ts';
 
-/** Cells of the chart's own sheet, `B7:B30`, with their values: programs that compute nothing draw these. */
+/** Cells of the chart's own sheet, `B7:B30`, with their values, for programs that do not compute formulas. */
 export type ChartCells<Value> = { range: string; values: readonly Value[] };
 
 export type ChartSeries = {
@@ -113,7 +113,7 @@ function renderLabels(format: string): string {
 }
 
 function renderCategoryAxis({ kind }: Chart): string {
-  // a list is read from the top; labels stay below bars that hang down
+  // the first row of a list is on top; labels stay below bars that point down
   const scaling = `<c:scaling><c:orientation val="${kind === 'list' ? 'maxMin' : 'minMax'}"/></c:scaling>`;
   return [
     `<c:catAx><c:axId val="${CATEGORY_AXIS}"/>${scaling}<c:delete val="0"/><c:axPos val="${kind === 'list' ? 'l' : 'b'}"/>`,

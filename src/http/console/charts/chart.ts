@@ -1,6 +1,6 @@
 /**
- * A chart: what a page gives, and all of what a reader gets from it (`render-chart.ts`): a drawing with axes, values on hover,
- * links by keyboard, a legend, and the same values as a table.
+ * A chart, as a page gives it. `render-chart.ts` makes a drawing with axes, values on hover, links by keyboard, a legend, and
+ * the same values as a table.
  */
 import type { Label, Translated } from '../languages/translate.ts';
 import type { TableColumn } from '../parts/page-components.ts';
@@ -12,13 +12,13 @@ export type Slot = {
   label: string;
   /** In full: `21/11/2026`. */
   title: string;
-  /** Where the slot leads. */
+  /** The address of the slot's link. */
   href?: string | undefined;
   /** A value of each series; undefined is not known, which is a gap and not zero. */
   values: readonly (bigint | undefined)[];
-  /** What to say of a value that is not known. */
+  /** The text for a value that is not known. */
   unknown?: Translated;
-  /** A sign below the label, and what it says. */
+  /** A sign below the label, and its meaning. */
   mark?: { name: 'proven' | 'open'; text: string };
   /** The hour or day that is not over. */
   isNow?: boolean;
@@ -43,7 +43,7 @@ export type Chart<S extends Slot = Slot> = {
   marks?: { proven: Translated; open: Translated };
 };
 
-/** What is drawn of a chart: all but the further columns of its table. */
+/** The part of a chart that is drawn: all but the further columns of its table. */
 export type Drawing = Omit<Chart, 'columns'>;
 
 /** Whether no value of a slot is known. */

@@ -14,7 +14,7 @@ export function describeValue({ unit }: Pick<Drawing, 'unit'>, slot: Slot, at: n
   return value === undefined ? describeUnknown(slot) : formatValue(value, unit);
 }
 
-/** What a chart shows, for who does not see it: its range, and of each series the lowest, the highest and the last value. */
+/** Describes a chart for a screen reader: its range, and the lowest, the highest and the last value of each series. */
 export function summarizeChart(chart: Drawing): string {
   const { title, slots, series } = chart;
   const [first, last] = [slots[0], slots.at(-1)];
@@ -41,7 +41,7 @@ function summarizeSeries(chart: Drawing, name: string, at: number): string {
   return `${text}${missing > 0 ? `, ${t('{n} sem valor', { n: missing })}` : ''}.`;
 }
 
-/** What a slot says of a value that is not known. */
+/** The text of a slot's unknown value. */
 export function describeUnknown({ unknown }: Pick<Slot, 'unknown'>): string {
   return unknown ?? t('desconhecido');
 }

@@ -17,7 +17,7 @@ const SIDE = 18;
 const CHAR = 6.6;
 const LABEL_GAP = 10;
 const BAR_MAX = 22;
-/** A bar of zero is seen as well: without a bar, a value is not known. */
+/** A bar of zero is visible: no bar means that the value is not known. */
 const BAR_MIN = 1.5;
 /** Lines of up to this many slots have a point at each value. */
 const POINTS_MAX = 45;
@@ -53,7 +53,7 @@ function drawTicks({ chart, scale, frame }: Drawn, right: number): Html {
   )}</g>`;
 }
 
-/** What is seen is one image. What can be pointed at and followed lies above it: an image has no parts for readers. */
+/** The drawing is one image. Links and hover areas lie above it: a screen reader finds no parts in an image. */
 function drawPlot(drawn: Drawn, summary: string): Html {
   const { chart, scale, frame } = drawn;
   const left = frame.left - SIDE;
@@ -63,7 +63,7 @@ function drawPlot(drawn: Drawn, summary: string): Html {
   )}${drawGaps(drawn)}${chart.form === 'bars' ? drawBars(drawn) : drawLines(drawn)}${drawLabels(drawn)}</g>${drawTargets(drawn)}`;
 }
 
-/** A slot of which nothing is known is shaded. */
+/** A slot without a known value is shaded. */
 function drawGaps({ chart, frame }: Drawn): Html[] {
   return chart.slots.flatMap((slot, index) =>
     isGap(slot)

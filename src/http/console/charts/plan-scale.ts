@@ -3,7 +3,7 @@
  * to the tick; only `toPixels` divides.
  */
 
-/** What a chart shows: cents, a number of things, milliseconds, seconds, or hundredths of a percent (`share`). */
+/** The unit of a chart's values: cents, a count, milliseconds, seconds, or hundredths of a percent (`share`). */
 export type Unit = 'cents' | 'count' | 'ms' | 'seconds' | 'share';
 /** Bars begin at zero. Lines may leave it out, so that a large balance that changes little is no flat line. */
 export type Form = 'bars' | 'lines';

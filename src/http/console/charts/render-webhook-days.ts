@@ -14,7 +14,7 @@ type Point = Place & { counted: CountedWebhookDay | undefined };
 
 const WHOLE = 10_000n;
 
-/** Renders how webhooks came, by the day of the change: the share that was lost, and how late the others were. */
+/** Renders the share of webhooks that were lost, and how late the others were, by the day of the change. */
 export function renderWebhookDays(
   { calendar, clock }: Context,
   counted: readonly CountedWebhookDay[],

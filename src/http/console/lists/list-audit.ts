@@ -65,7 +65,7 @@ export function auditPages(context: Context): Router {
   return router;
 }
 
-/** The name, where it is known, with all that they did; the id of all others. */
+/** The actor's name, if it is known, linked to all their actions, above the id. */
 function actorCell({ actor, actor_name: name }: { actor: string; actor_name: string | null }): Html {
   const id = html`<span class="id">${actor}</span>`;
   return name === null ? id : html`<a href="/audit?actor=${encodeURIComponent(actor)}">${name}</a><br>${id}`;

@@ -26,7 +26,7 @@ const query = z.object({
 });
 const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 
-/** The types of callbacks by name, as they are sent. A status that the provider invents has a type of its own, which an address can name. */
+/** The types of callbacks by name, as they are sent. An unknown status has a type of its own, which an address can name. */
 const TYPE_WORDS: Record<string, string> = Object.fromEntries(
   [
     ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
@@ -68,7 +68,7 @@ export function callbackListPages(context: Context): Router {
 
 /**
  * A table of callbacks, each linked to its page.
- * @param place whose page the table is on; it then has no such column. And the merchants by name, else.
+ * @param place.on the item of the page: the table leaves out its column. @param place.merchants their names by id.
  */
 export function callbackTable(
   context: Context,

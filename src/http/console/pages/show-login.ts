@@ -102,7 +102,7 @@ ${hasIssuer && company}
   }></label>
 ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
 <button>${t('Entrar')}</button></form></div>`;
-  // of the way back from the issuer, the address is of no use any more
+  // the address of the return from the issuer holds a used code
   const address = `/login?next=${encodeURIComponent(next)}`;
   sendPage(request, response, { title: t('Entrar'), body, status, address });
 }

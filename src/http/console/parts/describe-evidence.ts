@@ -36,7 +36,7 @@ const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Fields = Record<string, unknown>;
-/** What turns values into words. */
+/** Names and formats for the values of evidence. */
 type Shown = { calendar: Calendar; names: PlatformNames };
 
 /** A table of what was expected and what was found. */

@@ -40,7 +40,7 @@ export function encryptFilters<T extends z.ZodType>(context: Context, list: Seal
       return;
     }
     const given = posted ? ((request.body as Filters | undefined) ?? {}) : replacePlain(context, request, typed);
-    // read first: an address has no room for more than a field takes
+    // checks the lengths first: an address has no room for a longer text
     const { filters, draft } = given ? readFilters(given, list.schema) : describeEnded(request, list.field);
     if (filters === undefined || given === undefined) await list.refuse(request, response, draft);
     else response.redirect(303, encryptAddress(context, request, request.path, given));

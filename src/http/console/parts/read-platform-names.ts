@@ -44,7 +44,7 @@ export async function readBookedPlatformWords(context: Context, response: Respon
   return listPlatformWords(response, platforms, await readPlatformNames(context, response));
 }
 
-/** The same of given platforms: those that the caller may choose. */
+/** Choices among given platforms: those that the caller may choose. */
 export function listPlatformWords(
   response: Response,
   platforms: readonly string[],

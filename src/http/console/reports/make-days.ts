@@ -11,13 +11,13 @@ const WAIT_MS = 20_000;
 type Outcome = 'made' | 'made_many' | 'unchanged' | 'making' | 'made_some';
 
 /**
- * Makes the next revisions of days, one after the other. The work goes on after `waitMs`; then the outcome is `making`.
+ * Makes the next revisions of days, one after the other. The work continues after `waitMs`; then the outcome is `making`.
  * @throws what a single day's report throws within that time.
  */
 export async function makeDays(context: Context, days: readonly Day[], waitMs = WAIT_MS): Promise<Outcome> {
   const waiting = new AbortController();
   const work = makeAll(context, days);
-  // the log has a failure after the answer
+  // a failure after the answer is logged
   work.catch(() => undefined);
   try {
     const waited = context.timers

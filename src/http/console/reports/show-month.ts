@@ -146,7 +146,7 @@ function downloads({ from, to, platform }: Period): Html {
   )}</span></p>`;
 }
 
-/** The buttons that end what the month's days miss: reports that are not made, and days that nobody has read. */
+/** The buttons for what the month lacks: reports that are not made, and days that no run has read. */
 function renderMissing(response: Response, days: ReportDay[]): Part {
   if (!hasRole(response, ...REPORT_MAKERS)) return undefined;
   const unmade = days.filter(({ state }) => state === 'missing' || state === 'changed').map(({ day }) => day);

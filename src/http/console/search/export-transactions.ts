@@ -28,7 +28,7 @@ const CONTENT_TYPE = {
 /**
  * Sends what a search found as a file, masked for viewers. A CSV is sent while it is read; the audit precedes each page.
  * @throws with the headers unsent if the first page of a CSV, or any page of a workbook, fails. A later failure of a CSV
- * destroys the connection, so that no program takes the part for the whole.
+ * destroys the connection, so that no program mistakes a partial file for a complete one.
  */
 export async function sendExport(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
   const format = EXPORT_FORMATS.find((one) => one === request.query.format);

@@ -11,7 +11,7 @@ const DAYS_SHOWN = 30;
 
 export type Period = { from: Day; to: Day };
 
-/** Starts a form with what the address gives, and else these values. */
+/** Starts a form with the values of the address, or these defaults. */
 export function readDraft(request: Request, otherwise: Record<string, string>): Draft {
   const given = ([name, value]: [string, string]): [string, string] => {
     const typed = request.query[name];

@@ -14,7 +14,7 @@ import { type Html, html } from '../parts/html.ts';
 import { sendCharts } from './chart-page.ts';
 import { chartForm, type Period, periodFields, readDraft, readPeriod, recentPeriod } from './read-period.ts';
 
-/** The charts of what is delivered: webhooks to Confere, callbacks to merchants. */
+/** The charts of deliveries: webhooks to Confere, callbacks to merchants. */
 export function deliveryCharts(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };

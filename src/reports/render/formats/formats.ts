@@ -36,7 +36,7 @@ export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
   parquet: { extension: 'parquet.zip', contentType: 'application/zip', open: openParquet },
 };
 
-/** Its library is imported when it is used: every command imports this table. */
+/** The library is imported when the format is used: every command imports this table. */
 async function openParquet(...[work, file]: Parameters<OpenOutput>): ReturnType<OpenOutput> {
   return await (await import('./open-parquet.ts')).openParquet(work, file);
 }

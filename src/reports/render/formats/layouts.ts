@@ -65,8 +65,9 @@ export const CALIMA: Layout = {
 };
 
 /**
- * Conta Azul: one account, whose money comes (positive) or goes (negative) by category. UTF-8 with a byte order mark: people
- * paste it into the program's own workbook. A masked document would be refused as invalid: the field stays empty.
+ * Conta Azul: one account; money received is positive, money paid is negative, each with a category. UTF-8 with a byte
+ * order mark: people paste it into the program's own workbook. A masked document would be refused as invalid: the field
+ * stays empty.
  */
 export const CONTA_AZUL: Layout = {
   charset: 'utf-8',

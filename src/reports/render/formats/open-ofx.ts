@@ -26,7 +26,7 @@ const ACCOUNT_CHARS_MAX = 22;
 const NAME_CHARS_MAX = 32;
 const MEMO_CHARS_MAX = 255;
 const TRNUID_CHARS_MAX = 36;
-/** Of an account's name that is longer than the limit: the rest is a part of its hash. */
+/** Characters of a name longer than the limit that are kept; a part of its hash follows. */
 const ACCOUNT_PREFIX_CHARS = 8;
 /** Each statement's transactions are kept in a file of their own until the end; this is how many characters wait in memory. */
 const BUFFER_CHARS_MAX = 16_384;
@@ -164,7 +164,7 @@ function describe(movement: Movement, kind: string, { texts }: RenderContext): s
   return [`${kind} ${atWall.slice(11)}`, reference, amounts, transactionId].filter(Boolean).join(' - ');
 }
 
-/** An account has at most 22 characters: of a longer id these are its first eight and a part of its hash. */
+/** An account has at most 22 characters: a longer id becomes its first eight and a part of its hash. */
 function nameOfxAccount(platform: string): string {
   if (platform.length <= ACCOUNT_CHARS_MAX) return platform;
   const hash = createHash('sha256').update(platform).digest('hex');
