@@ -4,6 +4,7 @@ import { addDays, type Calendar, type Day, listDays } from '../../domain/calenda
 import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import type { ReportState, WholeReading } from '../plan/report-plan.ts';
+import { readProofWindows } from './read-proof-windows.ts';
 
 /** Days that one run read, or (`counted`) that any runs read or counted. */
 type Window = ProvenWindow & ((WholeReading & { counted?: false }) | { counted: true });
@@ -18,8 +19,10 @@ export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Cal
     day,
     isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' },
   );
-  const late = isOver ? await readNewestReadings(db, day, end) : [];
-  const decided = decideDayState(day, reading ? [reading, ...late] : late, now, end);
+  // these say whether its creation days were read or counted, not by which run
+  const proven = isOver ? await readProofWindows(db, { from: day, to: day }) : [];
+  const windows = proven.map((window): Window => ({ ...window, counted: true }));
+  const decided = decideDayState(day, reading ? [reading, ...windows] : windows, now, end);
   const surplus = decided.reading && (await readSurplus(db, day, decided.reading.runSeq, now));
   const state = decided.state === 'closed' && (await isZoneAlertFiring(db)) ? 'provisional' : decided.state;
   return { state, reading: surplus && decided.reading ? { ...decided.reading, surplus } : decided.reading };
@@ -44,23 +47,6 @@ async function findWholeReading(
     .executeTakeFirst();
   if (!row?.asked_at) return undefined;
   return { runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at };
-}
-
-/** The newest reading or count of each range: a day may have hundreds. The result says when a range was read or counted last, not that a report's day is proven. */
-async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Window[]> {
-  const rows = await db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', 'in', ['complete', 'counted'])
-    .where('platform', 'is', null)
-    .where('to_day', '>=', addDays(day, -LATE_DAYS))
-    .where('from_day', '<=', day)
-    .where('asked_at', '>=', after)
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap(({ from_day: from, to_day: to, asked_at: askedAt }) =>
-    askedAt === null ? [] : [{ from, to, askedAt: new Date(askedAt), counted: true }],
-  );
 }
 
 /**

@@ -6,13 +6,14 @@ import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
-import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
+import { provesDay } from '../../domain/late-days.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { readSpanSums } from '../../seal/read-span-sums.ts';
 import { type ReportState, toWallTimeBounds } from '../plan/report-plan.ts';
 import { AVAILABLE, HELD, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import { listUnread } from '../revisions/classify-day.ts';
+import { readProofWindows } from '../revisions/read-proof-windows.ts';
 import { listChangedDays } from '../revisions/resolve-changed-day.ts';
 import { type DayRevision, type DecidedDay, decideDay } from './decide-day.ts';
 
@@ -36,9 +37,9 @@ export async function listReportDays(
 ): Promise<ReportDay[]> {
   const { db, calendar, clock } = context;
   const now = clock.now();
-  const [rows, readings, ends, changed, isInDoubt, firstDay] = await Promise.all([
+  const [rows, windows, ends, changed, isInDoubt, firstDay] = await Promise.all([
     readRevisions(db, from, to),
-    readReadings(db, from, to),
+    readProofWindows(db, { from, to }),
     readDayEnds(context, { from, to, platform }),
     listChangedDays(db),
     isZoneAlertFiring(db),
@@ -51,8 +52,8 @@ export async function listReportDays(
     const decided = decideDay({
       ...{ day, firstDay, isInDoubt, revisions: own },
       today: calendar.dayOf(now),
-      unread: now < endsAt ? [] : listUnread(day, readings, endsAt),
-      isReadWhole: readings.some((one) => one.isWhole && provesDay(one, day, endsAt)),
+      unread: now < endsAt ? [] : listUnread(day, windows, endsAt),
+      isReadWhole: windows.some((one) => one.isWhole && provesDay(one, day, endsAt)),
       hasChanged: changed.includes(day),
     });
     const ledger = ends[index] ?? { closing: 0n, held: 0n };
@@ -83,31 +84,6 @@ async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevisi
     digest: row.digest.toString('hex'),
     isRedacted: row.redacted_at !== null,
   }));
-}
-
-type Reading = ProvenWindow & { isWhole: boolean };
-
-/** The newest reading and the newest count of each range of days. With one state a statement, each reads only an index. */
-async function readReadings(db: Reader, from: Day, to: Day): Promise<Reading[]> {
-  const found = await Promise.all(
-    (['complete', 'counted'] as const).map(async (state) => {
-      const rows = await db
-        .selectFrom('run_windows')
-        .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-        .where('state', '=', state)
-        .where('platform', 'is', null)
-        .where('from_day', '<=', to)
-        .where('to_day', '>=', addDays(from, -LATE_DAYS))
-        .groupBy(['from_day', 'to_day'])
-        .execute();
-      return rows.flatMap((row) =>
-        row.asked_at
-          ? [{ from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at), isWhole: state === 'complete' }]
-          : [],
-      );
-    }),
-  );
-  return found.flat();
 }
 
 /** The balance at the end of each day, of one platform or all. */
