@@ -15,6 +15,7 @@ import {
 } from '../../../reports/serve/export-found.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches } from '../../access/authorize-search.ts';
+import { sendFile, signalOf } from '../../send-file.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { presentForCaller } from './present-found.ts';
 import { type Asked, authorizeFound, type Search, searchOf } from './read-search.ts';
@@ -38,14 +39,13 @@ export async function sendExport(context: Context, request: Request, response: R
   const total = await readSearchTotal(context.db, context.keys, search.query, EXPORT_ROWS_MAX);
   if (!total)
     throw new ConfereError('invalid_request', 'this takes too long', { fields: { from: ['narrow the days'] } });
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const gone = signalOf(response);
   const wanted = {
     pages: readPages(context, response, search),
     isCut: total.isMore,
     masked: !canSeePersonalData(response),
     platformNames: await readPlatformNames(context, response),
-    signal: AbortSignal.any([context.signal, gone.signal]),
+    signal: AbortSignal.any([context.signal, gone]),
   };
   const headers = {
     'content-disposition': `attachment; filename="${nameFoundFile(context, wanted, format)}"`,
@@ -91,13 +91,4 @@ async function* readPages(
     if (!page.next) return;
     after = page.next;
   }
-}
-
-async function sendFile(response: Response, file: string, headers: Record<string, string>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    // dotfiles: DATA_DIR may be under a directory whose name begins with a dot
-    response.sendFile(file, { dotfiles: 'allow', cacheControl: false, lastModified: false, headers }, (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
 }
