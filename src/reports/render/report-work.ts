@@ -29,10 +29,22 @@ export type ReportWork<Plan extends AnyPlan = ReportPlan> = {
 /** Makes the sheets of a workbook; `scratch` names a temporary file for its other parts. */
 export type ReportFactory = SheetFactory & { scratch: () => { file: string; signal: AbortSignal } };
 
-/** Names the sheets of a report, and their files under `directory`. */
-export function createFactory(plan: AnyPlan, texts: Texts, directory: string, signal: AbortSignal): ReportFactory {
+/** Names the sheets of a workbook, and the files of its parts under `directory`. */
+export function nameParts(directory: string, signal: AbortSignal): Pick<ReportFactory, 'next' | 'scratch'> {
   let sheets = 0;
   let scratched = 0;
+  return {
+    next() {
+      const index = sheets++;
+      const name = `xl/worksheets/sheet${index + 1}.xml`;
+      return { name, file: path.join(directory, `sheet-${index}`), signal, index };
+    },
+    scratch: () => ({ file: path.join(directory, `part-${scratched++}`), signal }),
+  };
+}
+
+/** The titles and limits of a report's sheets, and the files of its parts. */
+export function createFactory(plan: AnyPlan, texts: Texts, directory: string, signal: AbortSignal): ReportFactory {
   const values = { state: texts.states[plan.state], zone: plan.calendar.zone };
   const names =
     'days' in plan
@@ -48,12 +60,7 @@ export function createFactory(plan: AnyPlan, texts: Texts, directory: string, si
     subtitle: names.subtitle,
     footer: `Confere · ${names.footer}`,
     rowsPerSheetMax: plan.rowsPerSheetMax,
-    next() {
-      const index = sheets++;
-      const name = `xl/worksheets/sheet${index + 1}.xml`;
-      return { name, file: path.join(directory, `sheet-${index}`), signal, index };
-    },
-    scratch: () => ({ file: path.join(directory, `part-${scratched++}`), signal }),
+    ...nameParts(directory, signal),
   };
 }
 

@@ -1,5 +1,4 @@
 /** Writes transactions that a search found, as CSV or as a workbook. Nothing of it is stored. */
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { parseSum } from '../../domain/money.ts';
@@ -10,11 +9,10 @@ import { type Locale, ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
 import { openTable } from '../render/open-table.ts';
-import { reportsDirectory } from '../revisions/make-report.ts';
-import { withDrafts } from '../revisions/publish-drafts.ts';
+import { nameParts } from '../render/report-work.ts';
 import { describeCode, fill, formatLocalCount, formatMoment, textsOf } from '../texts/texts.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
-import { buildOnce } from './build-once.ts';
+import { useDraft } from './build-once.ts';
 
 /** An export has the newest rows up to this number. Each of them is in the audit by its id. */
 export const EXPORT_ROWS_MAX = 20_000;
@@ -126,12 +124,12 @@ export async function writeFoundWorkbook(
   wanted: FoundExport,
   use: (file: string) => Promise<void>,
 ): Promise<void> {
-  const id = randomUUID();
-  await withDrafts(reportsDirectory(context), id, async (directory) => {
+  const build = async (directory: string): Promise<string> => {
     const file = path.join(directory, 'found.xlsx');
-    await buildOnce(context, `found ${id}`, () => writeSheets(context, wanted, file));
-    await use(file);
-  });
+    await writeSheets(context, wanted, file);
+    return file;
+  };
+  await useDraft(context, wanted.signal, build, use);
 }
 
 async function writeSheets(context: Context, wanted: FoundExport, file: string): Promise<void> {
@@ -142,7 +140,8 @@ async function writeSheets(context: Context, wanted: FoundExport, file: string):
   const at = formatMoment(calendar.toWallTime(madeAt));
   const cut = wanted.isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
   const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
-  const factory = createFactory(path.dirname(file), wanted.signal, `Confere · ${at}`);
+  const files = nameParts(path.dirname(file), wanted.signal);
+  const factory = { subtitle: '', footer: `Confere · ${at}`, rowsPerSheetMax: ROWS_PER_SHEET_MAX, ...files };
   const columns = listColumns(context, wanted.masked);
   const table = openTable(factory, { title: words.title, note, columns }, rendering);
   for await (const rows of wanted.pages) {
@@ -160,20 +159,4 @@ async function writeSheets(context: Context, wanted: FoundExport, file: string):
     madeAt,
   };
   await writeWorkbook(file, sheets, properties, factory.scratch);
-}
-
-function createFactory(directory: string, signal: AbortSignal, footer: string) {
-  let files = 0;
-  const next = (): string => path.join(directory, `part-${files++}`);
-  let sheets = 0;
-  return {
-    subtitle: '',
-    footer,
-    rowsPerSheetMax: ROWS_PER_SHEET_MAX,
-    next() {
-      const index = sheets++;
-      return { name: `xl/worksheets/sheet${index + 1}.xml`, file: next(), signal, index };
-    },
-    scratch: () => ({ file: next(), signal }),
-  };
 }

@@ -2,7 +2,6 @@
  * Makes a file over several days on request. It is no revision: nothing of it is stored. The file is written to a directory
  * of drafts, from one cut taken now, and deleted once `use` returns.
  */
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import { addDays, type Day, isDay, listDays } from '../../domain/calendar.ts';
@@ -23,10 +22,8 @@ import { assertPlatform } from '../read/assert-platform.ts';
 import { writeRange } from '../render/write-range.ts';
 import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay } from '../revisions/classify-day.ts';
-import { reportsDirectory } from '../revisions/make-report.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
-import { withDrafts } from '../revisions/publish-drafts.ts';
-import { buildOnce } from './build-once.ts';
+import { useDraft } from './build-once.ts';
 
 export const RANGE_DAYS_MAX = 92;
 
@@ -37,7 +34,7 @@ export type WantedRange = Range & {
   locale?: Locale | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
-  /** Ends the work when nobody waits for it any more. */
+  /** Ends the work when the client has left. */
   signal?: AbortSignal;
   rowsPerSheetMax?: number;
   /** By default RANGE_DAYS_MAX. */
@@ -72,17 +69,12 @@ export async function exportRange(
   assertRange(context, wanted);
   const { from, to, format, platform, masked = false } = wanted;
   if (platform !== undefined) await assertPlatform(context.db, platform, { from, to });
-  const id = randomUUID();
-  await withDrafts(reportsDirectory(context), id, async (directory) => {
-    const signal = AbortSignal.any([context.signal, ...(wanted.signal ? [wanted.signal] : [])]);
-    const made = await buildOnce(context, `range ${id}`, async () => {
-      signal.throwIfAborted();
-      const plan = await planRange(context, wanted);
-      const file = await inSnapshot(context.db, (snapshot) =>
-        writeRange(snapshot, plan, { directory, format, signal }),
-      );
-      return { file, state: plan.state, days: plan.days.length };
-    });
+  const build = async (directory: string, signal: AbortSignal) => {
+    const plan = await planRange(context, wanted);
+    const file = await inSnapshot(context.db, (snapshot) => writeRange(snapshot, plan, { directory, format, signal }));
+    return { file, state: plan.state, days: plan.days.length };
+  };
+  await useDraft(context, wanted.signal, build, async (made) => {
     const shown = platform !== undefined && masked ? maskPlatform(platform) : platform;
     const otherLocale = wanted.locale === context.config.REPORT_LOCALE ? undefined : wanted.locale;
     const named = { day: `${from}-${to}`, platform: shown, format, otherLocale, masked };

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import { type FileFormat, FORMATS, type Format } from '../plan/report-plan.ts';
 import { writeFile } from '../render/write-range.ts';
-import { reportsDirectory } from '../revisions/make-report.ts';
 import { presentReport } from '../revisions/present-report.ts';
-import { measureFile, withDrafts } from '../revisions/publish-drafts.ts';
-import { buildOnce } from './build-once.ts';
+import { measureFile } from '../revisions/publish-drafts.ts';
+import { useDraft } from './build-once.ts';
 import {
   findReport,
   nameDownload,
@@ -37,16 +35,13 @@ export async function useReport(
   }
   const { row, name } = await findReport(context, wanted);
   const { format } = wanted;
-  const id = randomUUID();
-  await withDrafts(reportsDirectory(context), id, async (directory) => {
-    const signal = AbortSignal.any([context.signal, ...(wanted.signal ? [wanted.signal] : [])]);
-    const file = await buildOnce(context, `file ${id}`, async () => {
-      signal.throwIfAborted();
-      const plan = await planRebuild(context, row, wanted);
-      return await inSnapshot(context.db, (snapshot) => writeFile(snapshot, plan, { directory, format, signal }));
-    });
-    await use({ report: presentReport(row), file, name: nameDownload(name, wanted), ...(await measureFile(file)) });
-  });
+  const build = async (directory: string, signal: AbortSignal): Promise<string> => {
+    const plan = await planRebuild(context, row, wanted);
+    return await inSnapshot(context.db, (snapshot) => writeFile(snapshot, plan, { directory, format, signal }));
+  };
+  await useDraft(context, wanted.signal, build, async (file) =>
+    use({ report: presentReport(row), file, name: nameDownload(name, wanted), ...(await measureFile(file)) }),
+  );
 }
 
 function isKept(wanted: Wanted): wanted is Wanted & { format: Format } {
