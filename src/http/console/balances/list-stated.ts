@@ -150,10 +150,7 @@ function adjustmentTable(
         title: 'Situação',
         cell: (row) => {
           if (row.reverses !== null) return t('Estorno');
-          if (row.reversed_by !== null) return t('Estornado');
-          return mayReverse
-            ? html`<a href="${LISTS.adjustments.address}/${row.id}/reverse">${t('Estornar')}</a>`
-            : t('Em vigor');
+          return row.reversed_by === null ? inForce(LISTS.adjustments.address, row, mayReverse) : t('Estornado');
         },
       },
     ],
@@ -178,15 +175,15 @@ function openingTable(
       ...madeColumns<(typeof rows)[number]>(context),
       {
         title: 'Situação',
-        cell: (row) => {
-          if (row.reversed) return t('Estornado');
-          return mayReverse
-            ? html`<a href="${LISTS.openings.address}/${row.id}/reverse">${t('Estornar')}</a>`
-            : t('Em vigor');
-        },
+        cell: (row) => (row.reversed ? t('Estornado') : inForce(LISTS.openings.address, row, mayReverse)),
       },
     ],
   });
+}
+
+/** The state of an item in force: for those who may reverse it, a link to the form. */
+function inForce(address: string, { id }: { id: string }, mayReverse: boolean): Html | string {
+  return mayReverse ? html`<a href="${address}/${id}/reverse">${t('Estornar')}</a>` : t('Em vigor');
 }
 
 function madeColumns<Row extends Made>(context: Context): TableColumn<Row>[] {
