@@ -52,7 +52,7 @@ export function brCodeOf(transaction: StoredTransaction): string {
 
 /** Returns the QR code of a text as a data URI of a PNG. */
 export function qrImageOf(text: string): string {
-  return `data:image/png;base64,${drawQrCode(text).toString('base64')}`;
+  return `data:image/png;base64,${drawQrCode(text)}`;
 }
 
 function paymentOf(transaction: StoredTransaction, { checkoutUrl }: Settings): PresentedTransaction {

@@ -1,42 +1,39 @@
-import { crc32, deflateSync } from 'node:zlib';
 import QRCode from 'qrcode';
+import { finishPng, openPng, PIXELS_AT, type Png } from './write-png.ts';
 
-const MODULE_PX = 4;
+const MODULE_PX = 2;
 const QUIET_MODULES = 4;
-const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-const PNG_END = chunk('IEND', Buffer.alloc(0));
 /** The mask is fixed: the library's choice of one takes 0.2 ms more, and depends on the text. */
 const QR_OPTIONS = { errorCorrectionLevel: 'M', maskPattern: 0 } as const;
-/** An image has 8 KiB before and 0.8 KiB after. zlib's defaults allocate 272 KiB; a window of 512 bytes takes three times as long. */
-const DEFLATE_OPTIONS = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2_048 };
 /** The texts of PIX charges have nine lengths, by their amounts. One takes at most about 0.4 MB. */
 const TEMPLATES_MAX = 16;
 
 /** The code of one text, from which the codes of all texts of that length are derived. */
 type Template = {
   text: Buffer;
-  /** Modules on each side, with the border: always an odd number. */
+  /** Modules on each side, with the border. */
   side: number;
   modules: Int32Array;
   /** by position * 256 + byte: the difference that another byte at this position makes to `modules` */
   differences: Map<number, Int32Array>;
-  /** What precedes the pixels in the file. */
-  head: Buffer;
-  /** The modules and the pixels of the newest code. New buffers for each code would be 1 MB a page: a major GC each 30 pages. */
+  /** The modules of the newest code, and as bytes: one bit each, 1 is dark, rows begin at a byte. */
   drawn: Int32Array;
-  pixels: Buffer;
+  drawnBytes: Buffer;
+  /** The PNG of the newest code. */
+  png: Png;
 };
 
 const templates = new Map<number, Template>();
 
 /**
- * Draws a text as a QR code: a black and white PNG, 4 pixels per module, with the quiet border that readers need.
+ * Draws a text as a QR code: a black and white PNG, 2 pixels per module, with the quiet border that readers need.
  *
  * A page of the list has up to 100 codes, so the library's result is reused. Reed-Solomon codes are linear and the mask is
  * fixed: one byte at one position makes the same difference in every text of a length. The library encodes each such
  * difference once.
+ * @returns the file in base64.
  */
-export function drawQrCode(text: string): Buffer {
+export function drawQrCode(text: string): string {
   const bytes = Buffer.from(text);
   const template = templateOf(bytes);
   const { drawn } = template;
@@ -47,23 +44,17 @@ export function drawQrCode(text: string): Buffer {
     for (let word = 0; word < drawn.length; word++) drawn[word] = (drawn[word] ?? 0) ^ (difference[word] ?? 0);
   }
   drawPixels(template);
-  return Buffer.concat([template.head, chunk('IDAT', deflateSync(template.pixels, DEFLATE_OPTIONS)), PNG_END]);
+  return finishPng(template.png).toString('base64');
 }
 
 function templateOf(text: Buffer): Template {
   const known = templates.get(text.length);
   if (known) return known;
   const { modules, side } = encode(text);
-  const sidePx = side * MODULE_PX;
-  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]); // width, height, one bit per pixel, greyscale
-  header.writeUInt32BE(sidePx, 0);
-  header.writeUInt32BE(sidePx, 4);
-  const head = Buffer.concat([PNG_SIGNATURE, chunk('IHDR', header)]);
-  const pixels = Buffer.alloc(sidePx * pixelBytesOf(side));
-  // a byte begins each row. Filter 0: as it is; filter 2: added to the row above, so that zeros repeat it
-  for (let row = 0; row < sidePx; row++) pixels[row * pixelBytesOf(side)] = row % MODULE_PX === 0 ? 0 : 2;
   const drawn = new Int32Array(modules.length);
-  const template: Template = { text, side, modules, differences: new Map(), head, drawn, pixels };
+  const png = openPng(side * MODULE_PX);
+  const drawnBytes = Buffer.from(drawn.buffer);
+  const template: Template = { text, side, modules, differences: new Map(), drawn, drawnBytes, png };
   if (templates.size === TEMPLATES_MAX) templates.clear();
   templates.set(text.length, template);
   return template;
@@ -83,10 +74,10 @@ function differenceOf({ text, modules, differences }: Template, at: number, byte
 function encode(text: Buffer): { modules: Int32Array; side: number } {
   const { size, data } = QRCode.create([{ data: text, mode: 'byte' }], QR_OPTIONS).modules;
   const side = size + 2 * QUIET_MODULES;
-  const modules = new Int32Array(Math.ceil((side * moduleBytesOf(side)) / 4));
+  const modules = new Int32Array(Math.ceil((side * bytesOf(side)) / 4));
   const out = Buffer.from(modules.buffer);
   for (let row = 0; row < size; row++) {
-    const start = (row + QUIET_MODULES) * moduleBytesOf(side);
+    const start = (row + QUIET_MODULES) * bytesOf(side);
     for (let column = 0; column < size; column++) {
       const bit = column + QUIET_MODULES;
       const at = start + (bit >> 3);
@@ -96,41 +87,27 @@ function encode(text: Buffer): { modules: Int32Array; side: number } {
   return { modules, side };
 }
 
-/** Eight modules as pixels: each of the four bytes has two modules of four pixels, 0 is dark. */
-const PIXELS_OF = Int32Array.from({ length: 256 }, (_, modules) => {
+/** Eight modules as pixels: two bytes, 0 is dark. */
+const PIXELS_OF = Uint16Array.from({ length: 256 }, (_, modules) => {
   let pixels = 0;
-  for (let bit = 0x80; bit > 0; bit >>= 1) pixels = (pixels << MODULE_PX) | (modules & bit ? 0 : 0xf);
+  for (let bit = 0x80; bit > 0; bit >>= 1) pixels = (pixels << MODULE_PX) | (modules & bit ? 0 : 0b11);
   return pixels;
 });
 
-/** Writes the first row of pixels of each row of modules. The others repeat it. */
-function drawPixels({ side, drawn, pixels }: Template): void {
-  const modules = Buffer.from(drawn.buffer);
-  const [moduleBytes, pixelBytes] = [moduleBytesOf(side), pixelBytesOf(side)];
+function drawPixels({ side, drawnBytes, png: { file, rowBytes } }: Template): void {
   for (let row = 0; row < side; row++) {
-    let at = row * MODULE_PX * pixelBytes + 1;
-    const end = at + pixelBytes - 1;
-    for (let byte = row * moduleBytes; at < end; byte++) {
-      const eight = PIXELS_OF[modules[byte] ?? 0] ?? 0;
-      for (let shift = 24; shift >= 0 && at < end; shift -= 8) pixels[at++] = eight >>> shift;
+    const start = PIXELS_AT + row * MODULE_PX * rowBytes;
+    const end = start + rowBytes;
+    let at = start + 1;
+    for (let byte = row * bytesOf(side); at < end; byte++) {
+      const pixels = PIXELS_OF[drawnBytes[byte] ?? 0] ?? 0;
+      file[at++] = pixels >> 8;
+      if (at < end) file[at++] = pixels;
     }
+    file.copyWithin(end, start, end);
   }
 }
 
-function moduleBytesOf(side: number): number {
-  return Math.ceil(side / 8);
-}
-
-/** Bytes of a row of pixels, with its filter. */
-function pixelBytesOf(side: number): number {
-  return 1 + (side + 1) / 2;
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const out = Buffer.alloc(12 + data.length);
-  out.writeUInt32BE(data.length, 0);
-  out.write(type, 4, 'latin1');
-  data.copy(out, 8);
-  out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length);
-  return out;
+function bytesOf(bits: number): number {
+  return Math.ceil(bits / 8);
 }
