@@ -67,6 +67,8 @@ export function groupThousands(digits: string, language: Language = 'pt-BR'): st
   return digits.replace(/\B(?=(\d{3})+$)/g, NUMBER_MARKS[language].grouping);
 }
 
+/** A minus is typed as a hyphen, or pasted as the minus sign (U+2212) that our sheets print. */
+const MINUS_SIGN = /^\u2212/;
 const TYPED_AMOUNT = {
   'pt-BR': /^-?(?:\d{1,3}(?:\.\d{3})+(?=,)|\d+)(?:,\d{1,2})?$/,
   en: /^-?(?:\d{1,3}(?:,\d{3})+(?=\.)|\d+)(?:\.\d{1,2})?$/,
@@ -74,18 +76,18 @@ const TYPED_AMOUNT = {
 
 /** Whether a text is written as an amount of that language, of any size. */
 export function isTypedAmount(text: string, language: Language): boolean {
-  return TYPED_AMOUNT[language].test(text);
+  return TYPED_AMOUNT[language].test(text.replace(MINUS_SIGN, '-'));
 }
 
 /**
  * Parses an amount that a person typed in a page of that language: `1.234,56`, in English `1,234.56`, with an optional
- * leading `-`. `1.234` alone may be a thousand or a fraction: grouped digits need their cents.
+ * leading `-` or `−`. `1.234` alone may be a thousand or a fraction: grouped digits need their cents.
  * @returns undefined for any other text, or for more than `AMOUNT_CENTS_MAX`.
  */
 export function parseTypedAmount(text: string, language: Language): bigint | undefined {
   if (!isTypedAmount(text, language)) return undefined;
   const { decimal, grouping } = NUMBER_MARKS[language];
-  return parseSignedAmount(text.replaceAll(grouping, '').replace(decimal, '.'));
+  return parseSignedAmount(text.replace(MINUS_SIGN, '-').replaceAll(grouping, '').replace(decimal, '.'));
 }
 
 /** `1.234,56` with an optional leading `-`, as `parseTypedAmount` takes it. */

@@ -4,7 +4,7 @@
  */
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
-import { LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
+import { findMonth, LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isValidDocument } from '../../domain/person/find-documents.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
@@ -31,6 +31,8 @@ const BARE_AMOUNT_DIGITS_MAX = 9;
 
 const LOCAL_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
+/** `22 Nov 2026`, `22 nov 2026`, `22 de novembro de 2026`. */
+const NAMED_DAY = /^(\d{1,2}) (?:de )?(\p{L}{3,9})\.? (?:de )?(\d{4})$/iu;
 const CURRENCY = /^(-?)\s*R\$\s*(-?)(.*)$/i;
 /** Digits with the marks of a language: `1.234,56`, in English `1,234.56`. */
 const GROUPED = {
@@ -52,8 +54,8 @@ const DOCUMENT_LENGTHS: readonly number[] = [11, 14];
 export function classifySearch(typed: string, language: Language = 'pt-BR'): Classified {
   const text = typed
     .replace(/\s+/gu, ' ')
-    .replace(/^\u2212/, '-')
-    .trim();
+    .trim()
+    .replace(/^(R\$ ?)?\u2212/i, '$1-');
   if (text === '') return { readings: [] };
   if (text.length > SEARCH_CHARS_MAX) return { readings: [], fault: 'too_long' };
   return readDay(text) ?? readAmount(text, language) ?? { readings: listTextReadings(text, typed.trim(), language) };
@@ -61,10 +63,17 @@ export function classifySearch(typed: string, language: Language = 'pt-BR'): Cla
 
 /** The reading of a text that has the form of a day; undefined for another text. */
 function readDay(text: string): Classified | undefined {
-  const [, day = '', month = '', year] = LOCAL_DAY.exec(text) ?? [];
-  const iso = year === undefined ? text : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  if (year === undefined && !ISO_DAY.test(text)) return undefined;
+  const iso = ISO_DAY.test(text) ? text : toIsoDay(text);
+  if (iso === undefined) return undefined;
   return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
+}
+
+/** `22/11/2026` and `22 Nov 2026` as `2026-11-22`, which may be no day; undefined for another text. */
+function toIsoDay(text: string): string | undefined {
+  const [, day = '', month = '', year] = LOCAL_DAY.exec(text) ?? NAMED_DAY.exec(text) ?? [];
+  const number = /^\d/.test(month) ? month : findMonth(month);
+  if (year === undefined || number === undefined) return undefined;
+  return `${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
 /** The reading of a text that can only be an amount: it has a currency, cents or a sign. Undefined for another text. */

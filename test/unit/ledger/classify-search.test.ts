@@ -21,6 +21,13 @@ describe('the search box', () => {
     ['22/11/2026', 'day:2026-11-22'],
     [' 2026-11-22 ', 'day:2026-11-22'],
     ['2/1/2026', 'day:2026-01-02'],
+    ['22 nov 2026', 'day:2026-11-22'],
+    ['22 Nov 2026', 'day:2026-11-22'],
+    ['2 set. 2026', 'day:2026-09-02'],
+    ['2 Sep 2026', 'day:2026-09-02'],
+    ['1 de março de 2026', 'day:2026-03-01'],
+    ['31 nov 2026', 'fault:no_such_day'],
+    ['22 abc 2026', 'reference extra name'],
     ['31/02/2026', 'fault:no_such_day'],
     ['2026-13-01', 'fault:no_such_day'],
     ['R$ 1.234,56', 'amount:123456'],
@@ -34,6 +41,7 @@ describe('the search box', () => {
     ['\u221210,00', 'amount:cashout:1000'],
     ['-R$ 10,00', 'amount:cashout:1000'],
     ['R$ -10', 'amount:cashout:1000'],
+    ['R$ \u221210', 'amount:cashout:1000'],
     ['R$ 12,345', 'fault:no_amount'],
     ['R$ dez', 'fault:no_amount'],
     ['R$ 99999999999999999', 'fault:amount_too_large'],
@@ -84,6 +92,9 @@ describe('the search box', () => {
     ['1.234,56', 'reference extra'],
     ['R$ 1.234,56', 'fault:no_amount'],
     ['22/11/2026', 'day:2026-11-22'],
+    ['22 Nov 2026', 'day:2026-11-22'],
+    ['22 nov 2026', 'day:2026-11-22'],
+    ['21 November 2026', 'day:2026-11-21'],
   ])('reads %j in English as: %s', (text, readings) => {
     expect(read(text, 'en')).toBe(readings);
   });
@@ -102,6 +113,7 @@ describe('the search box', () => {
 
   it.each([
     ['22/11/2026', true],
+    ['22 nov 2026', true],
     ['R$ 1.234,56', true],
     ['-10,00', true],
     ['1,234.56', true],
