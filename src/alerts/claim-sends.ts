@@ -1,9 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { listPlatformNames } from '../database/read-platform-names.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { maskText, WITHHELD } from '../domain/person/mask-person.ts';
 import type { AlertToSend, Channel } from './channels/channel.ts';
-import { parseFacts } from './texts/describe-alert.ts';
+import { findPlatform, parseFacts } from './texts/describe-alert.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
 const LEASE_MS = 90_000;
@@ -20,7 +23,7 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
     .limit(channel.batchMax)
     .execute();
   if (candidates.length === 0) return [];
-  return transact(context.db, async (trx) => {
+  const claimed = await transact(context.db, async (trx) => {
     const due = await lockDue(trx, channel, { seqs: candidates.map((row) => row.alert_seq), now });
     if (due.length === 0) return [];
     const seqs = due.map((row) => row.alert_seq);
@@ -47,6 +50,14 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
       alreadySent: alreadySent.has(row.seq),
     }));
   });
+  const names = claimed.some((alert) => findPlatform(alert) !== undefined) ? await readNames(context.db) : undefined;
+  return claimed.map((alert) => ({ ...alert, platformName: names?.get(findPlatform(alert)) }));
+}
+
+/** The names that people gave to platforms, by id, without those that a mask withholds. */
+async function readNames(db: Reader): Promise<Map<string | undefined, string>> {
+  const named = (await listPlatformNames(db)).map(({ platform, name }) => [platform, maskText(name)] as const);
+  return new Map(named.filter(([, name]) => name !== WITHHELD));
 }
 
 /**

@@ -16,6 +16,8 @@ export type AlertToSend = {
   raisedAt: Date;
   /** Null while it fires. */
   endedAt: Date | null;
+  /** The name of the platform that it concerns: masked, as no alert names a person. */
+  platformName: string | undefined;
   /** Whether this channel has sent already that it fires: then this is the end, or a resend. */
   alreadySent: boolean;
 };

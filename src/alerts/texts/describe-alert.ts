@@ -48,6 +48,8 @@ type StoredAlert = {
   mismatchId: string | null;
   raisedAt: Date;
   endedAt: Date | null;
+  /** The name that people gave to the platform that it concerns, as its reader may see it. */
+  platformName?: string | undefined;
 };
 
 /** Describes an alert in a language. One of an earlier version has no facts: its text is the summary. */
@@ -63,13 +65,29 @@ export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: St
   return {
     title,
     todo,
-    text: facts ? sayOf(locale, name)(facts, formats) : alert.summary,
+    text: facts ? sayOf(locale, name)(spellPlatform(alert, facts), formats) : alert.summary,
     severity: ALERT_WORDS[locale].severities[alert.severity] ?? alert.severity,
     since: at(alert.raisedAt),
     until: alert.endedAt ? at(alert.endedAt) : undefined,
     path: pathOf(alert),
     runbookPath: `/runbooks/${encodeURIComponent(name)}${locale === 'en' ? '?lang=en' : ''}`,
   };
+}
+
+/** The platform that an alert concerns, by its id: the scope of some kinds of mismatches names it. */
+export function findPlatform({ name, facts }: Pick<StoredAlert, 'name' | 'facts'>): string | undefined {
+  const { platform, about } = facts ?? {};
+  if (platform !== undefined || name === 'balance_differs') return platform ?? about;
+  return name === 'list_unstable' ? about?.split(/ (.*)/s)[1] : undefined;
+}
+
+/** The facts with the platform as `Loja do Centro (6f9619ff-…)`. */
+function spellPlatform(alert: StoredAlert, facts: AlertFacts): AlertFacts {
+  const id = findPlatform(alert);
+  if (id === undefined || alert.platformName === undefined) return facts;
+  const spelt = `${alert.platformName} (${id})`;
+  if (facts.platform !== undefined) return { ...facts, platform: spelt };
+  return { ...facts, about: `${facts.about?.slice(0, -id.length)}${spelt}` };
 }
 
 export function parseFacts(text: string | null): AlertFacts | null {

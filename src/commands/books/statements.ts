@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { listPlatformNames } from '../../database/read-platform-names.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
-import { listPlatformNames, setPlatformName } from '../../ledger/stated/platform-names.ts';
+import { setPlatformName } from '../../ledger/stated/platform-names.ts';
 import { compareStatements, listStatements, storeStatement } from '../../ledger/stated/state-balance.ts';
 import { parseInstant, parseLimit, parsePlatform } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';

@@ -1,6 +1,6 @@
 /** The names that people give to platforms. The newest row of a platform counts; a report shows those from before it was made. */
 import type { Context } from '../../context.ts';
-import type { Reader } from '../../database/reader.ts';
+import { listPlatformNames } from '../../database/read-platform-names.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
 import { checkPlatformKnown } from './check-stated.ts';
@@ -12,7 +12,6 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const CONTACT = /\S@\S|\d{8}/;
 
 export type PlatformName = { platform: string; name: string | null; actor: string };
-export type NamedPlatform = { platform: string; name: string; named_at: string; named_by: string };
 
 /**
  * Names a platform, or takes its name back with `null`.
@@ -30,22 +29,6 @@ export async function setPlatformName(context: Context, { platform, name, actor 
   if (now === text) return;
   const row = { platform, name: text, created_at: context.clock.now(), actor };
   await context.db.insertInto('platform_names').values(row).execute();
-}
-
-/** @param until ignores later names, so a report that is made again shows the same. */
-export async function listPlatformNames(db: Reader, until?: Date): Promise<NamedPlatform[]> {
-  const rows = await db
-    .selectFrom('platform_names')
-    .select(['platform', 'name', 'created_at', 'actor'])
-    .$if(until !== undefined, (query) => query.where('created_at', '<=', until ?? new Date()))
-    .orderBy('seq')
-    .execute();
-  const newest = new Map(rows.map((row) => [row.platform, row]));
-  return [...newest.values()]
-    .flatMap(({ platform, name, created_at, actor }) =>
-      name === null ? [] : [{ platform, name, named_at: created_at.toISOString(), named_by: actor }],
-    )
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function checkName(name: string): void {

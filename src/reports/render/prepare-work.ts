@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { listPlatformNames } from '../../database/read-platform-names.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
-import { listPlatformNames } from '../../ledger/stated/platform-names.ts';
 import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';

@@ -142,6 +142,15 @@ describe('an alert', () => {
     expect(JSON.stringify([events(), slackText(), mails.mails[0]?.text])).not.toContain('webhook_lost');
   });
 
+  it('names the platform as people do, with its id once', async () => {
+    const named = { platform: 'p1', name: 'Loja do Centro', created_at: env.context.clock.now(), actor: 'a' };
+    await env.context.db.insertInto('platform_names').values(named).execute();
+    start();
+    await raise({ name: 'balance_differs', facts: { count: 1, cents: '1000', about: 'p1' } });
+    await eventually('sent', () => slackText() !== '' && mails.mails.length > 0);
+    for (const text of [slackText(), mails.mails[0]?.text]) expect(text).toContain('Loja do Centro (p1), R$ 10,00');
+  });
+
   it('waits for a channel that is away, and delays no other', async () => {
     let away = true;
     sink.answer = ({ path }) => (path.startsWith('/slack') && away ? 503 : 200);

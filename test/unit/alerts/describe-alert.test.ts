@@ -61,6 +61,18 @@ test('a text in Portuguese has words for the trigger of a run, and for the parts
   expect(shown('worker_dead', { parts }).text).toContain('(selo do razão nunca, new_part nunca)');
 });
 
+test.each([
+  ['balance_differs', { count: 1, cents: '1000', about: 'p1' }, 'Loja do Centro (p1), R$ 10,00'],
+  ['list_unstable', { count: 1, about: '2026-11-21 p1' }, '2026-11-21 Loja do Centro (p1)'],
+  ['list_unstable', { count: 1, about: '2026-11-21' }, '2026-11-21'],
+  ['opening_to_come', FACTS, /nada da plataforma Loja do Centro \(p1\) é lançado$/],
+  ['stuck', { count: 1, about: 'p1' }, 'p1'],
+])('%s of %o names the platform as people do, with its id once', (name, facts: AlertFacts, text) => {
+  const alert = { name, severity: 'high', summary: '', facts, mismatchId: null, platformName: 'Loja do Centro' };
+  const described = describeAlert(calendar, 'pt-BR', { ...alert, raisedAt: new Date(SINCE), endedAt: null });
+  expect(described.text).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
+});
+
 test('the summary is English with UTC, for the log and the API; an alert of an earlier version shows it', () => {
   const { summary } = summarize('merchant_failing', FACTS);
   expect(summary).toBe(`merchant_failing: merchant Livraria me_1, since ${SINCE}`);

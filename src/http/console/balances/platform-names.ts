@@ -1,9 +1,10 @@
 import type { Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
+import { listPlatformNames } from '../../../database/read-platform-names.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
-import { listPlatformNames, PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
+import { PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';

@@ -2,8 +2,9 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
-import { ALERT_TEXTS, describeAlert } from '../../../alerts/texts/describe-alert.ts';
+import { ALERT_TEXTS, type DescribedAlert, describeAlert, findPlatform } from '../../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../../context.ts';
+import type { Calendar } from '../../../domain/calendar.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { language } from '../languages/language.ts';
@@ -13,6 +14,7 @@ import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { filterChoice, readFilters } from '../parts/parse-filters.ts';
+import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { ALERT_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
@@ -53,17 +55,23 @@ export function alertListPages(context: Context): Router {
       ...LIST,
       filters: { fields, areSet: isFiltered },
       lead: html`<p class="lead">${tHtml('Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
-      rows: alertTable(context, rows, empty),
+      rows: alertTable(context, rows, await readPlatformNames(context, response), empty),
       next,
     });
   });
   return router;
 }
 
-function alertTable(context: Context, rows: ListedAlert[], empty: Label): Html {
+/** The texts of an alert in the language of the request. @param names of platforms, as the caller may see them. */
+export function explainAlert(calendar: Calendar, names: PlatformNames, alert: ListedAlert): DescribedAlert {
+  const platformName = names.get(findPlatform(alert) ?? '');
+  return describeAlert(calendar, language(), { ...alert, platformName });
+}
+
+function alertTable(context: Context, rows: ListedAlert[], names: PlatformNames, empty: Label): Html {
   const described = rows.map((alert) => ({
     ...alert,
-    ...describeAlert(context.calendar, language(), alert),
+    ...explainAlert(context.calendar, names, alert),
     code: alert.severity,
   }));
   return table({

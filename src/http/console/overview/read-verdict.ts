@@ -1,6 +1,5 @@
 import type { Response } from 'express';
 import { type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
-import { describeAlert } from '../../../alerts/texts/describe-alert.ts';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
@@ -11,7 +10,7 @@ import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatch
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
-import { language } from '../languages/language.ts';
+import { explainAlert } from '../lists/list-alerts.ts';
 import type { CallbackCounts } from '../parts/read-callback-counts.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
@@ -48,7 +47,7 @@ export async function readVerdict(
   const facts: VerdictFacts = {
     ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, activeRun, unproven },
     alerts: alerts.map((alert) => {
-      const { title, text, path } = describeAlert(calendar, language(), alert);
+      const { title, text, path } = explainAlert(calendar, names, alert);
       return {
         title,
         text,

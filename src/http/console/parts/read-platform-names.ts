@@ -1,10 +1,10 @@
 /** Platforms by the names that people gave them, each with its id once beside it. */
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
+import { listPlatformNames } from '../../../database/read-platform-names.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
-import { listPlatformNames } from '../../../ledger/stated/platform-names.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { listChoosablePlatforms, mayChoosePlatform } from '../../access/choose-platform.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
