@@ -197,6 +197,31 @@ test('a callback shows its message, and the commands on its page sign it as Conf
 test('a callback shows its merchant by name, on its page, in the list and on the page of its transaction', async () => {
   const row = await env.context.db
     .selectFrom('callbacks')
+test('a failing or disabled merchant says who may correct it, and what the reader may do', async () => {
+  const { id, seq } = await addMerchant('Sem remédio');
+  const set = async (state: 'enabled' | 'disabled', minutes: number | undefined) => {
+    const since = minutes === undefined ? null : new Date(env.context.clock.now().getTime() - minutes * MINUTE_MS);
+    await env.context.db.updateTable('merchants').set({ state, failing_since: since }).where('seq', '=', seq).execute();
+  };
+  const address = `/merchants/${id}`;
+  const who = 'Só quem tem o papel Administração corrige o endereço';
+  expect((await operator.get(address)).text).not.toContain(who);
+  await set('enabled', 6);
+  const page = await operator.get(address);
+  expect(page.text).toContain(who);
+  for (const link of [`/callbacks?merchant=${id}`, `${address}/replay`]) {
+    expect(page.html).toContain(`href="${link}"`);
+    expect((await operator.get(link)).status).toBe(200);
+  }
+  await set('disabled', undefined);
+  const disabled = await operator.get(address);
+  expect(disabled.text).toContain(`${who}, envia um teste, pausa ou reativa este lojista. Você pode`);
+  expect(disabled.html).not.toContain(`${address}/replay`);
+  const seen = await viewer.get(address);
+  expect([seen.text.includes(who), seen.html.includes(`${address}/replay`)]).toEqual([true, false]);
+  expect((await admin.get(address)).text).not.toContain(who);
+});
+
     .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
     .select(['callbacks.seq', 'transactions.id as transaction', 'merchants.id', 'merchants.name'])

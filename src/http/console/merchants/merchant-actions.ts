@@ -1,8 +1,11 @@
 import type { Response } from 'express';
+import { isFailing } from '../../../callbacks/health/merchant-health.ts';
+import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { type PlainText, t } from '../languages/translate.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
+import { ROLE_WORDS } from '../parts/words.ts';
 
 /** What this caller may do with a merchant. @param hasToken whether it has a pull token. */
 export function merchantActions(response: Response, merchant: PresentedMerchant, hasToken: boolean): Html | undefined {
@@ -18,6 +21,30 @@ export function merchantActions(response: Response, merchant: PresentedMerchant,
   ];
   return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && postForm(response, `${address}/enable`, buttons(merchant))}
 <p class="actions">${links.filter((one) => one !== false).map(([name, text]) => html`<a href="${address}/${name}">${t(text)}</a>`)}</p></section>`;
+}
+
+/**
+ * Says to a caller who may not change a merchant that receives nothing who may, and what they may do themselves; undefined
+ * for an admin, and of a merchant that receives.
+ */
+export function explainWhoMayChange(
+  { clock }: Context,
+  response: Response,
+  { id, state, breaker, failing_since }: PresentedMerchant,
+): Html | undefined {
+  const receives = state === 'enabled' && breaker !== 'open' && !isFailing(failing_since, clock.now());
+  if (receives || hasRole(response, 'admin')) return undefined;
+  const callbacks = html`<a href="/callbacks?merchant=${id}">${t('ver os callbacks e os seus erros')}</a>`;
+  const replay = html`<a href="/merchants/${id}/replay">${t('repetir um período')}</a>`;
+  const own = !hasRole(response, 'operator')
+    ? tHtml('Você pode {callbacks}.', { callbacks })
+    : state === 'enabled'
+      ? tHtml('Você pode {callbacks}, falar com o lojista e, quando o endereço voltar, {replay}.', {
+          callbacks,
+          replay,
+        })
+      : tHtml('Você pode {callbacks}, falar com o lojista e, depois de reativado, repetir um período.', { callbacks });
+  return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
 }
 
 function buttons({ id, state, breaker }: PresentedMerchant): Html {

@@ -14,7 +14,7 @@ import { createRouter } from '../../create-router.ts';
 import { t, words } from '../languages/translate.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
-import { merchantActions } from '../merchants/merchant-actions.ts';
+import { explainWhoMayChange, merchantActions } from '../merchants/merchant-actions.ts';
 import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { formatCount, moment } from '../parts/format.ts';
@@ -37,6 +37,7 @@ export function merchantPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
+${explainWhoMayChange(context, response, merchant)}
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
 ${renderDelivery(context, merchant, await readDelivery(context, row))}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>

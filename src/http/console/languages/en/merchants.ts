@@ -123,6 +123,15 @@ export const MERCHANTS_EN = {
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
   'De uma amostra de até {n} callbacks por hora.': 'From a sample of up to {n} callbacks per hour.',
+  'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
+    'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
+  'Você pode {callbacks}.': 'You may {callbacks}.',
+  'Você pode {callbacks}, falar com o lojista e, quando o endereço voltar, {replay}.':
+    'You may {callbacks}, talk to the merchant and, once the address is back, {replay}.',
+  'Você pode {callbacks}, falar com o lojista e, depois de reativado, repetir um período.':
+    'You may {callbacks}, talk to the merchant and, once it is enabled again, replay a period.',
+  'ver os callbacks e os seus erros': 'see the callbacks and their errors',
+  'repetir um período': 'replay a period',
   // the page
   'Últimos callbacks': 'Last callbacks',
   'Todos os callbacks deste lojista': 'All callbacks of this merchant',
