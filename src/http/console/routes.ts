@@ -57,6 +57,7 @@ import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
 import { requireSession } from './parts/require-session.ts';
+import { refuseRepeated } from './parts/refuse-repeated.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
 import { accountMapPages } from './reports/account-map.ts';
@@ -80,7 +81,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
   if (issuer) router.use(issuerLoginPages(context, issuer));
-  router.use(requireSession(context, guard));
+  router.use(requireSession(context, guard), refuseRepeated());
   router.use([
     overviewPage(context),
     transactionListPages(context),

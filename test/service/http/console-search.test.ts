@@ -69,18 +69,39 @@ test('an invalid encrypted filter is refused: it must not be ignored', async () 
   expect(both.headers.get('location')).toMatch(/^\/transactions\?sealed=[\w-]+$/);
   const text = await (await get(cookie, both.headers.get('location') ?? '')).text();
   expect(text).toMatch(/name="extra" value="x".*name="document" value="123.456.789-09"/s);
-  for (const query of [
-    'sealed=a&sealed=b',
-    `sealed=${sealed}&sealed=${sealed}`,
-    'extra=x&sealed=a&sealed=b',
-    'sealed=',
-    'sealed',
-    'status=paid&sealed=',
-  ]) {
+  for (const query of ['sealed=', 'sealed', 'status=paid&sealed=']) {
     for (const page of ['/transactions', '/inbox']) {
       const answer = await get(cookie, `${page}?${query}`);
       expect([page, query, answer.status]).toEqual([page, query, 422]);
       expect(await answer.text()).toContain('valia só para a sessão');
+    }
+  }
+  expect((await get(cookie, `/transactions?sealed=${sealed}`)).status).toBe(200);
+});
+
+test('a parameter that an address gives twice, or as a list, is refused by every page alike', async () => {
+  const cookie = await logIn(env.tokens.operator);
+  for (const [page, name] of [
+    ['/transactions', 'sealed'],
+    ['/transactions', 'extra'],
+    ['/transactions/export', 'platform'],
+    ['/inbox', 'sealed'],
+    ['/mismatches', 'state'],
+    ['/alerts', 'cursor'],
+    ['/charts', 'from'],
+    ['/charts/hours', 'platform'],
+    ['/charts/callbacks', 'to'],
+    ['/reports', 'month'],
+    ['/reports/period', 'from'],
+    [`/reports/${env.today}`, 'platform'],
+    ['/balances', 'at'],
+    ['/balances/adjustments/new', 'platform'],
+    ['/', 'done'],
+  ]) {
+    for (const query of [`${name}=a&${name}=b`, `${name}[]=a`, `${name}%5B%5D=a`, `${name}[x]=a`]) {
+      const answer = await get(cookie, `${page}?${query}`);
+      expect([page, query, answer.status]).toEqual([page, query, 422]);
+      expect(await answer.text()).toContain(`<b>${name}</b>: Só pode vir uma vez no endereço.`);
     }
   }
 });

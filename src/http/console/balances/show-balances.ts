@@ -13,6 +13,7 @@ import { type Draft, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
+import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
@@ -27,7 +28,7 @@ type View = { at: WallTime | undefined; known: WallTime | undefined };
 export function balancePage(context: Context): Router {
   const router = createRouter();
   router.get('/balances', async (request, response) => {
-    const given = (name: string): string => (typeof request.query[name] === 'string' ? request.query[name] : '');
+    const given = (name: string): string => readQuery(request, name);
     const draft: Draft = { values: { at: given('at'), known: given('known') }, faults: {} };
     const view = { at: readWall(draft, 'at'), known: readWall(draft, 'known') };
     const isWrong = Object.keys(draft.faults).length > 0;

@@ -63,6 +63,12 @@ export function nameFilters(filters: Record<string, unknown>): string {
   return JSON.stringify(Object.keys(filters).filter((name) => filters[name] !== undefined));
 }
 
+/** Reads a parameter of a page's address, trimmed; empty without it. */
+export function readQuery(request: Request, name: string): string {
+  const value = request.query[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
 /** Reads a text field of a posted form, trimmed; undefined when it is empty. */
 export function readFormField(request: Request, name: string): string | undefined {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];

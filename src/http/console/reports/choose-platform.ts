@@ -3,8 +3,8 @@ import type { Context } from '../../../context.ts';
 import { checkPlatform } from '../../access/choose-platform.ts';
 import { platformField } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
+import { readQuery } from '../parts/parse-filters.ts';
 import { labelPlatform, readBookedPlatformWords, readPlatformNames } from '../parts/read-platform-names.ts';
-import { readQuery } from './period-form.ts';
 
 /** Reads the platform in a page's address. @throws ConfereError `invalid_request` for one that the caller may not choose. */
 export async function readReportPlatform(

@@ -1,7 +1,5 @@
-import type { Request } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { t, words } from '../languages/translate.ts';
@@ -24,16 +22,6 @@ export function isFormat(value: unknown): value is FileFormat {
 }
 
 export type Period = { from: Day; to: Day; platform: string; format?: FileFormat };
-
-/** @throws ConfereError `invalid_request` for a parameter that is given twice: a page must not leave a filter out. */
-export function readQuery(request: Request, name: string): string {
-  const value = request.query[name] ?? '';
-  if (typeof value !== 'string')
-    throw new ConfereError('invalid_request', `${name} is given more than once`, {
-      fields: { [name]: ['give it once'] },
-    });
-  return value.trim();
-}
 
 export function findPeriodFault(context: Context, { from, to }: Period): string | undefined {
   if (!isDay(from) || !isDay(to)) return t('Escolha o primeiro e o último dia.');

@@ -22,13 +22,14 @@ import { mismatchTable } from '../lists/list-mismatches.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
+import { readQuery } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
 import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { DAY_STATE_WORDS, type DayAction, explainDay, sayNoFigures } from './explain-day.ts';
 import { monthOf, nameMonth } from './month.ts';
-import { FORMAT_WORDS, isFormat, readQuery } from './period-form.ts';
+import { FORMAT_WORDS, isFormat } from './period-form.ts';
 import { type Chosen, compareForm, renderComparison } from './render-changes.ts';
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z-]+)$/;

@@ -6,6 +6,7 @@ import { t } from '../languages/translate.ts';
 import { type Draft, inputField } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { filterForm } from '../parts/page-components.ts';
+import { readQuery } from '../parts/parse-filters.ts';
 
 const DAYS_SHOWN = 30;
 
@@ -13,11 +14,8 @@ export type Period = { from: Day; to: Day };
 
 /** Starts a form with the values of the address, or these defaults. */
 export function readDraft(request: Request, otherwise: Record<string, string>): Draft {
-  const given = ([name, value]: [string, string]): [string, string] => {
-    const typed = request.query[name];
-    return [name, typeof typed === 'string' && typed !== '' ? typed : value];
-  };
-  return { values: Object.fromEntries(Object.entries(otherwise).map(given)), faults: {} };
+  const given = Object.entries(otherwise).map(([name, value]) => [name, readQuery(request, name) || value] as const);
+  return { values: Object.fromEntries(given), faults: {} };
 }
 
 /** The last days up to today. */
