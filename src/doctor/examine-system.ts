@@ -70,7 +70,12 @@ async function examineClock(context: Context): Promise<string> {
 }
 
 async function examineDataDir(context: Context): Promise<string> {
-  accessSync(context.config.DATA_DIR, constants.R_OK | constants.W_OK);
+  try {
+    accessSync(context.config.DATA_DIR, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw new Error(`${context.config.DATA_DIR} can't be read and written to (${code})`, { cause: error });
+  }
   return `${context.config.DATA_DIR} can be written to`;
 }
 

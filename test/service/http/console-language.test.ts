@@ -88,6 +88,40 @@ test('an address with a person’s name is not repeated in the page', async () =
   expect(page).toContain('name="next" value="/inbox?state=nonsense"');
 });
 
+test('findings of the checks, errors of runs and why a merchant is disabled are in the page’s language', async () => {
+  const { db } = env.context;
+  const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
+  const check = async (language: string) => {
+    const headers = { cookie: `${session}; confere_language=${language}`, origin: env.url };
+    const body = new URLSearchParams({ form_token });
+    const answer = await fetch(`${env.url}/system/check`, { method: 'POST', headers, body });
+    return (await answer.text()).replaceAll('&#39;', "'");
+  };
+  const findings = await check('pt-BR');
+  expect(findings).toContain('innodb_flush_log_at_trx_commit não é 1: uma queda de energia');
+  expect(findings).toContain('PROVIDER_URL e PROVIDER_API_KEY não estão configuradas');
+  expect(/Achados[\s\S]*?<\/table>/.exec(findings)?.[0]).not.toContain('lang="en"');
+  expect(await check('en')).toContain('innodb_flush_log_at_trx_commit is not 1: a power cut');
+
+  const run = await db.selectFrom('runs').select(['seq', 'id']).orderBy('seq').executeTakeFirstOrThrow();
+  await db.updateTable('runs').set({ error: 'the provider answered 503' }).where('seq', '=', run.seq).execute();
+  await db
+    .updateTable('run_windows')
+    .set({ error: 'the total fell from 9 to 7' })
+    .where('run_seq', '=', run.seq)
+    .execute();
+  const shown = (await read(`/reconciliations/${run.id}`)).page;
+  expect(shown).toContain('o provedor respondeu 503');
+  expect(shown).toContain('o total caiu de 9 para 7');
+  const merchant = await db.selectFrom('merchants').select(['seq', 'id']).executeTakeFirstOrThrow();
+  await db
+    .updateTable('merchants')
+    .set({ state: 'disabled', disabled_reason: 'its address answered 410 Gone' })
+    .where('seq', '=', merchant.seq)
+    .execute();
+  expect((await read(`/merchants/${merchant.id}`)).page).toContain('o endereço respondeu 410 Gone');
+});
+
 test('requests at the same time each keep their language, through a posted form too', async () => {
   const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
   const post = async (language: string) => {

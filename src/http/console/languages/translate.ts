@@ -70,6 +70,7 @@ export function findText(text: Text | Label): string {
   return language() === 'en' && Object.hasOwn(EN, text) ? EN[text as Text] : text;
 }
 
-function fill(text: string, values: Partial<Record<string, string | number | bigint>>): Translated {
+/** Puts values in the places of their names. */
+export function fill(text: string, values: Partial<Record<string, string | number | bigint>>): Translated {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) as Translated;
 }

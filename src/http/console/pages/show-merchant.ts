@@ -19,7 +19,7 @@ import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText } from '../parts/page-components.ts';
+import { facts, idText, programText } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 
@@ -77,7 +77,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
       url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : t('nunca')) : null,
     ],
     ['E-mail', merchant.email],
-    ['Desativado porque', merchant.disabled_reason],
+    ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],

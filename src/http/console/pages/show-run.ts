@@ -9,7 +9,7 @@ import { formatDayRange } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { badge, facts, idText, programText, table } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
@@ -48,7 +48,7 @@ export function runPages(context: Context): Router {
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${VERDICTS[run.state]}</p>
 ${isOpen && renderProgress(windows)}
-${run.error && html`<p class="fault">${run.error}</p>`}
+${run.error && html`<p class="fault">${programText(run.error)}</p>`}
 <section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Divergências que levantou')}</h2>${renderKinds(run)}</section>
 <section><h2>${t('Janelas')}</h2>${renderWindows(context, windows)}</section>`;
@@ -142,7 +142,7 @@ function renderWindows(context: Context, rows: Window[]): Html {
       {
         title: 'Estado',
         cell: (row) =>
-          html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${row.error}</span>`}`,
+          html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${programText(row.error)}</span>`}`,
       },
       { title: 'Páginas', cell: (row) => (isRead(row) ? pagesOf(row) : EMPTY_VALUE), align: 'end' },
       { title: 'Passadas', cell: (row) => (row.state === 'planned' ? EMPTY_VALUE : row.passes), align: 'end' },

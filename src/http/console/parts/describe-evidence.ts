@@ -10,7 +10,7 @@ import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
-import { dayLink, table, transactionLink } from './page-components.ts';
+import { dayLink, programText, table, transactionLink } from './page-components.ts';
 import { type PlatformNames, spellPlatform } from './read-platform-names.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
 
@@ -99,7 +99,7 @@ function describeValue(shown: Shown, name: string, value: unknown): Part {
   if (INSTANT.test(text)) return moment(shown.calendar, text);
   if (WALL.test(text)) return formatWallTime(text);
   if (DAY.test(text)) return dayLink(text);
-  return html`<span class="id">${TEXTS[text] ?? text}</span>`;
+  return html`<span class="id">${TEXTS[text] ?? (name === 'last' ? programText(text) : text)}</span>`;
 }
 
 /** `Pago, 21/11/2026 08:00:00`: the values of an event, in their order. */

@@ -1,5 +1,6 @@
 import type { Day } from '../../../domain/calendar.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
+import { translateMessage } from '../languages/translate-message.ts';
 import { EMPTY_VALUE, formatDay, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 import { describeCode } from './words.ts';
@@ -26,6 +27,12 @@ export function table<Row>(content: { caption: Label; columns: TableColumn<Row>[
           html`<td role="cell" data-label="${column.title}"${kind(column)}><div>${column.cell(row)}</div></td>`,
       )}</tr>`,
   )}</tbody></table></div>`;
+}
+
+/** A message of the program in the page's language; one that only English has is marked as English. */
+export function programText(message: string): Html {
+  const text = translateMessage(message);
+  return text === undefined ? html`<span lang="en">${message}</span>` : html`${text}`;
 }
 
 /** A state as a coloured label. Its text names the state, not only its colour. */

@@ -6,6 +6,7 @@ import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
 import { MERCHANTS_EN } from './merchants.ts';
+import { MESSAGES_EN } from './messages.ts';
 import { NOTICES_EN } from './notices.ts';
 import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
@@ -19,6 +20,7 @@ export const EN = {
   ...LABELS_EN,
   ...PARTS_EN,
   ...WORDS_EN,
+  ...MESSAGES_EN,
   ...NOTICES_EN,
   ...PAGES_EN,
   ...MORE_PAGES_EN,

@@ -1,0 +1,104 @@
+/**
+ * Translates messages of the program itself: errors of runs and jobs, findings of `confere doctor`. The program writes them
+ * in English, since logs, the API and the command line have them too. The catalogue has each one as its English text, with
+ * names in the place of values, so a message is recognized by it.
+ */
+import { EN } from './en/catalogue.ts';
+import { language } from './language.ts';
+import { fill, type Text } from './translate.ts';
+
+/** A message is the first of these that fits: a longer one stands before the one that it contains. */
+const MESSAGES = [
+  'innodb_flush_log_at_trx_commit não é 1: uma queda de energia pode perder o que já foi respondido',
+  '{version}, gravado em disco a cada commit',
+  'o TLS não tem nome a conferir em {hosts}: escreva nomes de máquinas',
+  'nada impede este usuário de: {list}. Veja Grants em docs/operating.md',
+  'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões',
+  'este usuário pode acrescentar a {tables}, e não alterar',
+  'o relógio desta máquina está a {n} ms do relógio do banco: acerte os dois por NTP',
+  '{n} ms entre o relógio desta máquina e o do banco',
+  '{path} aceita gravações',
+  '{path} não pode ser lido e gravado ({code})',
+  '{path} tem {torn} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"',
+  'nenhum arquivo danificado ou recusado',
+  'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado',
+  'desfaça-a com confere open --reverse {id}',
+  'o ajuste {id} é de {day}, um dia por vir: estorne-o',
+  'o saldo informado {id} é de {at}, um instante por vir',
+  'nenhuma abertura, ajuste ou saldo informado tem data futura',
+  'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas',
+  'o provedor não tem a primeira página da sua lista',
+  'aceita a chave da API e anuncia {n} transações em {day}',
+  'OIDC_ISSUER não está configurado: as pessoas entram com tokens',
+  'o relógio desta máquina está a {n} ms do relógio do emissor: os tokens de identidade seriam recusados; use NTP',
+  '{host} responde, sem página para sair',
+  '{host} responde',
+  'ele não diz a hora',
+  '{n} ms entre o relógio dele e o desta máquina',
+  'ele precisa conhecer {url}',
+  'espera por dias que outra conferência lê',
+  'espera pelo provedor, que pediu {n} s',
+  'espera pelo banco de dados',
+  'uma falha inesperada: veja o log',
+  'PROVIDER_URL e PROVIDER_API_KEY são necessárias',
+  'o provedor pediu uma pausa; a próxima tentativa vem depois',
+  'parou enquanto esperava pelo provedor',
+  'parou antes de {method}',
+  'o provedor não respondeu a {method} ({code})',
+  'o provedor redireciona ({status}): a PROVIDER_URL está certa?',
+  'o provedor mostrou {n} transações, e não uma',
+  'o provedor respondeu {status}',
+  'o provedor recusa a PROVIDER_API_KEY (401)',
+  'o provedor não deixa a PROVIDER_API_KEY listar (403)',
+  'o provedor não conhece o que se pediu',
+  'o provedor recusou o pedido ({status})',
+  'a resposta do provedor ({status}) não é JSON',
+  'o provedor mostrou outra transação que não a pedida',
+  'a lista do provedor tem outra forma',
+  '{n} linhas não têm um id legível',
+  'a página depois da última trouxe ids novos',
+  'o total caiu de {from} para {to}',
+  'o total subiu {grown}, mas só {created} foram criadas desde então',
+  'o total variou entre {min} e {max}',
+  '{pages} páginas só repetiam outra: foram vistos {seen} ids de {total}',
+  'foram vistos {seen} ids de {total}',
+  'a página {page} tinha {rows} linhas, e não {full}',
+  '{n} processos morreram ou perderam a vez enquanto a rodavam',
+  'o endereço respondeu 410 Gone',
+  'nenhuma tentativa teve sucesso em 5 dias',
+  'removido',
+] as const satisfies readonly Text[];
+
+const PATTERNS = MESSAGES.map((text) => ({ text, pattern: toPattern(EN[text]) }));
+/** Joins the messages of one finding; a code stands before the message of an error. */
+const SEPARATOR = '; ';
+const CODE = /^([a-z_]+): (.+)$/s;
+
+/** Returns a message in the language of the request; undefined for one that only English has. */
+export function translateMessage(message: string): string | undefined {
+  if (language() === 'en') return message;
+  const whole = translateOne(message);
+  if (whole !== undefined) return whole;
+  const [, code, error = ''] = CODE.exec(message) ?? [];
+  const said = translateOne(error);
+  if (code !== undefined && said !== undefined) return `${code}: ${said}`;
+  const parts = message.split(SEPARATOR).map(translateOne);
+  return parts.some((part) => part === undefined) ? undefined : parts.join(SEPARATOR);
+}
+
+function translateOne(message: string): string | undefined {
+  for (const { text, pattern } of PATTERNS) {
+    const match = pattern.exec(message);
+    if (match) return fill(text, match.groups ?? {});
+  }
+  return undefined;
+}
+
+/** Matches an English text of the catalogue with any values. */
+function toPattern(text: string): RegExp {
+  const pieces = text.split(/\{(\w+)\}/);
+  const source = pieces.map((piece, at) =>
+    at % 2 === 0 ? piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : `(?<${piece}>.+?)`,
+  );
+  return new RegExp(`^${source.join('')}$`, 's');
+}
