@@ -6,7 +6,14 @@ import { FORMATS, type Format } from '../plan/report-plan.ts';
 import { readFileChunks } from '../xlsx/read-file-chunks.ts';
 
 /** A file as the revision's row describes it. */
-export type ReportFile = { format: Format; name: string; bytes: number; sha256: string };
+export type ReportFile = {
+  format: Format;
+  name: string;
+  bytes: number;
+  sha256: string;
+  /** It was lost or damaged, and a later version of the program rebuilt it from the same rows with other bytes. */
+  rebuilt?: { bytes: number; sha256: string; at: string; version: string };
+};
 
 /** The hash of a revision's workbook, as its row stores it. @throws InvariantError without a workbook. */
 export function hashOfWorkbook(files: readonly ReportFile[]): Buffer {

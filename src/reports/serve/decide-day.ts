@@ -12,6 +12,8 @@ export type DayRevision = {
   digest: string;
   /** A person in it was erased since. */
   isRedacted: boolean;
+  /** When a later version of the program first rebuilt a file of it with other bytes; undefined if none was. */
+  rebuilt?: { at: string; version: string } | undefined;
 };
 
 /**

@@ -13,6 +13,7 @@ import { type ReportState, toWallTimeBounds } from '../plan/report-plan.ts';
 import { AVAILABLE, HELD, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import { listUnread } from '../revisions/classify-day.ts';
+import type { ReportFile } from '../revisions/publish-drafts.ts';
 import { readProofWindows } from '../revisions/read-proof-windows.ts';
 import { listChangedDays } from '../revisions/resolve-changed-day.ts';
 import { type DayRevision, type DecidedDay, decideDay } from './decide-day.ts';
@@ -70,7 +71,7 @@ async function findFirstKnownDay(db: Reader): Promise<Day | undefined> {
 async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevision & { figures: string | null })[]> {
   const rows = await db
     .selectFrom('reports')
-    .select(['day', 'revision', 'state', 'made_at', 'proven', 'digest', 'figures', 'redacted_at'])
+    .select(['day', 'revision', 'state', 'made_at', 'proven', 'digest', 'figures', 'redacted_at', 'files'])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .orderBy('day')
@@ -83,6 +84,7 @@ async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevisi
     proven: row.proven === 1,
     digest: row.digest.toString('hex'),
     isRedacted: row.redacted_at !== null,
+    rebuilt: (JSON.parse(row.files) as ReportFile[]).find((file) => file.rebuilt !== undefined)?.rebuilt,
   }));
 }
 

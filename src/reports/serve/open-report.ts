@@ -6,6 +6,7 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { VERSION } from '../../domain/version.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import {
   type FileFormat,
@@ -58,9 +59,9 @@ export async function openReport(context: Context, wanted: WantedReport): Promis
   const report = presentReport(row);
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
-  const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
-  const found = expected === undefined ? undefined : await orMissing(measureFile(file));
-  if (found && found.sha256 === expected) return { report, file, name: nameDownload(name, wanted), ...found };
+  const expected = stored ? [stored.sha256, stored.rebuilt?.sha256] : [await readSum(file, remarkOf(wanted))];
+  const found = expected[0] === undefined ? undefined : await orMissing(measureFile(file));
+  if (found && expected.includes(found.sha256)) return { report, file, name: nameDownload(name, wanted), ...found };
   // one build makes all formats of a revision, language and platform
   const key = `file ${name.slice(0, -wanted.format.length)}`;
   const files = await buildOnce(context, key, () => rebuild(context, row, wanted));
@@ -68,13 +69,7 @@ export async function openReport(context: Context, wanted: WantedReport): Promis
   const made = files.find((one) => one.format === wanted.format);
   if (!made) throw new Error(`no ${wanted.format} was written`);
   if (stored && row.redacted_at !== null) await writeFacts(context, row, files);
-  else if (stored && made.sha256 !== stored.sha256) {
-    // another version of the program changes the bytes but not the digest
-    context.log.warn(
-      { day: row.day, revision: row.revision, format: wanted.format },
-      'report rebuilt with other bytes',
-    );
-  }
+  else if (stored && made.sha256 !== stored.sha256) await recordRebuilt(context, row, files);
   return { report, file, name: nameDownload(name, wanted), bytes: made.bytes, sha256: made.sha256 };
 }
 
@@ -112,6 +107,28 @@ async function writeFacts(context: Context, row: ReportRow, files: ReportFile[])
     .set({ files: JSON.stringify(files), sha256: hashOfWorkbook(files) })
     .where('seq', '=', row.seq)
     .execute();
+}
+
+/**
+ * Records that files of a revision have other bytes than when it was made: another version of the program changes the bytes
+ * but not the digest of the rows. The page of the day and the API show it beside the first hash, which stays.
+ */
+async function recordRebuilt(context: Context, row: ReportRow, made: ReportFile[]): Promise<void> {
+  const at = context.clock.now().toISOString();
+  const files = presentReport(row).files.map((first): ReportFile => {
+    const { bytes, sha256 } = made.find(({ format }) => format === first.format) ?? first;
+    return sha256 === first.sha256 ? first : { ...first, rebuilt: { bytes, sha256, at, version: VERSION } };
+  });
+  await context.db
+    .updateTable('reports')
+    .set({ files: JSON.stringify(files) })
+    .where('seq', '=', row.seq)
+    .execute();
+  for (const { format, sha256, rebuilt } of files)
+    if (rebuilt) {
+      const facts = { day: row.day, revision: row.revision, format, sha256, rebuilt: rebuilt.sha256 };
+      context.log.warn(facts, 'a lost or damaged report file was rebuilt: its rows are the same, its SHA-256 is not');
+    }
 }
 
 /** The hash of a derived file, from the file beside it; undefined if the remark differs. */

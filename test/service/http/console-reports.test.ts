@@ -76,6 +76,24 @@ test('a day with transactions that nobody read after its end lacks a complete re
 });
 
 test('an accountant makes reports, and starts no run', async () => {
+test('a day says which revision has a file that a later version rebuilt with another hash', async () => {
+  const day = dayBefore(5);
+  await operator.post('/reports', { day });
+  expect((await viewer.get(`/reports/${day}`)).text).not.toContain('o SHA-256 é outro');
+  const { db } = env.context;
+  const row = await db.selectFrom('reports').select(['seq', 'files']).where('day', '=', day).executeTakeFirstOrThrow();
+  const rebuilt = { bytes: 1, sha256: 'b'.repeat(64), at: '2026-11-23T12:00:00.000Z', version: '9.8.7' };
+  const files = (JSON.parse(row.files) as object[]).map((file) => ({ ...file, rebuilt }));
+  await db
+    .updateTable('reports')
+    .set({ files: JSON.stringify(files) })
+    .where('seq', '=', row.seq)
+    .execute();
+  expect((await viewer.get(`/reports/${day}`)).text).toMatch(
+    /refeito em 23\/11\/2026 09:00:00 pela versão 9\.8\.7: as linhas são as mesmas, o SHA-256 é outro/,
+  );
+});
+
   const accountant = await openConsoleSession(env, 'accountant');
   const day = dayBefore(2);
   await adjust(day, -77n);

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
@@ -111,6 +112,32 @@ test('a missing or damaged file is rebuilt from its cut, byte for byte, after an
     writeFileSync(file, 'half a file');
     expect(sha256((await openReport(context, { day: DAY, format })).file)).toBe(stored);
   }
+});
+
+test('a lost file that this version rebuilds with other bytes is recorded beside the first hash, said in the log, and rebuilt once', async () => {
+  const lines: string[] = [];
+  const log = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+  await using books = await openEnvironment({ LOG_LEVEL: 'warn' }, undefined, log);
+  const { context } = books;
+  await applyTransactions(context, generateTransactions(20, [DAY], 3));
+  const { report } = await makeReport(context, DAY);
+  // as an earlier version made it: the same rows, other columns
+  const earlier = report.files.map((one) => ({ ...one, sha256: 'a'.repeat(64) }));
+  await context.db
+    .updateTable('reports')
+    .set({ files: JSON.stringify(earlier) })
+    .execute();
+  const opened = await openReport(context, { day: DAY, format: 'csv' });
+  expect(opened.sha256).toBe(sha256(opened.file));
+  const { report: listed } = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect(listed.files.map((one) => [one.sha256, one.rebuilt?.sha256])).toEqual(
+    report.files.map((one) => ['a'.repeat(64), one.sha256]),
+  );
+  expect(lines.filter((line) => line.includes('rebuilt: its rows are the same, its SHA-256 is not'))).toHaveLength(3);
+  const before = statSync(opened.file).ino;
+  expect((await openReport(context, { day: DAY, format: 'csv' })).sha256).toBe(opened.sha256);
+  expect(statSync(opened.file).ino).toBe(before);
+  expect(lines).toHaveLength(3);
 });
 
 test('another replica, with its own disk, language and masks, serves the same bytes from the same database', async () => {

@@ -20,7 +20,7 @@ import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, money } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
@@ -129,7 +129,7 @@ function revisionTable(context: Context, { day, revisions }: ReportDay, platform
       {
         title: 'Situação quando foi feita',
         cell: (row) =>
-          html`${badge(REPORT_STATE_WORDS, row.state)}${row.isRedacted && html`<span class="hint">${t('dados de pessoas removidos')}</span>`}`,
+          html`${badge(REPORT_STATE_WORDS, row.state)}${row.isRedacted && html`<span class="hint">${t('dados de pessoas removidos')}</span>`}${row.rebuilt && describeRebuilt(context, row.rebuilt)}`,
       },
       { title: 'Provado', cell: (row) => badge(YES_NO, row.proven ? 'yes' : 'no') },
       { title: 'Feita em', cell: (row) => moment(context.calendar, row.madeAt) },
@@ -148,6 +148,12 @@ function revisionTable(context: Context, { day, revisions }: ReportDay, platform
       },
     ],
   });
+}
+
+/** A file that was lost, and has another hash than when the revision was made. */
+function describeRebuilt({ calendar }: Context, { at, version }: { at: string; version: string }): Html {
+  const values = { at: moment(calendar, at), version };
+  return html`<span class="hint">${tHtml('arquivo perdido ou danificado, refeito em {at} pela versão {version}: as linhas são as mesmas, o SHA-256 é outro', values)}</span>`;
 }
 
 function nameFile(format: Format, day: Day, revision: number): string {

@@ -28,7 +28,16 @@ export const report = component('Report', {
   digest: z.string(),
   sha256: z.string().describe('of the workbook'),
   files: z.array(
-    z.object({ format: z.enum(['xlsx', 'csv', 'journal']), name: z.string(), bytes: z.int(), sha256: z.string() }),
+    z.object({
+      format: z.enum(['xlsx', 'csv', 'journal']),
+      name: z.string(),
+      bytes: z.int(),
+      sha256: z.string(),
+      rebuilt: z
+        .object({ bytes: z.int(), sha256: z.string(), at: instant, version: z.string() })
+        .optional()
+        .describe('it was lost or damaged, and a later version rebuilt it: the same rows (`digest`), other bytes'),
+    }),
   ),
   position: z.int().nullable().describe('the position of the journal’s hash chain that it is cut at'),
   chain_hash: z.string().nullable().describe('the chain’s SHA-256 there'),

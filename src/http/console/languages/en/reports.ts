@@ -131,4 +131,6 @@ export const REPORTS_EN = {
     'Revision {revision} was made while the day was running: what came later is new, and not listed.',
   'Aqui estão as primeiras {count}. A planilha <i>Alterações</i> da revisão {revision} tem todas desde a anterior.':
     'These are the first {count}. The sheet <i>Changes</i> of revision {revision} has all since the one before.',
+  'arquivo perdido ou danificado, refeito em {at} pela versão {version}: as linhas são as mesmas, o SHA-256 é outro':
+    'lost or damaged file, rebuilt on {at} by version {version}: the rows are the same, the SHA-256 is not',
 };
