@@ -1,4 +1,14 @@
-import { type Kysely, type KyselyPlugin, RawNode, type RootOperationNode, SelectModifierNode } from 'kysely';
+import {
+  type Kysely,
+  type KyselyPlugin,
+  OperationNodeTransformer,
+  type QueryId,
+  RawNode,
+  type RootOperationNode,
+  SelectModifierNode,
+  type SelectQueryNode,
+  type WithNode,
+} from 'kysely';
 import type { Database } from './tables.ts';
 import { hasErrno } from './transact.ts';
 
@@ -7,20 +17,52 @@ export const READ_TIMEOUT_MS = 1_800;
 /** MariaDB's and MySQL's statement time-out. */
 const TIMEOUT_ERRNOS = new Set([1969, 3024]);
 
+/** MariaDB's limit, before a statement; MySQL takes it for a comment. */
+const limitBefore = (ms: number): string => `/*M! SET STATEMENT max_statement_time=${ms / 1000} FOR */`;
+/** MySQL's limit, which it reads only right after SELECT; MariaDB takes it for a comment. */
+const limitWithin = (ms: number): string => `/*+ MAX_EXECUTION_TIME(${ms}) */`;
+const SELECT = /^\s*select\b/i;
+
+/** The text of a SELECT, limited to `ms`: at least 1, since servers read 0 as no limit. Any other text stays as it is. */
+export function limitSelect(text: string, ms: number): string {
+  return text.replace(SELECT, (select) => `${limitBefore(ms)} ${select} ${limitWithin(ms)}`);
+}
+
+/** The limits that were written into queries, each with the WITH that it stands before. */
+const limits = new WeakMap<object, { with?: WithNode }>();
+
+/** Removes limits from a query's subqueries: Kysely passes each subquery to the plugins as if it were a query. */
+class LimitRemover extends OperationNodeTransformer {
+  protected override transformSelectQuery(node: SelectQueryNode, queryId: QueryId): SelectQueryNode {
+    const limited = node.with && limits.get(node.with);
+    if (!limited) return super.transformSelectQuery(node, queryId);
+    const { with: _, frontModifiers = [], ...plain } = node;
+    return super.transformSelectQuery({ ...plain, ...limited, frontModifiers: frontModifiers.slice(1) }, queryId);
+  }
+}
+const remover = new LimitRemover();
+
 /**
- * Returns a handle whose SELECT statements time out after `ms`, so that no list occupies a connection for minutes. Each
- * server reads its own syntax and takes the other's for a comment. MySQL reads its hint only right after SELECT.
+ * Returns a handle whose SELECT statements time out after `ms`, so that no list occupies a connection for minutes. The limit
+ * of a handle that is limited already stays.
  */
 export function limitStatementTime(db: Kysely<Database>, ms = READ_TIMEOUT_MS): Kysely<Database> {
-  const before = RawNode.createWithSql(`/*M! SET STATEMENT max_statement_time=${ms / 1000} FOR */`);
-  const hint = SelectModifierNode.createWithExpression(RawNode.createWithSql(`/*+ MAX_EXECUTION_TIME(${ms}) */`));
+  const hint = SelectModifierNode.createWithExpression(RawNode.createWithSql(limitWithin(ms)));
   const plugin: KyselyPlugin = {
-    transformQuery({ node }): RootOperationNode {
-      if (node.kind !== 'SelectQueryNode') return node;
-      const limit = node.with ? RawNode.create(['', ' ', ''], [before, node.with]) : before;
+    transformQuery({ node, queryId }): RootOperationNode {
+      if (node.kind === 'RawNode') {
+        const plain = remover.transformNode(node, queryId);
+        const [first = '', ...others] = plain.sqlFragments;
+        return { ...plain, sqlFragments: [limitSelect(first, ms), ...others] };
+      }
+      if (node.kind !== 'SelectQueryNode' || (node.with && limits.has(node.with))) return node;
+      const plain = remover.transformNode(node, queryId);
+      const before = RawNode.createWithSql(limitBefore(ms));
+      const limit = plain.with ? RawNode.create(['', ' ', ''], [before, plain.with]) : before;
+      limits.set(limit, plain.with ? { with: plain.with } : {});
       // kysely writes any node here before SELECT, so the cast is safe for a node that is no WITH
-      const first = limit as unknown as NonNullable<typeof node.with>;
-      return { ...node, with: first, frontModifiers: [hint, ...(node.frontModifiers ?? [])] };
+      const first = limit as unknown as WithNode;
+      return { ...plain, with: first, frontModifiers: [hint, ...(plain.frontModifiers ?? [])] };
     },
     transformResult: async ({ result }) => result,
   };

@@ -8,14 +8,17 @@ export type CallbackState = (typeof CALLBACK_STATES)[number];
 
 const ID = /^cb_([1-9]\d{0,15})$/;
 
-/** Base query: callbacks with the ids of their merchant and transaction. */
+/**
+ * Base query: callbacks with the ids of their merchant and transaction. The merchant, which each has, is joined from the
+ * left: of an inner join the server begins with the few merchants, and sorts all callbacks for one page.
+ */
 export function selectCallbacks(db: Reader) {
   return db
     .selectFrom('callbacks')
-    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .leftJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
     .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .selectAll('callbacks')
-    .select(['merchants.id as merchant_id', 'transactions.id as transaction_id']);
+    .select((eb) => [eb.ref('merchants.id').$notNull().as('merchant_id'), 'transactions.id as transaction_id']);
 }
 
 export type CallbackRow = Awaited<ReturnType<ReturnType<typeof selectCallbacks>['execute']>>[number];

@@ -18,6 +18,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
@@ -56,8 +57,8 @@ import { systemPages } from './pages/show-system.ts';
 import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
-import { requireSession } from './parts/require-session.ts';
 import { refuseRepeated } from './parts/refuse-repeated.ts';
+import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
 import { accountMapPages } from './reports/account-map.ts';
@@ -82,42 +83,44 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
   if (issuer) router.use(issuerLoginPages(context, issuer));
   router.use(requireSession(context, guard), refuseRepeated());
+  // pages that only read end with their statement; a form's change, and a file, may take longer
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.use([
-    overviewPage(context),
+    overviewPage(reading),
     transactionListPages(context),
-    transactionPages(context),
-    alertListPages(context),
-    mismatchListPages(context),
-    mismatchPages(context),
+    transactionPages(reading),
+    alertListPages(reading),
+    mismatchListPages(reading),
+    mismatchPages(reading),
     mismatchForms(context),
-    balancePage(context),
+    balancePage(reading),
     platformNamePages(context),
     moneyCharts(context),
     deliveryCharts(context),
-    statedLists(context),
+    statedLists(reading),
     statedForms(context),
     reversalForms(context),
     handleMismatchesPages(context),
-    webhookListPages(context),
+    webhookListPages(reading),
     webhookPages(context),
     purgeWebhooksPages(context),
     runListPages(context),
-    runPages(context),
+    runPages(reading),
     // before the days, whose address has any name
     accountMapPages(context),
     monthPages(context),
     dayPages(context),
-    merchantListPages(context),
+    merchantListPages(reading),
     merchantForms(context),
     secretForms(context),
     replayForm(context),
     merchantPages(context),
-    callbackListPages(context),
+    callbackListPages(reading),
     callbackPages(context),
     systemPages(context),
     tokenPages(context),
     userPages(context),
-    auditPages(context),
+    auditPages(reading),
   ]);
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');

@@ -1,7 +1,13 @@
-/** Search terms whose index has another order than a page: a beginning of a name or an id, and a merchant. */
+/**
+ * Search terms whose index has another order than a page: a beginning of a name or an id, a merchant, and values beside the
+ * one whose index a page is read off. Few transactions of a term are read by number and sorted; of a frequent one the newest
+ * transactions are scanned until the page is full.
+ */
 import { type RawBuilder, sql } from 'kysely';
 import { indexName } from '../../database/keys/index-person.ts';
 import type { Reader } from '../../database/reader.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { runWithin, type SearchBudget } from './search-budget.ts';
 
 /** Up to this many transactions of a term are sorted at once; for a more frequent one, the newest are scanned. */
 export const CANDIDATES_MAX = 5_000;
@@ -10,58 +16,93 @@ export const CANDIDATES_MAX = 5_000;
 export type Candidates = {
   /** Row numbers; undefined for more than CANDIDATES_MAX. */
   seqs: number[] | undefined;
-  /** Compares one transaction with the term. */
-  condition: RawBuilder<boolean>;
+  /** Compares one transaction with the term; undefined for a value that the search compares anyway. */
+  condition?: RawBuilder<boolean>;
   /** Whether `condition` reads `parties`. */
   ofParty?: true;
 };
 
 type Terms = { name?: string | undefined; idPrefix?: string | undefined; merchant?: string | undefined };
 
-/** Reads the transactions of each given term from its index. */
-export async function findCandidates(db: Reader, { name, idPrefix, merchant }: Terms): Promise<Candidates[]> {
+/** Reads the transactions of each given term from its index, within the time of the search. */
+export async function findCandidates(
+  db: Reader,
+  { name, idPrefix, merchant }: Terms,
+  budget: SearchBudget,
+): Promise<Candidates[]> {
   return [
-    ...(name === undefined ? [] : [await findNamed(db, name)]),
-    ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix)]),
-    ...(merchant === undefined ? [] : [await findOfMerchant(db, merchant)]),
+    ...(name === undefined ? [] : [await findNamed(db, name, budget)]),
+    ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix, budget)]),
+    ...(merchant === undefined ? [] : [await findOfMerchant(db, merchant, budget)]),
   ];
 }
 
-async function findNamed(db: Reader, name: string): Promise<Candidates> {
+/** A value of a column, and the days of creation that are searched. */
+export type RareValue = {
+  column:
+    | 'transactions.extra_hash'
+    | 'transactions.amount_cents'
+    | 'transactions.status'
+    | 'transactions.platform'
+    | 'transactions.operation'
+    | 'parties.document_hash';
+  /** Null: IS NULL. */
+  value: string | bigint | Buffer | null;
+  from?: Day | undefined;
+  to?: Day | undefined;
+};
+
+/** Reads the transactions with a value from the index of its column, which ends in the time of creation. */
+export async function findWithValue(
+  db: Reader,
+  { column, value, from, to }: RareValue,
+  budget: SearchBudget,
+): Promise<Candidates> {
+  const [table, seq] = column.startsWith('parties.') ? ['parties', 'transaction_seq'] : ['transactions', 'seq'];
+  const conditions = [
+    value === null ? sql`${sql.ref(column)} IS NULL` : sql`${sql.ref(column)} = ${value}`,
+    ...(from === undefined ? [] : [sql`created_wall >= ${`${from} 00:00:00`}`]),
+    ...(to === undefined ? [] : [sql`created_wall < ${`${addDays(to, 1)} 00:00:00`}`]),
+  ];
+  const select = sql<{ seq: number }>`SELECT ${sql.ref(seq)} AS seq FROM ${sql.table(table)}
+    WHERE ${sql.join(conditions, sql` AND `)} LIMIT ${sql.lit(CANDIDATES_MAX + 1)}`;
+  return { seqs: listFew(await runWithin(db, { compile: () => select.compile(db) }, budget)) };
+}
+
+async function findNamed(db: Reader, name: string, budget: SearchBudget): Promise<Candidates> {
   const { from, end } = rangeOf(indexName(name));
-  const rows = await db
+  const select = db
     .selectFrom('parties')
     .select('transaction_seq as seq')
     .where('name_folded', '>=', from)
     .where('name_folded', '<', end)
-    .limit(CANDIDATES_MAX + 1)
-    .execute();
+    .limit(CANDIDATES_MAX + 1);
   const condition = sql<boolean>`parties.name_folded >= ${from} AND parties.name_folded < ${end}`;
-  return { seqs: listFew(rows), condition, ofParty: true };
+  return { seqs: listFew(await runWithin(db, select, budget)), condition, ofParty: true };
 }
 
-async function findByBeginning(db: Reader, idPrefix: string): Promise<Candidates> {
+async function findByBeginning(db: Reader, idPrefix: string, budget: SearchBudget): Promise<Candidates> {
   const { from, end } = rangeOf(Buffer.from(idPrefix));
-  const rows = await db
+  const select = db
     .selectFrom('transactions')
     .select('seq')
     .where(sql<boolean>`id >= ${from} AND id < ${end}`)
-    .limit(CANDIDATES_MAX + 1)
-    .execute();
-  return { seqs: listFew(rows), condition: sql<boolean>`transactions.id >= ${from} AND transactions.id < ${end}` };
+    .limit(CANDIDATES_MAX + 1);
+  const condition = sql<boolean>`transactions.id >= ${from} AND transactions.id < ${end}`;
+  return { seqs: listFew(await runWithin(db, select, budget)), condition };
 }
 
 /** The transactions of which a merchant gets callbacks. */
-async function findOfMerchant(db: Reader, merchant: string): Promise<Candidates> {
-  const found = await db.selectFrom('merchants').select('seq').where('id', '=', merchant).executeTakeFirst();
+async function findOfMerchant(db: Reader, merchant: string, budget: SearchBudget): Promise<Candidates> {
+  const [found] = await runWithin(db, db.selectFrom('merchants').select('seq').where('id', '=', merchant), budget);
   const merchantSeq = found?.seq ?? 0;
-  const rows = await db
+  const select = db
     .selectFrom('callbacks')
     .select('transaction_seq as seq')
     .where('merchant_seq', '=', merchantSeq)
     .where('transaction_seq', 'is not', null)
-    .limit(CANDIDATES_MAX + 1)
-    .execute();
+    .limit(CANDIDATES_MAX + 1);
+  const rows = await runWithin(db, select, budget);
   // a scalar subquery with a limit: the server cannot turn it into a join that reads all callbacks of the merchant first
   const condition = sql<boolean>`(SELECT 1 FROM callbacks WHERE callbacks.transaction_seq = transactions.seq
     AND callbacks.merchant_seq = ${merchantSeq} LIMIT 1) = 1`;

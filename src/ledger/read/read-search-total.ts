@@ -1,13 +1,13 @@
 import type { Keys } from '../../database/keys/settings.ts';
-import { isStatementTimeout } from '../../database/limit-statement-time.ts';
 import type { Reader } from '../../database/reader.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
-import { buildSearch, intersect, runLimited, type TransactionQuery } from './search-transactions.ts';
+import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
+import { buildSearch, intersect, type TransactionQuery } from './search-transactions.ts';
 
 /** A page counts and sums up to this many transactions, in 20 ms or less, and says when there are more. */
 export const TOTAL_ROWS_MAX = 5_000;
-/** The server ends a longer count. */
-export const TOTAL_MS_MAX = 500;
+/** A count takes no longer, over all of its statements: a page has 150 ms. */
+export const TOTAL_MS_MAX = 100;
 
 export type SearchTotal = {
   /** At most `rowsMax`. */
@@ -20,22 +20,23 @@ export type SearchTotal = {
 
 type Row = { seq: number; operation: Operation; amount_cents: bigint };
 
-/** Counts and sums what a search matches; undefined if one of its statements takes longer than TOTAL_MS_MAX. */
+/** Counts and sums what a search matches; undefined if that takes longer than `ms`. */
 export async function readSearchTotal(
   db: Reader,
   keys: Keys,
   query: Omit<TransactionQuery, 'limit' | 'after'>,
-  rowsMax = TOTAL_ROWS_MAX,
+  { rowsMax = TOTAL_ROWS_MAX, ms = TOTAL_MS_MAX } = {},
 ): Promise<SearchTotal | undefined> {
   const { anyOf, ...base } = { ...query, limit: rowsMax };
   const found = new Map<number, Row>();
+  const budget = startBudget(ms);
   try {
     for (const terms of anyOf ?? [{}]) {
       const both = intersect(base, terms);
-      for (const row of both ? await readRows(db, keys, both) : []) found.set(row.seq, row);
+      for (const row of both ? await readRows(db, keys, both, budget) : []) found.set(row.seq, row);
     }
   } catch (error) {
-    if (isStatementTimeout(error)) return undefined;
+    if (isSearchTimeout(error)) return undefined;
     throw error;
   }
   const counted = [...found.values()].slice(0, rowsMax);
@@ -45,11 +46,12 @@ export async function readSearchTotal(
   return { count: counted.length, isMore: found.size > rowsMax, cents };
 }
 
-async function readRows(db: Reader, keys: Keys, query: TransactionQuery): Promise<Row[]> {
+async function readRows(db: Reader, keys: Keys, query: TransactionQuery, budget: SearchBudget): Promise<Row[]> {
   const read = async (withheld: boolean) => {
-    const select = await buildSearch(db, keys, query, { withheld, ms: TOTAL_MS_MAX });
+    const select = await buildSearch(db, keys, query, { withheld, budget });
     const columns = ['transactions.seq', 'transactions.operation', 'transactions.amount_cents'] as const;
-    return await runLimited<Row>(db, select.clearSelect().select(columns), TOTAL_MS_MAX);
+    // the column holds nothing else
+    return (await runWithin(db, select.clearSelect().select(columns), budget)) as Row[];
   };
   const rows = await read(false);
   return rows.length > 0 || query.extra === undefined ? rows : await read(true);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { hashDocument } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
-import { isStatementTimeout, READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
+import { READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -12,7 +12,8 @@ import { TEXT_BYTES_MAX, type TextField, truncateText } from '../../domain/field
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
-import { findCandidates } from './find-candidates.ts';
+import { findCandidates, findWithValue, type RareValue } from './find-candidates.ts';
+import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
 
 /** What a transaction must match. */
 export type SearchTerms = {
@@ -50,7 +51,7 @@ export type TransactionQuery = SearchTerms & {
 
 export type SearchCursor = { wall: string; seq: number };
 
-/** The server ends a longer search, and the user is asked to narrow it. */
+/** A search takes no longer, over all of its statements: then the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
 
 /**
@@ -61,9 +62,10 @@ export async function searchTransactions(
   db: Reader,
   keys: Keys,
   query: TransactionQuery,
+  budget: SearchBudget = startBudget(SEARCH_MS_MAX),
 ): Promise<{ transactions: LedgerTransaction[]; next: SearchCursor | undefined }> {
   try {
-    const rows = await readAny(db, keys, query);
+    const rows = await readAny(db, keys, query, budget);
     const shown = rows.slice(0, query.limit);
     const last = rows.length > query.limit ? shown.at(-1) : undefined;
     return {
@@ -71,19 +73,24 @@ export async function searchTransactions(
       next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq },
     };
   } catch (error) {
-    if (isStatementTimeout(error)) throw tooWide(query);
+    if (isSearchTimeout(error)) throw tooWide(query);
     throw error;
   }
 }
 
 /** Reads the first rows of each alternative, in order, without repetition: one more than the page shows. */
-async function readAny(db: Reader, keys: Keys, query: TransactionQuery): Promise<TransactionRow[]> {
+async function readAny(
+  db: Reader,
+  keys: Keys,
+  query: TransactionQuery,
+  budget: SearchBudget,
+): Promise<TransactionRow[]> {
   const { anyOf, ...base } = query;
-  if (anyOf === undefined) return await readRows(db, keys, base);
+  if (anyOf === undefined) return await readRows(db, keys, base, budget);
   const found = new Map<number, TransactionRow>();
   for (const terms of anyOf) {
     const both = intersect(base, terms);
-    for (const row of both ? await readRows(db, keys, both) : []) found.set(row.seq, row);
+    for (const row of both ? await readRows(db, keys, both, budget) : []) found.set(row.seq, row);
   }
   const wallOf = (row: TransactionRow) => (query.by === 'created' ? row.created_wall : row.status_wall);
   const newestFirst = (a: TransactionRow, b: TransactionRow) =>
@@ -98,11 +105,16 @@ export function intersect(base: TransactionQuery, terms: SearchTerms): Transacti
   return differs ? undefined : { ...base, ...terms };
 }
 
-async function readRows(db: Reader, keys: Keys, query: TransactionQuery): Promise<TransactionRow[]> {
-  const rows = await runLimited<TransactionRow>(db, await buildSearch(db, keys, query));
+async function readRows(
+  db: Reader,
+  keys: Keys,
+  query: TransactionQuery,
+  budget: SearchBudget,
+): Promise<TransactionRow[]> {
+  const rows = await runWithin(db, await buildSearch(db, keys, query, { budget }), budget);
   if (rows.length > 0 || query.extra === undefined) return rows;
   // a withheld extra of a forgotten person is stored as the keyed hash of its hash
-  return await runLimited<TransactionRow>(db, await buildSearch(db, keys, query, { withheld: true }));
+  return await runWithin(db, await buildSearch(db, keys, query, { withheld: true, budget }), budget);
 }
 
 /** Builds the statement of a search; exported so that a test can explain it. */
@@ -110,15 +122,17 @@ export async function buildSearch(
   db: Reader,
   keys: Keys,
   query: TransactionQuery,
-  { withheld = false, ms = SEARCH_MS_MAX } = {},
+  { withheld = false, budget = startBudget(SEARCH_MS_MAX) } = {},
 ) {
-  const candidates = await findCandidates(db, query);
   // null and literal `none` are ordered separately in the index: match both only if some transaction has the literal
-  const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db));
+  const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db, budget));
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
-  const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
-  // MySQL accepts a hint only directly after SELECT
-  let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${ms}) */`));
+  const ordering = filters.find(({ leads }) => leads === 'both' || leads === query.by);
+  const candidates = await findCandidates(db, query, budget);
+  for (const value of listOthers(filters, ordering, query)) candidates.push(await findWithValue(db, value, budget));
+  // few rows are read by number and sorted: no index of another value is needed for the order
+  const lead = candidates.some(({ seqs }) => seqs) ? undefined : ordering;
+  let select = selectTransactions(db);
   for (const { column, value } of filters) {
     // The leading column is written as a range of one value and ordered first: each index ends in wall clock and row
     // number, so it returns a page in order. For an equality, MariaDB reads every equal row and compares the days row
@@ -135,15 +149,30 @@ export async function buildSearch(
   for (const { seqs, condition, ofParty } of candidates) {
     if (seqs) select = select.where('transactions.seq', 'in', seqs.length > 0 ? seqs : [0]);
     // in this join order: scan from the newest transaction and compare names until the page is full
-    else select = (ofParty ? select.modifyFront(sql`STRAIGHT_JOIN`) : select).where(condition);
+    else if (condition) select = (ofParty ? select.modifyFront(sql`STRAIGHT_JOIN`) : select).where(condition);
   }
   return select;
 }
 
+/**
+ * The values beside the one whose index has the order of the page: a rare one would be searched for among millions of
+ * others. None where the search has a value that hardly any two transactions share.
+ */
+function listOthers(filters: Filter[], ordering: Filter | undefined, { by, from, to }: TransactionQuery): RareValue[] {
+  const days = by === 'created' ? { from, to } : {};
+  const others: RareValue[] = [];
+  for (const { column, value } of filters) {
+    if (column === 'transactions.id' || column === 'transactions.e2e_id') return [];
+    if (column === 'transactions.reference') return [];
+    if (column !== ordering?.column) others.push({ column, value, ...days });
+  }
+  return others;
+}
+
 /** Whether a transaction's platform is literally `none`. */
-async function isNamedNone(db: Reader): Promise<boolean> {
-  const query = db.selectFrom('transactions').select('seq').where('platform', '=', NO_PLATFORM).limit(1);
-  return (await query.executeTakeFirst()) !== undefined;
+async function isNamedNone(db: Reader, budget: SearchBudget): Promise<boolean> {
+  const select = db.selectFrom('transactions').select('seq').where('platform', '=', NO_PLATFORM).limit(1);
+  return (await runWithin(db, select, budget)).length > 0;
 }
 
 type Select = ReturnType<typeof selectTransactions>;
@@ -216,20 +245,6 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
       .where((eb) => eb.or([eb(wall, '<', after.wall), eb(seq, '<', after.seq)]));
   }
   return select;
-}
-
-/** Runs a search with a time limit. Each server reads its own hint and treats the other's as a comment. */
-export async function runLimited<Row>(
-  db: Reader,
-  select: { compile(): CompiledQuery },
-  ms = SEARCH_MS_MAX,
-): Promise<Row[]> {
-  const hinted = select.compile();
-  const statement = {
-    ...hinted,
-    sql: `/*M! SET STATEMENT max_statement_time=${ms / 1000} FOR */ ${hinted.sql}`,
-  };
-  return (await db.getExecutor().executeQuery<Row>(statement)).rows;
 }
 
 function tooWide(query: TransactionQuery): ConfereError {

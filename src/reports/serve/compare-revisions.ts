@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
+import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Locale } from '../plan/report-plan.ts';
@@ -16,6 +18,9 @@ import { planRebuild } from './open-report.ts';
 /** A page shows at most this many rows: *Alterações* has all rows of a revision. */
 const ROWS_SHOWN_MAX = 200;
 
+/** Comparing the rows takes no longer. A page waits for it: the sheet *Alterações* of a revision has no such limit. */
+export const COMPARE_LIMITS = { msMax: 5_000 };
+
 type Wanted = { day: Day; from: number; to: number; platform?: string | undefined; locale: Locale; masked: boolean };
 export type RevisionComparison = {
   /** The figures of both revisions; undefined where one stores none yet. */
@@ -23,13 +28,14 @@ export type RevisionComparison = {
   after: Figures | undefined;
   /** The first revision was made while the day was running: later movements are new, and not listed. */
   afterPartial: boolean;
-  rows: ChangeRow[];
+  /** Undefined where comparing them takes longer than COMPARE_LIMITS.msMax. */
+  rows: ChangeRow[] | undefined;
   hasMore: boolean;
 };
 
 /**
  * Compares two revisions of a day, as *Alterações* does with neighbours: what changed from `from` to `to`, and why. It
- * reads the ledger at both cuts, which for a large day takes as long as a report.
+ * reads the ledger at both cuts, for at most COMPARE_LIMITS.msMax.
  * @throws ConfereError `not_found` for a revision that does not exist, `invalid_request` for revisions in the wrong order or
  *   an unknown platform.
  */
@@ -61,17 +67,28 @@ async function readRows(
   context: Context,
   { before, after }: { before: ReportRow; after: ReportRow },
   { platform, locale, masked }: Wanted,
-): Promise<{ rows: ChangeRow[]; hasMore: boolean }> {
+): Promise<Pick<RevisionComparison, 'rows' | 'hasMore'>> {
   const planned = await planRebuild(context, after, { platform, masked, locale });
   const plan = { ...planned, previous: toPreviousRevision(before) };
-  return await inSnapshot(context.db, async (snapshot) => {
+  const { msMax } = COMPARE_LIMITS;
+  const endMs = performance.now() + msMax;
+  const read = async (snapshot: Reader): Promise<Pick<RevisionComparison, 'rows' | 'hasMore'>> => {
     // nothing is written to the directory
     const work = await prepareWork(snapshot, plan, reportsDirectory(context), context.signal);
     const rows: ChangeRow[] = [];
     for await (const chunk of describeChanges(work, after.digest).rows) {
       rows.push(...chunk);
       if (rows.length > ROWS_SHOWN_MAX) break;
+      if (performance.now() > endMs) return TOO_LONG;
     }
     return { rows: rows.slice(0, ROWS_SHOWN_MAX), hasMore: rows.length > ROWS_SHOWN_MAX };
-  });
+  };
+  try {
+    return await inSnapshot(limitStatementTime(context.db, Math.max(1, msMax)), read);
+  } catch (error) {
+    if (isStatementTimeout(error)) return TOO_LONG;
+    throw error;
+  }
 }
+
+const TOO_LONG = { rows: undefined, hasMore: false };

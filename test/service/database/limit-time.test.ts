@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isStatementTimeout, limitStatementTime } from '../../../src/database/limit-statement-time.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
 
 /** The table that each list reads first. */
 const LISTS: Record<string, string> = {
@@ -37,14 +38,34 @@ test('a SELECT that takes too long is ended by the server, one with WITH too, an
     .selectFrom('one')
     .selectAll();
   await expect(named.execute()).rejects.toSatisfy(isStatementTimeout);
+  await expect(sql` SELECT SLEEP(1) AS slept`.execute(limited)).rejects.toSatisfy(isStatementTimeout);
+  expect((await sql`SELECT ${1} AS one`.execute(limited)).rows).toEqual([{ one: 1 }]);
+  expect((await sql`DO SLEEP(0.1)`.execute(limited)).rows).toEqual([]);
   expect(await limited.selectNoFrom(sql<number>`1`.as('one')).execute()).toEqual([{ one: 1 }]);
   expect(await db.selectNoFrom(sql<number>`SLEEP(0.1)`.as('slept')).execute()).toEqual([{ slept: 0 }]);
+  // of two limits, the first one stays
+  const twice = limitStatementTime(limitStatementTime(db, 60_000), 50);
+  expect(await twice.selectNoFrom(sql<number>`SLEEP(0.1)`.as('slept')).execute()).toEqual([{ slept: 0 }]);
+  expect((await sql`SELECT SLEEP(0.1) AS slept`.execute(twice)).rows).toEqual([{ slept: 0 }]);
+  // a limit stands before the whole statement alone
+  const days = limited.selectFrom('reports').select('day');
+  const both = days.union(limited.selectFrom('openings').select('day'));
+  expect(await both.execute()).toEqual([]);
+  const nested = limited
+    .selectFrom('reports')
+    .select('day')
+    .where('day', 'in', limited.selectFrom('openings').select('day'));
+  expect(await nested.execute()).toEqual([]);
+  expect((await sql`SELECT (${limited.selectNoFrom(sql<number>`1`.as('one'))}) AS one`.execute(limited)).rows).toEqual([
+    { one: 1 },
+  ]);
   const distinct = limited.selectFrom('transactions').select('status').distinct().limit(1);
   expect(await distinct.execute()).toHaveLength(1);
 });
 
-test('each list of the API has a time limit, and its caller gets an error', async () => {
+test('each list of the API has a time limit, and its caller gets an error; so have the pages of the console', async () => {
   const { context, url, tokens } = env;
+  const { get } = await openConsoleSession(env, 'admin');
   for (const table of new Set(Object.values(LISTS))) {
     await sql.raw(`RENAME TABLE ${table} TO slow_${table}`).execute(context.db);
     const slow = `(SELECT SLEEP(20) AS s) slow LEFT JOIN slow_${table} t ON TRUE WHERE slow.s = 0`;
@@ -57,4 +78,9 @@ test('each list of the API has a time limit, and its caller gets an error', asyn
   };
   const outcomes = await Promise.all(Object.keys(LISTS).map(ask));
   expect(outcomes).toEqual(Object.keys(LISTS).map((one) => [one, one === '/transactions' ? 422 : 503, true]));
+  const pages = await Promise.all(['/', '/callbacks'].map(get));
+  for (const { status, text } of pages) {
+    expect(status).toBe(503);
+    expect(text).toContain('O banco de dados encerrou a leitura desta página no limite de tempo');
+  }
 });

@@ -4,6 +4,7 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { BUILD_LIMITS } from '../../../src/reports/serve/build-once.ts';
+import { COMPARE_LIMITS } from '../../../src/reports/serve/compare-revisions.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -75,7 +76,6 @@ test('a day with transactions that nobody read after its end lacks a complete re
   expect(shown.html).not.toContain('method="post" action="/reconciliations"');
 });
 
-test('an accountant makes reports, and starts no run', async () => {
 test('a day says which revision has a file that a later version rebuilt with another hash', async () => {
   const day = dayBefore(5);
   await operator.post('/reports', { day });
@@ -94,6 +94,7 @@ test('a day says which revision has a file that a later version rebuilt with ano
   );
 });
 
+test('an accountant makes reports, and starts no run', async () => {
   const accountant = await openConsoleSession(env, 'accountant');
   const day = dayBefore(2);
   await adjust(day, -77n);
@@ -211,6 +212,16 @@ test('a comparison of revisions is audited with its transactions, and masked for
   await makeReport(env.context, day);
   const address = `/reports/${day}?from=1&to=2`;
   expect((await operator.get(address)).text).toContain('11144477735');
+  const { msMax } = COMPARE_LIMITS;
+  COMPARE_LIMITS.msMax = 0;
+  try {
+    const { text } = await operator.get(address);
+    expect(text).toContain('As linhas não foram comparadas: leva mais de 0 s. A planilha Alterações da revisão 2 tem');
+    expect(text).toContain('+ Recebimentos');
+    expect(text).not.toContain('11144477735');
+  } finally {
+    COMPARE_LIMITS.msMax = msMax;
+  }
   const masked = await viewer.get(address);
   expect(masked.html).toContain(id);
   expect(masked.html).not.toContain('11144477735');
@@ -220,7 +231,11 @@ test('a comparison of revisions is audited with its transactions, and masked for
     .where('action', '=', 'reports.changes')
     .where('target', '=', `${day} r1 r2`)
     .execute();
-  expect(rows).toEqual([{ target: `${day} r1 r2`, detail: `console {"transactions":["${id}"]}` }]);
+  // the second one showed no rows
+  expect(rows).toEqual([
+    { target: `${day} r1 r2`, detail: `console {"transactions":["${id}"]}` },
+    { target: `${day} r1 r2`, detail: 'console' },
+  ]);
 });
 
 test('a platform has its own figures, files and links', async () => {

@@ -2,11 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
+import { limitSelect } from '../../../src/database/limit-statement-time.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { listPlatforms } from '../../../src/ledger/read/list-platforms.ts';
 import { readSearchTotal, TOTAL_ROWS_MAX } from '../../../src/ledger/read/read-search-total.ts';
+import { startBudget } from '../../../src/ledger/read/search-budget.ts';
 import {
   buildSearch,
   SEARCH_MS_MAX,
@@ -125,7 +128,7 @@ describe('the search over many', () => {
   it('counts and sums what matches, up to a limit, and says when there is more', async () => {
     const { db, keys } = environment.context;
     const total = (query: Partial<TransactionQuery>, rowsMax?: number) =>
-      readSearchTotal(db, keys, { by: 'created', ...query }, rowsMax);
+      readSearchTotal(db, keys, { by: 'created', ...query }, { rowsMax, ms: 60_000 });
     // 30 of the 30,000, of R$ 6.00
     const few = { count: 30, isMore: false, cents: { cashin: 18_000n, cashout: 0n } };
     expect(await total({ amountCents: 600n })).toEqual({ ...few, cents: expect.any(Object) });
@@ -135,6 +138,7 @@ describe('the search over many', () => {
     expect(await total({})).toMatchObject({ count: TOTAL_ROWS_MAX, isMore: true });
     expect(await total({ amountCents: 600n }, 10)).toMatchObject({ count: 10, isMore: true });
     expect(await total({ reference: 'no such' })).toMatchObject({ count: 0, isMore: false });
+    expect(await readSearchTotal(db, keys, { by: 'created' }, { ms: 0 })).toBeUndefined();
   });
 
   it('exports the newest rows up to a limit, says so in the name of the file, and audits each by its id', async () => {
@@ -162,6 +166,13 @@ describe('the search over many', () => {
     expect([step?.key, step?.Extra]).toEqual(['transactions_platform', expect.stringContaining('index for group-by')]);
   });
 
+  it('lists callbacks by their number: it does not begin with the merchants and sort them all', async () => {
+    const page = selectCallbacks(environment.context.db).orderBy('callbacks.seq', 'desc').limit(PAGE);
+    const plan = await explain(page.compile());
+    expect(plan.map(({ key }) => key)).toEqual(['PRIMARY', 'PRIMARY', 'PRIMARY']);
+    expect(plan.map(({ Extra }) => Extra).join()).not.toContain('filesort');
+  });
+
   it.each<[string, Partial<TransactionQuery>, string]>([
     ['the beginning of an id that few share', { idPrefix: 'aaaaaaaa-0000-4000-8000-00000000001' }, 'PRIMARY'],
     ['the beginning of an id that all share', { idPrefix: 'aaaaaaaa' }, 'transactions_created_day'],
@@ -175,6 +186,22 @@ describe('the search over many', () => {
     expect(plan[0]?.key).toBe(index);
     if (index !== 'PRIMARY') expect(plan.map((step) => step.Extra).join()).not.toContain('filesort');
     for (const step of plan.slice(1)) expect(['PRIMARY', 'callbacks_order']).toContain(step.key);
+  });
+
+  it.each<[string, Partial<TransactionQuery>, number]>([
+    ['a platform of few, among a status of many', { status: 'paid', platform: 'p2' }, 1_500],
+    ['an operation of few, among a status of many', { status: 'paid', operation: 'cashout' }, 600],
+    ['an amount by the day of the status', { amountCents: 700n, by: 'status' }, 30],
+    ['a document by the day of the status', { document: '00000000007', by: 'status' }, 3_000],
+    ['a platform by the day of the status', { platform: 'p2', by: 'status' }, 1_500],
+  ])('reads %s by the number of each, or off its own index, not among all', async (_, query, few) => {
+    const { db, keys } = environment.context;
+    const select = await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query });
+    const plan = await explain(select.compile());
+    const read = plan.map(({ key, rows }) => [key, Number(rows)] as const);
+    // a list of numbers may be a table of its own, without a key
+    for (const [key, rows] of read) expect([key, rows <= few * 1.2]).toEqual([key, true]);
+    for (const [key] of read) expect(key ?? '').toMatch(/^(?:PRIMARY|transactions_(?:platform|operation|amount)|)$/);
   });
 
   const MONTH = { from: '2025-06-01', to: '2025-07-05' };
@@ -204,11 +231,38 @@ describe('the search over many', () => {
     'gives MySQL its time-out where it reads one: %o',
     async (query) => {
       const { db, keys } = environment.context;
-      const text = (await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile().sql;
-      expect(text).toMatch(/^select \/\*\+ MAX_EXECUTION_TIME\(1800\) \*\/ /i);
+      const { sql: built } = (await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile();
+      const text = limitSelect(built, 1800);
+      expect(text).toMatch(
+        /^\/\*M! SET STATEMENT max_statement_time=1\.8 FOR \*\/ select \/\*\+ MAX_EXECUTION_TIME\(1800\) \*\/ /i,
+      );
       expect(text.includes('STRAIGHT_JOIN')).toBe('name' in query);
     },
   );
+
+  it('gives all statements of a search one time, and runs none once it is spent', async () => {
+    const { db, keys } = environment.context;
+    const query = { by: 'created', limit: PAGE, name: 'pessoa 1', idPrefix: 'aaaaaaaa', merchant: 'mer_few' } as const;
+    const limits: number[] = [];
+    const watched = {
+      ...db,
+      selectFrom: db.selectFrom.bind(db),
+      getExecutor: () => watchingExecutor(db, (text) => limits.push(Number(/EXECUTION_TIME\((\d+)\)/.exec(text)?.[1]))),
+      // cast: a database of which the search uses these alone
+    } as unknown as typeof db;
+    // each reading of the clock takes 100 ms
+    let now = 0;
+    const tick = () => (now += 100);
+    await searchTransactions(watched, keys, query, startBudget(1_800, tick));
+    // of the name, of the id, the merchant and its callbacks, and the page
+    expect(limits).toEqual([1_700, 1_600, 1_500, 1_400, 1_300]);
+    limits.length = 0;
+    const anyOf = [{ extra: 'none such' }, { amountCents: 700n }, { name: 'pessoa 7' }];
+    const late = searchTransactions(watched, keys, { by: 'created', limit: PAGE, anyOf }, startBudget(350, tick));
+    await expect(late).rejects.toMatchObject({ code: 'invalid_request', fields: { to: expect.any(Array) } });
+    // the extra is read as it is and as it is withheld; the name is not read any more
+    expect(limits).toEqual([250, 150, 50]);
+  });
 
   it('ends a search that takes too long, and says what to narrow', async () => {
     const slow = sql`/*M! SET STATEMENT max_statement_time=0.05 FOR */
@@ -234,6 +288,20 @@ describe('the search over many', () => {
   });
 });
 
+/** A server that shows the text of each statement that it runs. */
+function watchingExecutor(db: TestEnvironment['context']['db'], watch: (text: string) => void) {
+  const executor = db.getExecutor();
+  return new Proxy(executor, {
+    get(target, name) {
+      if (name !== 'executeQuery') return Reflect.get(target, name);
+      return (query: Parameters<typeof executor.executeQuery>[0]) => {
+        watch(query.sql);
+        return target.executeQuery(query);
+      };
+    },
+  });
+}
+
 /** A server whose time ran out. */
 function failingExecutor(db: TestEnvironment['context']['db']) {
   const executor = db.getExecutor();
@@ -245,7 +313,7 @@ function failingExecutor(db: TestEnvironment['context']['db']) {
   });
 }
 
-type Step = { key: string | null; Extra: string };
+type Step = { key: string | null; rows: string | number; Extra: string };
 async function explain(query: { sql: string; parameters: readonly unknown[] }): Promise<Step[]> {
   // MySQL draws a tree where it is not reported otherwise; MariaDB knows no such word
   const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(environment.context.db);

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
+import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { type PlainText, t } from '../languages/translate.ts';
@@ -12,6 +13,12 @@ const UNEXPECTED: ErrorPage = {
   status: 500,
   title: 'Algo deu errado',
   text: 'Uma falha inesperada; ela está no log. Tente de novo e, se continuar, avise quem opera o Confere.',
+};
+
+const TOO_LONG: ErrorPage = {
+  status: 503,
+  title: 'Demora demais',
+  text: 'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
@@ -62,6 +69,7 @@ ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.m
 }
 
 function describe(error: unknown): ErrorPage {
+  if (isStatementTimeout(error)) return TOO_LONG;
   if (error instanceof ConfereError) return ERROR_PAGES[error.code] ?? UNEXPECTED;
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {

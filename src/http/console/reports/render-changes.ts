@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { FIGURE_LINES, type Figures } from '../../../reports/read/report-figures.ts';
 import type { ChangeRow } from '../../../reports/render/columns.ts';
-import type { RevisionComparison } from '../../../reports/serve/compare-revisions.ts';
+import { COMPARE_LIMITS, type RevisionComparison } from '../../../reports/serve/compare-revisions.ts';
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
@@ -47,8 +47,8 @@ export function renderComparison(
     before && after ? renderFigures(before, after) : html`<p class="hint">${sayNoFigures()}</p>`
   }
 <h3>${t('Linhas')}</h3>${afterPartial && html`<p class="hint">${t('A revisão {revision} foi feita com o dia em curso: o que veio depois é novo, e não está listado.', { revision: from })}</p>`}
-${renderRows(context, response, rows, names)}
-${hasMore && html`<p class="hint">${tHtml('Aqui estão as primeiras {count}. A planilha <i>Alterações</i> da revisão {revision} tem todas desde a anterior.', { count: formatCount(rows.length), revision: to })}</p>`}`;
+${rows === undefined ? html`<p class="fault">${t('As linhas não foram comparadas: leva mais de {n} s. A planilha Alterações da revisão {revision} tem todas desde a anterior.', { n: COMPARE_LIMITS.msMax / 1000, revision: to })}</p>` : renderRows(context, response, rows, names)}
+${hasMore && html`<p class="hint">${tHtml('Aqui estão as primeiras {count}. A planilha <i>Alterações</i> da revisão {revision} tem todas desde a anterior.', { count: formatCount(rows?.length ?? 0), revision: to })}</p>`}`;
 }
 
 type Compared = { name: string; before: Part; after: Part; difference: Part };

@@ -194,7 +194,7 @@ async function compare(
   const comparison = await compareRevisions(context, { ...wanted, masked, locale: language() });
   await auditShownTransactions(context, response, 'reports.changes', {
     target: `${wanted.day} r${wanted.from} r${wanted.to}`,
-    transactions: comparison.rows.map(({ id }) => id),
+    transactions: (comparison.rows ?? []).map(({ id }) => id),
     via: 'console',
   });
   return renderComparison(context, response, wanted, comparison, await readPlatformNames(context, response));

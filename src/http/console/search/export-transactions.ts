@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
-import { type SearchCursor, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { SEARCH_MS_MAX, type SearchCursor, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_ROWS_MAX,
@@ -36,7 +36,8 @@ export async function sendExport(context: Context, request: Request, response: R
   if (!format) throw new ConfereError('not_found', `an export is ${EXPORT_FORMATS.join(' or ')}`);
   const search = searchOf(response, asked.filters);
   await authorizeFound(context, response, search);
-  const total = await readSearchTotal(context.db, context.keys, search.query, EXPORT_ROWS_MAX);
+  const limits = { rowsMax: EXPORT_ROWS_MAX, ms: SEARCH_MS_MAX };
+  const total = await readSearchTotal(context.db, context.keys, search.query, limits);
   if (!total)
     throw new ConfereError('invalid_request', 'this takes too long', { fields: { from: ['narrow the days'] } });
   const gone = signalOf(response);

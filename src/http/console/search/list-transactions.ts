@@ -1,10 +1,11 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { readSearchTotal, type SearchTotal } from '../../../ledger/read/read-search-total.ts';
-import { searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches, formatSearchCursor, parseSearchCursor } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
@@ -50,7 +51,7 @@ export function transactionListPages(context: Context): Router {
         else await send(context, request, response, { filters, draft, given: withoutPage(given) });
       } catch (error) {
         if (response.headersSent || !isTooWide(error)) throw error;
-        const fault = t('Escolha menos dias: esta busca leva tempo demais.');
+        const fault = t('Escolha menos dias: esta busca leva mais de {ms} ms.', { ms: SEARCH_MS_MAX });
         await refuse(request, response, { ...draft, faults: { from: fault, to: fault } });
       }
     });
@@ -109,8 +110,9 @@ function form(response: Response, draft: Draft, choices: Choices) {
 }
 
 async function readChoices(context: Context, response: Response): Promise<Choices> {
-  const platforms = await readPlatformWords(context, response);
-  return { platforms, merchants: await readMerchantWords(context, response) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  const platforms = await readPlatformWords(reading, response);
+  return { platforms, merchants: await readMerchantWords(reading, response) };
 }
 
 /** The total of a search whose only page is shown. */

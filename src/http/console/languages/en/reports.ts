@@ -133,4 +133,6 @@ export const REPORTS_EN = {
     'These are the first {count}. The sheet <i>Changes</i> of revision {revision} has all since the one before.',
   'arquivo perdido ou danificado, refeito em {at} pela versão {version}: as linhas são as mesmas, o SHA-256 é outro':
     'lost or damaged file, rebuilt on {at} by version {version}: the rows are the same, the SHA-256 is not',
+  'As linhas não foram comparadas: leva mais de {n} s. A planilha Alterações da revisão {revision} tem todas desde a anterior.':
+    'The rows were not compared: that takes more than {n} s. The sheet Changes of revision {revision} has all since the one before.',
 };

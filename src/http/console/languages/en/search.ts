@@ -19,7 +19,7 @@ export const SEARCH_EN = {
   'Este texto não se lê assim: busque-o de novo.': 'This text has no such reading: search for it again.',
   'Tire antes o outro texto da busca, ou busque só por ele.':
     'Remove the other text of the search first, or search for it alone.',
-  'Escolha menos dias: esta busca leva tempo demais.': 'Choose fewer days: this search takes too long.',
+  'Escolha menos dias: esta busca leva mais de {ms} ms.': 'Choose fewer days: this search takes more than {ms} ms.',
   // fields
   'Id ou começo, referência, extra, E2E, CPF ou CNPJ, nome, {amount}, 22/11/2026.':
     'An id or its beginning, reference, extra, E2E, CPF or CNPJ, name, {amount}, 2026-11-22.',
