@@ -9,6 +9,7 @@ import { hashDocument } from '../src/database/keys/index-person.ts';
 import type { Database } from '../src/database/tables.ts';
 import { SEARCH_MS_MAX, searchTransactions, type TransactionQuery } from '../src/ledger/read/search-transactions.ts';
 import { createLog } from '../src/log.ts';
+import { dropKeys } from './drop-keys.ts';
 import type { Figure } from './figure.ts';
 
 const ROWS = Number(process.env.SEARCH_ROWS ?? 5_000_000);
@@ -100,7 +101,7 @@ async function load(context: Context): Promise<void> {
   const { db } = context;
   await sql`SET GLOBAL innodb_flush_log_at_trx_commit = 0`.execute(db);
   await hashPeople(context);
-  const restore = await dropKeys(db);
+  const restore = await dropKeys(db, ['transactions', 'parties']);
   for (let start = 0; start < ROWS; start += CHUNK_ROWS) {
     await loadChunk(db, start + 1, Math.min(start + CHUNK_ROWS, ROWS));
     process.stderr.write(`\rloaded ${Math.min(start + CHUNK_ROWS, ROWS)} of ${ROWS}   `);
@@ -108,23 +109,6 @@ async function load(context: Context): Promise<void> {
   process.stderr.write('\nindexing …\n');
   await restore();
   for (const table of ['transactions', 'parties']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
-}
-
-/** Drops the indexes: building them afterwards takes a tenth of the time. @returns a function that builds them again. */
-async function dropKeys(db: Kysely<Database>): Promise<() => Promise<void>> {
-  const { rows } = await sql<{ tbl: string; name: string; cols: string; uniq: number }>`
-    SELECT table_name AS tbl, index_name AS name, MIN(non_unique = 0) AS uniq,
-      GROUP_CONCAT(column_name ORDER BY seq_in_index) AS cols
-    FROM information_schema.statistics
-    WHERE table_schema = DATABASE() AND table_name IN ('transactions', 'parties') AND index_name <> 'PRIMARY'
-    GROUP BY table_name, index_name`.execute(db);
-  const alter = async (clause: (row: (typeof rows)[number]) => string): Promise<void> => {
-    for (const [table, keys] of Map.groupBy(rows, (row) => row.tbl)) {
-      await sql.raw(`ALTER TABLE ${table} ${keys.map(clause).join(', ')}`).execute(db);
-    }
-  };
-  await alter(({ name }) => `DROP KEY ${name}`);
-  return () => alter(({ name, cols, uniq }) => `ADD ${Number(uniq) === 1 ? 'UNIQUE ' : ''}KEY ${name} (${cols})`);
 }
 
 /** SQL can't compute the keyed hashes: makes a table of them to join. */
