@@ -5,7 +5,10 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { findFirstDay } from '../../../src/seal/find-first-day.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields } from '../../support/open-console-session.ts';
@@ -122,6 +125,21 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   const viewed = text(await get('viewer', '/balances/adjustments'));
   expect(viewed).not.toContain('novembro');
   expect(viewed).not.toContain('Estornar');
+});
+
+test('a day before the books says in the preview what it adds to the days that are not reported or proven', async () => {
+  await sealNow(env.context);
+  const first = (await findFirstDay(env.context.db)) ?? '';
+  const day = addDays(first, -3);
+  const typed = { platform: B, day, kind: 'other', amount: '1,00', note: 'x' };
+  const preview = text(await post('accountant', '/balances/adjustments/new', typed));
+  expect(preview).toContain('3 dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta');
+  const inside = await post('accountant', '/balances/adjustments/new', { ...typed, day: first });
+  expect([inside.status, text(inside).includes('antes dos livros')]).toEqual([200, false]);
+  const unproven = (await readUnproven(env.context, day)).count;
+  expect(unproven).toBeGreaterThan(2);
+  const opening = text(await post('admin', '/balances/openings/new', { platform: B, day, balance: '1,00' }));
+  expect(opening).toContain(`${unproven} dias encerrados estão sem prova`);
 });
 
 test('a wrong form comes back as typed, with what is wrong by its field', async () => {

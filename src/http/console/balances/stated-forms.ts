@@ -12,6 +12,7 @@ import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
+import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import {
   moneyField,
   noteField,
@@ -133,7 +134,7 @@ ${noteField(draft, 'Por quê')}`,
         ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
         ['Valor', money(amountCents)],
         ['Por quê', note],
-      ])}${await renderPreview(context, preview)}`;
+      ])}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
     change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
     refusals: {
@@ -180,11 +181,11 @@ async function previewOpening(context: Context, opening: Opened): Promise<Html> 
   const preview = await previewRepost(context, platform, (inner) =>
     stateOpening(inner, { ...opening, actor: 'preview' }),
   );
-  const stated = facts([
+  const stated = html`${facts([
     ['Plataforma', await describePlatform(context, opening)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', money(balanceCents)],
-  ]);
+  ])}${await explainEarlyOpening(context, day)}`;
   if (preview.isWhole) return html`${stated}${await renderPreview(context, preview)}`;
   return html`${stated}${await renderPreview(context, preview, await describeLater(context, opening))}`;
 }

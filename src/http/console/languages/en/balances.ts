@@ -103,6 +103,14 @@ export const BALANCES_EN = {
   'Primeiro dia dos livros': 'First day of the books',
   'Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:':
     'This platform has many transactions: below is only the entry of the opening balance. What the ledger has from before that day ({amount}) is reversed afterwards, in batches, and the reported days before it get a revision. In the end:',
+  'Este dia vem antes dos livros, que começam em {first}: {n} dia a mais passa a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
+    'This day is before the books, which begin on {first}: {n} more day gets a report to make. If the money was in the account already, state an opening balance.',
+  'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
+    'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
+  'Desde {day}, {n} dia encerrado está sem prova: o veredito espera por ele até que uma conferência o leia.':
+    'Since {day}, {n} ended day is not proven: the verdict waits for it until a run reads it.',
+  'Desde {day}, {n} dias encerrados estão sem prova: o veredito espera por eles até que uma conferência os leia.':
+    'Since {day}, {n} ended days are not proven: the verdict waits for them until a run reads them.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':

@@ -1,0 +1,32 @@
+/** What a day before the books does to what is still to be read and reported. */
+import type { Context } from '../../../context.ts';
+import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
+import { readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { findFirstDay } from '../../../seal/find-first-day.ts';
+import { plural } from '../languages/translate.ts';
+import { formatDay } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+
+/** An adjustment before every entry: the days from there on have a balance, and so a report to make. */
+export async function explainEarlyAdjustment({ db }: Context, day: Day): Promise<Html | undefined> {
+  const first = await findFirstDay(db);
+  if (first === undefined || day >= first) return undefined;
+  return html`<p class="explain bad">${plural(
+    listDays(day, addDays(first, -1)).length,
+    'Este dia vem antes dos livros, que começam em {first}: {n} dia a mais passa a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.',
+    'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.',
+    { first: formatDay(first) },
+  )}</p>`;
+}
+
+/** An opening from whose day on ended days are not proven: the verdict waits for all of them. */
+export async function explainEarlyOpening(context: Context, day: Day): Promise<Html | undefined> {
+  const { count } = await readUnproven(context, day);
+  if (count === 0) return undefined;
+  return html`<p class="explain">${plural(
+    count,
+    'Desde {day}, {n} dia encerrado está sem prova: o veredito espera por ele até que uma conferência o leia.',
+    'Desde {day}, {n} dias encerrados estão sem prova: o veredito espera por eles até que uma conferência os leia.',
+    { day: formatDay(day) },
+  )}</p>`;
+}
