@@ -78,6 +78,18 @@ async function isStored(
   return rows.some((row) => vault.decrypt(row.ciphertext).equals(key));
 }
 
+/** @returns the row number of a merchant's newest secret, which signs first. */
+export async function findNewestSecret(db: Reader, merchantSeq: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('merchant_secrets')
+    .select('seq')
+    .where('merchant_seq', '=', merchantSeq)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.seq;
+}
+
 /** @returns the keys that sign for each merchant now, newest first. */
 export async function readLiveKeys(
   context: Context,

@@ -390,6 +390,29 @@ test('accepting takes a second step that shows the entries and the day, and a no
   expect((await post('operator', `/mismatches/${id}/accept`, { actual, note: 'x', step: 'confirm' })).status).toBe(409);
 });
 
+test('a decision about evidence that has changed since its page is not taken: the page shows the new one', async () => {
+  const { context, paid } = env;
+  await applyObservations(context, [observe({ ...paid, amount: '1300.00' }, context.clock.now())]);
+  const { id } = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('transaction_id', '=', paid.id)
+    .where('kind', '=', 'amount_differs')
+    .executeTakeFirstOrThrow();
+  const seen = hiddenFields((await get('operator', `/mismatches/${id}`)).text);
+  await applyObservations(context, [observe({ ...paid, amount: '9300.00' }, context.clock.now())]);
+  for (const action of ['resolve', 'accept']) {
+    const typed = { actual: seen.actual ?? '', note: 'são só R$ 65,44', step: 'confirm' };
+    const { answer, rows } = await added(() => post('operator', `/mismatches/${id}/${action}`, typed));
+    expect([action, answer.status, rows]).toEqual([action, 409, { audit: 1 }]);
+    expect(text(answer)).toContain('Mudou depois da página que você viu: agora é isto.');
+    expect(text(answer)).toContain('R$ 9.300,00');
+    expect(answer.text).toContain('são só R$ 65,44</textarea>');
+    expect(hiddenFields(answer.text).actual).toContain('9300.00');
+  }
+  expect((await post('operator', `/mismatches/${id}/acknowledge`, { actual: seen.actual ?? '' })).status).toBe(303);
+});
+
 test('the API refuses to resolve a critical mismatch without a note, and takes another one', async () => {
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);

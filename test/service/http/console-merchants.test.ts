@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
 import { html } from '../../../src/http/console/parts/html.ts';
-import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { findMerchantByPullToken } from '../../../src/merchants/pull-token.ts';
+import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
+import { findMerchantByPullToken, issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { rotateSecret } from '../../../src/merchants/secrets.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 
@@ -92,6 +93,30 @@ test('a new filter is compared with the one of today before it holds', async () 
   expect(JSON.parse((await findMerchant(env.context.db, id)).filter)).toMatchObject({ operations: ['cashout'] });
 });
 
+test('a preview that somebody else overtook is shown again, and changes nothing', async () => {
+  const { id, seq } = await addMerchant('Disputada');
+  const stale = 'Mudou depois da prévia que você viu';
+  const edit = `/merchants/${id}/edit`;
+  const seen = await admin.post(edit, { name: 'Nova', url: 'http://127.0.0.1:9/x' });
+  await updateMerchant(env.context, id, { url: 'http://127.0.0.1:9/moved' });
+  const again = await admin.confirm(edit, seen);
+  expect([again.status, again.text.includes(stale)]).toEqual([409, true]);
+  expect(again.text).toContain('http://127.0.0.1:9/moved');
+  expect(await findMerchant(env.context.db, id)).toMatchObject({ name: 'Disputada', url: 'http://127.0.0.1:9/moved' });
+  expect((await admin.confirm(edit, again)).to).toBe(`/merchants/${id}?done=merchant_changed`);
+
+  for (const name of ['rotate-secret', 'pull-token', 'revoke-pull-token']) {
+    const address = `/merchants/${id}/${name}`;
+    const preview = await admin.post(address, {});
+    await rotateSecret(env.context, id);
+    const token = await issuePullToken(env.context, id);
+    expect([name, (await admin.confirm(address, preview)).status]).toEqual([name, 409]);
+    expect(await findMerchantByPullToken(env.context, token)).toMatchObject({ id });
+  }
+  const secrets = env.context.db.selectFrom('merchant_secrets').select('seq').where('merchant_seq', '=', seq);
+  expect(await secrets.execute()).toHaveLength(4);
+});
+
 test('a secret is rotated, and a pull token is given and revoked', async () => {
   const { id, seq } = await addMerchant('Segredos');
   const confirm = async (name: string) => {
@@ -172,31 +197,6 @@ test('a merchant that has failed for five minutes is shown as failing, with its 
   expect(text).toMatch(/60 ms/);
 });
 
-test('a callback shows its message, and the commands on its page sign it as Confere does', async () => {
-  const key = Buffer.alloc(32, 7);
-  const callback = await env.context.db
-    .selectFrom('callbacks')
-    .select(['seq', 'webhook_id'])
-    .where('transaction_seq', 'is not', null)
-    .executeTakeFirstOrThrow();
-  const page = await operator.get(`/callbacks/cb_${callback.seq}`);
-  expect(page.text).toContain('O corpo é montado agora');
-  const script = unescapeHtml(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
-  const body = unescapeHtml(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
-  expect(page.text).toContain('o segredo aparece na lista de processos');
-  const curl = `curl() { printf '%s\\n' "$TIMESTAMP"; }\n`;
-  const filled = script.replace('whsec_…', `whsec_${key.toString('base64')}`);
-  const [signature, timestamp] = execFileSync('bash', ['-c', curl + filled], { encoding: 'utf8' })
-    .trim()
-    .split('\n');
-  const message = { id: callback.webhook_id, timestamp: Number(timestamp), body: JSON.stringify(JSON.parse(body)) };
-  expect(signature).toBe(sign([createSecretKey(key)], message));
-  expect((await viewer.get(`/callbacks/cb_${callback.seq}`)).html).not.toContain('Corpo');
-});
-
-test('a callback shows its merchant by name, on its page, in the list and on the page of its transaction', async () => {
-  const row = await env.context.db
-    .selectFrom('callbacks')
 test('a failing or disabled merchant says who may correct it, and what the reader may do', async () => {
   const { id, seq } = await addMerchant('Sem remédio');
   const set = async (state: 'enabled' | 'disabled', minutes: number | undefined) => {
@@ -222,6 +222,31 @@ test('a failing or disabled merchant says who may correct it, and what the reade
   expect((await admin.get(address)).text).not.toContain(who);
 });
 
+test('a callback shows its message, and the commands on its page sign it as Confere does', async () => {
+  const key = Buffer.alloc(32, 7);
+  const callback = await env.context.db
+    .selectFrom('callbacks')
+    .select(['seq', 'webhook_id'])
+    .where('transaction_seq', 'is not', null)
+    .executeTakeFirstOrThrow();
+  const page = await operator.get(`/callbacks/cb_${callback.seq}`);
+  expect(page.text).toContain('O corpo é montado agora');
+  const script = unescapeHtml(/<pre[^>]*aria-label="Comandos[^>]*>([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  const body = unescapeHtml(/<pre[^>]*aria-label="Corpo">([\s\S]*?)<\/pre>/.exec(page.html)?.[1] ?? '');
+  expect(page.text).toContain('o segredo aparece na lista de processos');
+  const curl = `curl() { printf '%s\\n' "$TIMESTAMP"; }\n`;
+  const filled = script.replace('whsec_…', `whsec_${key.toString('base64')}`);
+  const [signature, timestamp] = execFileSync('bash', ['-c', curl + filled], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const message = { id: callback.webhook_id, timestamp: Number(timestamp), body: JSON.stringify(JSON.parse(body)) };
+  expect(signature).toBe(sign([createSecretKey(key)], message));
+  expect((await viewer.get(`/callbacks/cb_${callback.seq}`)).html).not.toContain('Corpo');
+});
+
+test('a callback shows its merchant by name, on its page, in the list and on the page of its transaction', async () => {
+  const row = await env.context.db
+    .selectFrom('callbacks')
     .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
     .select(['callbacks.seq', 'transactions.id as transaction', 'merchants.id', 'merchants.name'])

@@ -1,7 +1,8 @@
 /**
  * A form in two steps. The first answer to a posted form is a preview: what the change would do, computed by the change
  * itself and rolled back. The preview's own form repeats the fields and carries a key of these values; with it the change is
- * made and audited, once however often it is sent. Without the key of just these values, the answer is a preview again. What a field or the change refuses leads back to the form, filled in as typed.
+ * made and audited, once however often it is sent. Without the key of just these values, or once what the preview showed has
+ * changed, the answer is a preview again. What a field or the change refuses leads back to the form, filled in as typed.
  * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -48,6 +49,8 @@ export type TwoStepForm<Value, Item = undefined> = {
   change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | Made>;
   /** What follows the commit. @param by.isRepeated whether the form was sent before. */
   finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
+  /** What the change replaces, as a text: once it is another than at the preview, the preview is shown again. */
+  basis?(context: Context, item: Item): Promise<string>;
   /** What is wrong, by field, where the change refuses a field; of a conflict, by the name `conflict`. */
   refusals: Record<string, { field: string; text: PlainText }>;
   action: string;
@@ -63,14 +66,22 @@ const HALF_BYTES = 8;
 function keyOf(
   request: Request,
   response: Response,
-  { values }: Draft,
+  { values, seen }: { values: Draft['values']; seen: string },
   half = randomBytes(HALF_BYTES).toString('hex'),
 ) {
-  const text = JSON.stringify([half, request.path, values]);
-  const other = createHmac('sha256', String(response.locals.formToken ?? ''))
-    .update(text)
-    .digest('hex');
-  return half + other.slice(0, 2 * HALF_BYTES);
+  const text = JSON.stringify([half, request.path, values, seen]);
+  return half + hashOf(response, text);
+}
+
+/** A hash that only this session can compute. */
+function hashOf(response: Response, text: string): string {
+  const hash = createHmac('sha256', String(response.locals.formToken ?? '')).update(text);
+  return hash.digest('hex').slice(0, 2 * HALF_BYTES);
+}
+
+/** What the change would replace is not what its preview showed. */
+class ChangedSinceError extends Error {
+  override readonly name = 'ChangedSinceError';
 }
 
 /** The routes of a form in two steps. */
@@ -96,33 +107,73 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
       await sendForm(request, response, form, draft, item);
       return;
     }
-    const key = readFormField(request, 'key') ?? '';
-    try {
-      if (step === 'confirm' && key === keyOf(request, response, draft, key.slice(0, 2 * HALF_BYTES))) {
-        const made = await make(context, form, { key, value, item, actor: getActor(response) });
-        if (typeof made === 'object') sendMade(request, response, form, item, made.shown);
-        else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
-      } else sendPreview(request, response, form, { draft, item }, await form.preview(value, item, response));
-    } catch (error) {
-      const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
-      if (!refused) throw error;
-      draft.faults[refused.field] = t(refused.text);
-      await sendForm(request, response, form, draft, item);
-    }
+    await answerRead(context, request, response, form, { draft, item, value });
   });
   return router;
 }
 
+/** Answers a form without faults: makes what its preview showed, or shows the preview. */
+async function answerRead<Value, Item>(
+  context: Context,
+  request: Request,
+  response: Response,
+  form: TwoStepForm<Value, Item>,
+  { draft, item, value }: { draft: Draft; item: Item; value: Value },
+): Promise<void> {
+  const [key, seen] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
+  const { values } = draft;
+  const isKey = key === keyOf(request, response, { values, seen }, key.slice(0, 2 * HALF_BYTES));
+  const hashBasis = async (inner: Context) => hashOf(response, (await form.basis?.(inner, item)) ?? '');
+  const preview = async (isStale: boolean): Promise<void> => {
+    // hashed first: every later change is one since the preview
+    const shown = { draft, item, seen: await hashBasis(context), isStale };
+    sendPreview(request, response, form, shown, await form.preview(value, item, response));
+  };
+  const assertSame = async (inner: Context): Promise<void> => {
+    if ((await hashBasis(inner)) !== seen) throw new ChangedSinceError('it changed after its preview');
+  };
+  try {
+    if (readFormField(request, 'step') !== 'confirm' || !isKey) {
+      await preview(false);
+      return;
+    }
+    const made = await make(context, form, { key, value, item, actor: getActor(response), assertSame });
+    if (typeof made === 'object') sendMade(request, response, form, item, made.shown);
+    else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
+  } catch (error) {
+    if (error instanceof ChangedSinceError) {
+      await preview(true);
+      return;
+    }
+    const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
+    if (!refused) throw error;
+    draft.faults[refused.field] = t(refused.text);
+    await sendForm(request, response, form, draft, item);
+  }
+}
+
+type Confirmed<Value, Item> = {
+  key: string;
+  value: Value;
+  item: Item;
+  actor: string;
+  /** @throws ChangedSinceError. */
+  assertSame: (inner: Context) => Promise<void>;
+};
+
 async function make<Value, Item>(
   context: Context,
   form: TwoStepForm<Value, Item>,
-  { key, value, item, actor }: { key: string; value: Value; item: Item; actor: string },
+  { key, value, item, actor, assertSame }: Confirmed<Value, Item>,
 ): Promise<string | Made | undefined> {
   const { action } = form;
   const made = await auditChangeOnce(
     context,
     key,
-    (inner) => form.change(inner, value, { actor, item }),
+    async (inner) => {
+      await assertSame(inner);
+      return await form.change(inner, value, { actor, item });
+    },
     (done) => ({ actor, action, target: typeof done === 'string' ? done : done.target, detail: 'console' }),
   );
   await form.finish?.(value, { actor, item, isRepeated: made === undefined });
@@ -160,16 +211,19 @@ function sendPreview<Value, Item>(
   request: Request,
   response: Response,
   form: TwoStepForm<Value, Item>,
-  { draft, item }: { draft: Draft; item: Item },
+  { draft, item, seen, isStale }: { draft: Draft; item: Item; seen: string; isStale: boolean },
   preview: Html,
 ): void {
   const content = html`${form.names.map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
-<input type="hidden" name="key" value="${keyOf(request, response, draft)}">
+<input type="hidden" name="seen" value="${seen}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen })}">
 <div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><button name="step" value="edit" class="secondary">${t('Voltar e corrigir')}</button></div>`;
   const title = t('{name}: confira', { name: t(form.title) });
-  const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${preview}
+  const body = html`${crumb(form, item)}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${
+    isStale &&
+    html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`
+  }${preview}
 <section class="act bare">${postForm(response, request.path, content)}</section>`;
-  sendPage(request, response, { title, body });
+  sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
 
 function sendMade<Value, Item>(

@@ -87,6 +87,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
     names: CHANGE_FIELDS,
     initial: toDraftValues,
+    basis: async (inner, { id }) => JSON.stringify(toDraftValues(await findMerchant(inner.db, id))),
     fields: async (draft) => merchantFields(draft, false, await readWords(context)),
     read: (draft) => readMerchant(context, draft),
     preview: async (input, item, response) =>

@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
-import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { rotateSecret } from '../../../merchants/secrets.ts';
+import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { findNewestSecret, rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { t } from '../languages/translate.ts';
@@ -31,7 +31,7 @@ export function secretForms(context: Context): Router {
 
 type Form = Pick<
   TwoStepForm<void, MerchantRow>,
-  'address' | 'title' | 'lead' | 'fields' | 'preview' | 'change' | 'action'
+  'address' | 'title' | 'lead' | 'fields' | 'preview' | 'change' | 'action' | 'basis'
 > &
   Partial<Pick<TwoStepForm<void, MerchantRow>, 'refusals' | 'done'>>;
 
@@ -45,6 +45,8 @@ function rotation(context: Context): Form {
     fields: async (_draft, { name }) => html`<p><b>${name}</b></p><p>${follows()}</p>`,
     preview: async (_value, { name }) =>
       html`<p class="explain"><b>${name}.</b> ${follows()} ${t('O novo aparece uma só vez.')}</p>`,
+    // another rotation would end the secret that signs today
+    basis: async ({ db }, { seq }) => String(await findNewestSecret(db, seq)),
     async change(inner, _value, { item }) {
       const { secret, oldUntil } = await rotateSecret(inner, item.id);
       const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(context.calendar, oldUntil) });
@@ -53,6 +55,9 @@ function rotation(context: Context): Form {
     action: 'merchant.secret_rotated',
   };
 }
+
+const hashOfToken = async ({ db }: Context, { id }: MerchantRow): Promise<string> =>
+  (await findMerchant(db, id)).pull_token_hash?.toString('hex') ?? '';
 
 const describeToken = ({ pull_token_hash: hash }: MerchantRow): string =>
   hash === null
@@ -67,6 +72,7 @@ function pullToken(): Form {
     fields: async (_draft, item) => html`<p><b>${item.name}</b></p><p>${describeToken(item)}</p>`,
     preview: async (_value, item) =>
       html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} ${t('O texto do token aparece uma só vez.')}</p>`,
+    basis: hashOfToken,
     async change(inner, _value, { item }) {
       const token = await issuePullToken(inner, item.id);
       const follows = html`${t('Como usar:')} <code>curl -H 'authorization: Bearer mpt_…' ${`<${t('endereço do Confere')}>`}/api/v1/events</code>`;
@@ -84,6 +90,7 @@ function revocation(): Form {
     fields: async (_draft, item) => html`<p><b>${item.name}</b></p>`,
     preview: async (_value, item) =>
       html`<p class="explain">${tHtml('{name} deixa de buscar eventos na hora.', { name: html`<b>${item.name}</b>` })}</p>`,
+    basis: hashOfToken,
     async change(inner, _value, { item }) {
       await revokePullToken(inner, item.id);
       return item.id;

@@ -1,19 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
+import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { formatMoneyInput } from '../balances/form-fields.ts';
 import { renderPreview } from '../balances/render-preview.ts';
 import { t } from '../languages/translate.ts';
+import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
@@ -47,9 +50,12 @@ export function mismatchForms(context: Context): Router {
         if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
         const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';
-        if (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined)) {
-          const fault = isConfirmed ? t('Escreva o que você descobriu ou decidiu.') : undefined;
-          await sendSecondStep(context, request, response, { action, mismatch, by, fault });
+        const isStale = action !== 'acknowledge' && hasChanged(mismatch, by.actual);
+        if (isStale || (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined))) {
+          const fault =
+            isConfirmed && by.note === undefined ? t('Escreva o que você descobriu ou decidiu.') : undefined;
+          const shown = isStale ? { ...by, actual: mismatch.actual } : by;
+          await sendSecondStep(context, request, response, { action, mismatch, by: shown, fault, isStale });
           return;
         }
         const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
@@ -64,6 +70,11 @@ export function mismatchForms(context: Context): Router {
 
 function needsSecondStep(action: Action, { severity }: PresentedMismatch): boolean {
   return action === 'accept' || (action === 'resolve' && severity === 'critical');
+}
+
+/** Whether the evidence is another than the one that the page showed: the decision was about that one. */
+function hasChanged({ actual }: PresentedMismatch, seen: unknown): boolean {
+  return seen !== undefined && !isDeepStrictEqual(seen, actual);
 }
 
 /** The provider's version that the page showed, as its form returns it. @throws ConfereError `invalid_request`. */
@@ -116,6 +127,7 @@ type Second = {
   mismatch: PresentedMismatch;
   by: { actor: string; note: string | undefined; actual: unknown };
   fault: string | undefined;
+  isStale: boolean;
 };
 
 /** Answers with what the decision changes, computed by the decision itself, and with the form that confirms it. */
@@ -123,10 +135,16 @@ async function sendSecondStep(
   context: Context,
   request: Request,
   response: Response,
-  { action, mismatch, by, fault }: Second,
+  { action, mismatch, by, fault, isStale }: Second,
 ): Promise<void> {
   const address = `/mismatches/${mismatch.id}`;
   const { handle } = ACTIONS[action];
+  if (isStale)
+    await auditShownTransactions(context, response, 'mismatches.show', {
+      target: mismatch.id,
+      transactions: listTransactionIds(mismatch),
+      via: 'console',
+    });
   const preview = await previewChange(context, (inner) => handle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
   const name = nameAction(action, mismatch);
   const title = t('{name}: confira', { name });
@@ -148,10 +166,11 @@ async function sendSecondStep(
 <div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;
   const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a> · <a href="${address}">${kind}</a></p>
 <h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>
+${isStale && html`<p class="fault" role="alert">${t('Mudou depois da página que você viu: agora é isto.')}</p>${renderEvidence(context.calendar, mismatch)}`}
 <p class="explain"><b>${meaning}.</b> ${follows}</p>
 ${await renderPreview(context, preview)}
 <section class="act">${postForm(response, `${address}/${action}`, content)}</section>`;
-  sendPage(request, response, { title, body, status: fault === undefined ? 200 : 422 });
+  sendPage(request, response, { title, body, status: isStale ? 409 : fault === undefined ? 200 : 422 });
 }
 
 /** Of a `balance_differs`: its platform, and the adjustment that would explain the difference. */

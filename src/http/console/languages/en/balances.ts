@@ -127,6 +127,8 @@ export const BALANCES_EN = {
   'Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.':
     'This platform has many transactions: below is only the reversal of the opening balance. What happened before that day is posted afterwards, in batches; only then is the balance known.',
   // the preview
+  'Mudou depois da prévia que você viu: confira de novo o que muda.':
+    'It changed after the preview that you saw: check again what changes.',
   'Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.':
     'Nothing is posted: no balance changes, and no reported day.',
   'Efeito no saldo': 'Effect on the balance',

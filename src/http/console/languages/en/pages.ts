@@ -85,6 +85,7 @@ export const PAGES_EN = {
   Diz: 'Claims',
   'o provedor não mostra o que ele diz': 'the provider does not show what it claims',
   Consultas: 'Show calls',
+  'Mudou depois da página que você viu: agora é isto.': 'It changed after the page that you saw: now it is this.',
   'Demora demais': 'Takes too long',
   'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.':
     'The database ended the reading of this page at its time limit. Choose fewer days or one platform, or try again.',
