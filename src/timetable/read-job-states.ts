@@ -49,11 +49,7 @@ export async function readJobStates(context: Context): Promise<JobState[]> {
   const states: JobState[] = [];
   for (const job of listJobs(context.config)) {
     const rows = await listTicks(context.db, job.name).limit(RECENT_TICKS).execute();
-    const success = await listTicks(context.db, job.name)
-      .where('finished_at', 'is not', null)
-      .where('error', 'is', null)
-      .limit(1)
-      .executeTakeFirst();
+    const success = await listSuccesses(context.db, job.name).executeTakeFirst();
     states.push(describeJob({ ...job, zone: context.config.PROVIDER_TIME_ZONE }, { rows, success, since }, now));
   }
   return states;
@@ -65,6 +61,12 @@ export async function findLastTick(db: Reader, job: string): Promise<Tick | unde
   return row && toTick(row);
 }
 
+/** @returns when the newest tick of a job that succeeded ended; undefined if none did, or none is stored any more. */
+export async function findLastSuccess(db: Reader, job: JobName): Promise<Date | undefined> {
+  const success = await listSuccesses(db, job).executeTakeFirst();
+  return success?.finished_at ?? undefined;
+}
+
 /** @returns when the service first started on this database: nothing was due before. */
 export async function readFirstStart(db: Reader): Promise<Date> {
   return new Date((await readSetting(db, 'webhooks_since'))?.toString() ?? 0);
@@ -72,6 +74,10 @@ export async function readFirstStart(db: Reader): Promise<Date> {
 
 function listTicks(db: Reader, job: string) {
   return db.selectFrom('job_ticks').selectAll().where('job', '=', job).orderBy('due_at', 'desc');
+}
+
+function listSuccesses(db: Reader, job: string) {
+  return listTicks(db, job).where('finished_at', 'is not', null).where('error', 'is', null).limit(1);
 }
 
 function describeJob(

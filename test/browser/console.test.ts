@@ -274,7 +274,7 @@ test('the system page shows jobs, living and silent processes, and the checks of
     .values({ ...tick, ...lease })
     .execute();
   await logIn(page, env.url, env.tokens.operator);
-  await page.getByRole('link', { name: 'Sistema' }).click();
+  await page.getByRole('link', { name: 'Sistema', exact: true }).click();
   await title('Sistema').waitFor();
   const watch = page.getByRole('table', { name: 'Tarefas' }).getByRole('row', { name: /Vigia do sistema/ });
   expect(await watch.textContent()).toMatch(/Falhou.*no disk/);

@@ -101,7 +101,7 @@ function sayOf(locale: AlertLocale, name: string): Say {
 
 /** Pages of alerts about neither a mismatch, a run nor a merchant. */
 const PAGES: Partial<Record<string, string>> = {
-  baseline_mismatches: '/mismatches?state=open',
+  baseline_mismatches: '/mismatches',
   callbacks_behind: '/callbacks?state=pending',
   disk_full: '/system',
   inbound_silence: '/inbox',

@@ -35,8 +35,24 @@ beforeEach(async () => {
 });
 afterEach(() => env[Symbol.asyncDispose]());
 
+/** A round of the watch that has just ended. */
+async function goRound(): Promise<void> {
+  const now = env.context.clock.now();
+  const tick = {
+    job: 'watch',
+    due_at: now,
+    started_at: now,
+    finished_at: now,
+    holder: 'x',
+    lease_until: now,
+    tries: 1,
+  };
+  await env.context.db.insertInto('job_ticks').values(tick).onDuplicateKeyUpdate({ finished_at: now }).execute();
+}
+
 /** What the overview says: its heading, the reasons, and the addresses that they lead to. */
-async function readVerdict(role: Role = 'operator') {
+async function readVerdict(role: Role = 'operator', { watched = true } = {}) {
+  if (watched) await goRound();
   const { token } = await createToken(env.context, { name: role, role });
   const cookie = `confere_session=${await openSession(env.context, token)}`;
   const page = await (await fetch(`${url}/`, { headers: { cookie } })).text();
@@ -94,6 +110,38 @@ test('books that are read, proven and undisputed check out, for ten minutes', as
   });
   const viewer = await readVerdict('viewer');
   expect([viewer.runs, viewer.links], 'a viewer has no button').toEqual([[], ['/reconciliations']]);
+});
+
+test('without a round of the watch in the last ten minutes, no alert says nothing', async () => {
+  await makeGoodBooks();
+  expect(await readVerdict('operator', { watched: false })).toMatchObject({
+    title: 'Ainda não sabemos',
+    reasons: ['O vigia, que encontra o que parou, ainda não rodou. Ver o sistema'],
+    links: ['/system'],
+  });
+  await goRound();
+  await env.timers.advance(10 * 60_000 + 1);
+  await proveDays(today, today);
+  expect(await readVerdict('operator', { watched: false })).toMatchObject({
+    title: 'Ainda não sabemos',
+    reasons: ['O vigia, que encontra o que parou, rodou pela última vez há 10 min. Ver o sistema'],
+  });
+});
+
+test('the balance of now is that of the page of balances: without what is dated later', async () => {
+  await makeGoodBooks();
+  const later = { status: 'paid', date_created: `${addDays(today, 1)} 12:00:00` };
+  const shown = makeShownTransaction(['paid'], { platform: PLATFORM, amount: '7777.00', events: [later] });
+  await applyObservations(env.context, [observeNow(env.context, shown)]);
+  const cookie = `confere_session=${await openSession(env.context, (await createToken(env.context, { name: 'x', role: 'admin' })).token)}`;
+  const totalOf = async (address: string): Promise<string | undefined> => {
+    const page = await (await fetch(`${url}${address}`, { headers: { cookie } })).text();
+    const row = page.slice(page.indexOf('Saldo por plataforma'));
+    return /data-label="Saldo"[^>]*><div><span class="money[^"]*">([^<]+)</.exec(row)?.[1];
+  };
+  const [overview, balances] = [await totalOf('/'), await totalOf('/balances')];
+  expect(overview).toMatch(/^R\$ \d/);
+  expect(overview).toBe(balances);
 });
 
 test('a dead provider and a disabled merchant: the run that failed comes first', async () => {

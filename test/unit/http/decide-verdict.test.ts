@@ -15,6 +15,7 @@ const GOOD: VerdictFacts = {
   merchants: [],
   failedCallbacks: 0,
   readAt: minutesAgo(10),
+  watchedAt: minutesAgo(10),
   activeRun: undefined,
   booksFrom: '2026-10-01',
   unproven: { count: 0, oldest: undefined },
@@ -65,7 +66,7 @@ const REASONS: [
     'wrong',
     { openMismatches: { count: 1, cents: 500n } },
     '1 divergência em aberto, R$ 5,00 em jogo',
-    { kind: 'link', path: '/mismatches?state=open' },
+    { kind: 'link', path: '/mismatches' },
   ],
   [
     'a disabled merchant',
@@ -108,6 +109,20 @@ const REASONS: [
     { readAt: undefined, activeRun: 'run_1' },
     'Nenhuma conferência leu hoje por inteiro',
     { kind: 'link', path: '/reconciliations/run_1' },
+  ],
+  [
+    'a watch that has never gone round',
+    'unknown',
+    { watchedAt: undefined },
+    'O vigia, que encontra o que parou, ainda não rodou',
+    { kind: 'link', path: '/system' },
+  ],
+  [
+    'a watch whose last round is older than ten minutes',
+    'unknown',
+    { watchedAt: new Date(minutesAgo(10).getTime() - 1) },
+    'O vigia, que encontra o que parou, rodou pela última vez há 10 min',
+    { kind: 'link', path: '/system' },
   ],
   [
     'an ended day that is not proven',

@@ -8,6 +8,8 @@ import { formatAge, formatDay, formatDuration, formatMoney } from '../parts/form
 
 /** How old the newest complete reading of today may be. */
 export const READING_MS_MAX = 10 * 60_000;
+/** How old the watch's last round may be: it finds what is stuck or fails, so without it no alert says nothing. */
+const WATCH_MS_MAX = 10 * 60_000;
 /** Reasons of one kind that are named one by one; the others are counted. */
 const NAMED_MAX = 5;
 
@@ -27,6 +29,8 @@ export type VerdictFacts = {
   failedCallbacks: number;
   /** When the newest complete reading of today began. */
   readAt: Date | undefined;
+  /** When the watch last went round. */
+  watchedAt: Date | undefined;
   activeRun: string | undefined;
   /** The first day of the books: of the earliest opening, else the first one known. */
   booksFrom: Day;
@@ -96,7 +100,7 @@ function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[]
       : [
           {
             text: `${plural(count, '{n} divergência em aberto', '{n} divergências em aberto')}${inMoney(cents)}`,
-            action: link(t('Ver as divergências'), '/mismatches?state=open'),
+            action: link(t('Ver as divergências'), '/mismatches'),
           },
         ]),
   ];
@@ -146,7 +150,7 @@ function describeMerchant(name: string, isDisabled: boolean, duration: string | 
 }
 
 function listUnknown(facts: VerdictFacts): Reason[] {
-  const { now, today, readAt, activeRun, unproven, unopened, booksFrom } = facts;
+  const { now, today, readAt, watchedAt, activeRun, unproven, unopened, booksFrom } = facts;
   const start = (text: string, from: Day): Action =>
     activeRun === undefined
       ? { kind: 'run', text, from, to: today }
@@ -157,6 +161,12 @@ function listUnknown(facts: VerdictFacts): Reason[] {
       ? t('A última conferência completa de hoje começou {age}', { age: formatAge(readAt, now) })
       : t('Nenhuma conferência leu hoje por inteiro');
     reasons.push({ text, action: start(t('Conferir hoje'), today) });
+  }
+  if (!watchedAt || now.getTime() - watchedAt.getTime() > WATCH_MS_MAX) {
+    const text = watchedAt
+      ? t('O vigia, que encontra o que parou, rodou pela última vez {age}', { age: formatAge(watchedAt, now) })
+      : t('O vigia, que encontra o que parou, ainda não rodou');
+    reasons.push({ text, action: link(t('Ver o sistema'), '/system') });
   }
   if (unproven.oldest !== undefined) {
     const text = plural(

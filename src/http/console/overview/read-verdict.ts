@@ -8,6 +8,7 @@ import { maskText } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { explainAlert } from '../lists/list-alerts.ts';
@@ -34,18 +35,20 @@ export async function readVerdict(
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
   const until = calendar.toWallTimeRoundedUp(new Date(now.getTime() + 1));
-  const [alerts, alertCount, statements, decided, merchants, readAt, activeRun, unproven] = await Promise.all([
-    listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
-    countFiring(db),
-    readNewestStatements(context, until),
-    readDecidedMismatches(db),
-    readFailingMerchants(db, now),
-    findReadingOfToday(context),
-    findActiveRun(db),
-    readUnproven(context, firstOpening),
-  ]);
+  const [alerts, alertCount, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
+    await Promise.all([
+      listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
+      countFiring(db),
+      readNewestStatements(context, until),
+      readDecidedMismatches(db),
+      readFailingMerchants(db, now),
+      findReadingOfToday(context),
+      findActiveRun(db),
+      readUnproven(context, firstOpening),
+      findLastSuccess(db, 'watch'),
+    ]);
   const facts: VerdictFacts = {
-    ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, activeRun, unproven },
+    ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, watchedAt, activeRun, unproven },
     alerts: alerts.map((alert) => {
       const { title, text, path } = explainAlert(calendar, names, alert);
       return {

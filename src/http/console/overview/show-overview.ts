@@ -47,20 +47,24 @@ export function overviewPage(context: Context): Router {
     const { db } = context;
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
-    const [moved, days, proofs, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
-      readTodayTotals(context),
-      readMoneySeries(context, shown),
-      readDayProofs(context, shown),
-      readPlatformBalances(context, END_OF_TIME),
-      readOpenMismatches(db),
-      readInboxCounts(db),
-      listRuns(db, RUNS_SHOWN, undefined),
-      readCallbackCounts(db),
-      readCoverage(context),
-      readCountedDays(db, shown),
-    ]);
+    // as on the page of balances: what is dated later is no balance of now
+    const until = context.calendar.toWallTimeRoundedUp(new Date(context.clock.now().getTime() + 1));
+    const [moved, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately] =
+      await Promise.all([
+        readTodayTotals(context),
+        readMoneySeries(context, shown),
+        readDayProofs(context, shown),
+        readPlatformBalances(context, until),
+        readPlatformBalances(context, END_OF_TIME),
+        readOpenMismatches(db),
+        readInboxCounts(db),
+        listRuns(db, RUNS_SHOWN, undefined),
+        readCallbackCounts(db),
+        readCoverage(context),
+        readCountedDays(db, shown),
+      ]);
     const names = await readPlatformNames(context, response);
-    const platforms = balances.map(({ platform }) => platform);
+    const platforms = booked.map(({ platform }) => platform);
     const { facts, alerts } = await readVerdict(context, response, {
       platforms,
       open: mismatches,
@@ -119,8 +123,7 @@ function mismatchSummary(mismatches: Mismatches): Html {
     columns: [
       {
         title: 'Tipo',
-        cell: (row) =>
-          html`<a href="/mismatches?kind=${row.kind}&amp;state=open">${explainMismatch(row.kind).title}</a>`,
+        cell: (row) => html`<a href="/mismatches?kind=${row.kind}">${explainMismatch(row.kind).title}</a>`,
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },

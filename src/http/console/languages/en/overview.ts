@@ -78,4 +78,9 @@ export const OVERVIEW_EN = {
     '<b>{proven} of {total}</b> ended days proven by a complete reading.',
   'Callbacks por entregar, por lojista': 'Undelivered callbacks, by merchant',
   'Tudo entregue.': 'Everything is delivered.',
+  'O vigia, que encontra o que parou, rodou pela última vez {age}':
+    'The watch, which finds what has stopped, last went round {age}',
+  'O vigia, que encontra o que parou, ainda não rodou':
+    'The watch, which finds what has stopped, has not gone round yet',
+  'Ver o sistema': 'See the system',
 };
