@@ -26,6 +26,7 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
     /** The session's `Cookie` header. */
     cookie,
     get: (address: string) => send(address),
+    send,
     async download(address: string) {
       const response = await fetch(`${env.url}${address}`, { headers: { cookie } });
       const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? '';

@@ -13,7 +13,7 @@ import { describeOutcome } from '../merchants/render-delivery.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
-import { postForm, sendPage } from '../parts/send-page.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
 import { renderMessage } from './render-message.ts';
 
@@ -42,7 +42,7 @@ export function callbackPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/callbacks">${t('Callbacks')}</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.webhook_id)}</p>
-${withBody && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
+${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Lojista', merchantLink(await readMerchantWords(context, response), callback.merchant_id)],
       [

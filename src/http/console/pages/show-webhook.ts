@@ -11,7 +11,7 @@ import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
-import { postForm, sendPage } from '../parts/send-page.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { describeCode, STATUS_WORDS, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 
 const BODY_CHARS_MAX = 16_384;
@@ -43,7 +43,7 @@ export function webhookPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/inbox">${t('Webhooks')}</a></p>
 <div class="head"><h1>${t('Webhook')}</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
 <p class="sub">${idText(webhook.id)}</p>
-${full && html`<section class="act bare" aria-label="${t('Reprocessar')}">${again}</section>`}
+${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${t('Reprocessar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Recebido em', moment(context.calendar, webhook.received_at)],
       ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],

@@ -44,6 +44,6 @@ ${pager(address, request.query, encodeCursor(next))}`;
     title,
     body,
     ...(status === undefined ? {} : { status }),
-    ...(refreshS === undefined ? {} : { refreshS }),
+    ...(refreshS === undefined ? {} : { refreshS, isTypedIn: true }),
   });
 }

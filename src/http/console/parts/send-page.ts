@@ -29,6 +29,9 @@ const ADMIN_NAVIGATION = [
   ['/audit', 'Auditoria'],
 ] as const;
 
+/** Without script the whole page is loaded again, so not as often. */
+const PLAIN_REFRESH_S_MIN = 10;
+
 export type Page = {
   title: string;
   body: Html;
@@ -37,6 +40,8 @@ export type Page = {
   wide?: boolean;
   /** Reload the page each `refreshS` seconds, unless somebody is typing in it. */
   refreshS?: number;
+  /** A page that people type in: without script it cannot know that, so it has a link instead of being reloaded. */
+  isTypedIn?: boolean;
   /** Open this address at once, without script: a path of ours, or an address of the issuer. */
   onwardsTo?: string;
   /** The path that the choice of a language opens, where it is not the page's own. */
@@ -55,6 +60,7 @@ export function sendPage(request: Request, response: Response, page: Page): void
 <meta name="robots" content="noindex">
 ${page.onwardsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.onwardsTo}">`}
 <title>${page.title} · Confere</title>
+${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-equiv="refresh" content="${Math.max(page.refreshS, PLAIN_REFRESH_S_MIN)}"></noscript>`}
 <link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetAddress('console.css')}">
 <script src="${assetAddress('console.js')}" type="module"></script>
@@ -62,7 +68,7 @@ ${page.onwardsTo !== undefined && html`<meta http-equiv="refresh" content="0; ur
 <body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone${page.wide && ' wide'}"`}>
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${caller && frame(request, response, caller)}
-<main id="conteudo" tabindex="-1">${notice(request)}${page.body}</main>
+<main id="conteudo" tabindex="-1">${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
 ${foot(request, page.address)}
 </body>
 </html>`;
@@ -72,6 +78,11 @@ ${foot(request, page.address)}
     .status(page.status ?? 200)
     .type('html')
     .send(document.text);
+}
+
+/** Without script, what a page with a form has instead of renewing itself. */
+function reloadLink(request: Request): Html {
+  return html`<noscript><p class="hint"><a href="${addressOf(request)}">${t('Recarregar a página')}</a></p></noscript>`;
 }
 
 /** Whether the logged-in caller may act as one of these roles. */
