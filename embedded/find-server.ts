@@ -31,7 +31,8 @@ export function findServer(): ServerBinaries {
   );
 }
 
-function findBinary(name: string): string | undefined {
+/** @returns the path of a program of the database, in PATH or where packages put it. */
+export function findBinary(name: string): string | undefined {
   return DIRECTORIES.filter(Boolean)
     .map((directory) => path.join(directory, name))
     .find(isExecutable);

@@ -83,6 +83,12 @@ export async function migrate<DB>(
   }
 }
 
+/** @returns those of these names that neither are files of the folder nor were replaced by its baseline. */
+export async function listUnknownMigrations(folder: string, names: string[]): Promise<string[]> {
+  const known = new Set([...readdirSync(folder), ...((await readBaseline(folder))?.replaces ?? [])]);
+  return names.filter((name) => !known.has(name));
+}
+
 async function planMigrations(db: Kysely<unknown>, folder: string): Promise<Plan> {
   const files = readdirSync(folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
   const applied = await readApplied(db);
@@ -94,9 +100,8 @@ async function planMigrations(db: Kysely<unknown>, folder: string): Promise<Plan
 
 /** Whether a version before the folder's baseline made the database. @throws if that version did not finish. */
 async function hasReplaced(applied: Set<string>, folder: string): Promise<boolean> {
-  const file = path.join(folder, 'baseline.ts');
-  if (!existsSync(file)) return false;
-  const { baseline } = (await import(pathToFileURL(file).href)) as { baseline: Baseline };
+  const baseline = await readBaseline(folder);
+  if (!baseline) return false;
   const missing = baseline.replaces.filter((name) => !applied.has(name));
   if (missing.length > 0 && missing.length < baseline.replaces.length) {
     const text =
@@ -105,6 +110,12 @@ async function hasReplaced(applied: Set<string>, folder: string): Promise<boolea
     throw Object.assign(new Error(text), { code: MIGRATION_TOO_OLD });
   }
   return missing.length === 0;
+}
+
+async function readBaseline(folder: string): Promise<Baseline | undefined> {
+  const file = path.join(folder, 'baseline.ts');
+  if (!existsSync(file)) return undefined;
+  return ((await import(pathToFileURL(file).href)) as { baseline: Baseline }).baseline;
 }
 
 async function readApplied(db: Kysely<unknown>): Promise<Set<string>> {

@@ -5,6 +5,7 @@ import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
+import { readRestores } from '../src/database/restores.ts';
 import { addDays, listDays } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
@@ -41,6 +42,7 @@ const CONDITIONS = {
   callback_failed: findFailedCallbacks,
   no_complete_run: findNoCompleteRun,
   report_missing: findMissingReports,
+  restore_unconfirmed: findUnconfirmedRestore,
   webhook_loss_rate: findWebhookLoss,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
@@ -198,6 +200,18 @@ async function findMissingReports({ db, calendar }: Context, now: Date): Promise
   const missing = days.filter((day) => made.every((report) => report.day !== day));
   if (missing.length === 0) return [];
   return [{ scope: 'reports', severity: 'high', ...summarize('report_missing', { days: missing }) }];
+}
+
+async function findUnconfirmedRestore({ db }: Context): Promise<AlertOfKind[]> {
+  const restore = (await readRestores(db)).find(({ confirmed_at }) => confirmed_at === null);
+  if (!restore) return [];
+  const { count } = await db
+    .selectFrom('callbacks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', 'in', ['pending', 'held'])
+    .executeTakeFirstOrThrow();
+  const said = summarize('restore_unconfirmed', { count: Number(count), since: restore.restored_at.toISOString() });
+  return [{ scope: 'callbacks', severity: 'high', ...said }];
 }
 
 /** One lost webhook pages nobody: its change was applied. Many of them say that the provider no longer reaches Confere. */

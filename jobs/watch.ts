@@ -1,3 +1,4 @@
+import { closeGaps } from '../src/backup/close-gaps.ts';
 import type { Context } from '../src/context.ts';
 import { ConfereError } from '../src/domain/errors.ts';
 import { type ReconcileDays, watchSilence } from '../src/inbox/silence/watch-silence.ts';
@@ -17,6 +18,8 @@ import { alertJobs } from '../src/timetable/alert-jobs.ts';
 import { CONDITION_STEPS } from './watch-conditions.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
+  // before webhooks are searched that the gap of a restore excuses
+  closeGaps,
   checkExpectedWebhooks,
   retryLearntItems,
   watchStuck,

@@ -12,6 +12,7 @@ import { adoptNextKey, findNextKey, readOrCreateSecretKey } from './database/key
 import { KEY_CHECK, type Keys, openKeys, readOrCreateSetting, readSetting } from './database/keys/settings.ts';
 import { createVault, type Vault } from './database/keys/vault.ts';
 import { openPreparedStatements, type PreparedStatements } from './database/open-prepared-statements.ts';
+import { refuseUnfinishedRestore } from './database/restores.ts';
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
@@ -22,7 +23,7 @@ import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 const EMBEDDED_DATABASE = 'confere';
 /** Beside the pool, for the receiver's commits: one for each that may run at once. */
 export const PREPARED_CONNECTIONS = 3;
-const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
 export type Context = {
@@ -54,17 +55,27 @@ export type Context = {
 /**
  * Connects to the database, or joins the embedded server; migrates its tables (with DATABASE_URL only if `migrates`); opens
  * the other members.
- * @throws ConfereError if migrations are missing, or SECRET_KEY is not the key that the database is encrypted with.
+ * @throws ConfereError if migrations are missing, a restore was not finished, or SECRET_KEY is not the key that the database is
+ *   encrypted with.
  */
 export async function openContext(
   config: Config,
-  options: { log: Log; signal: AbortSignal; migrates: boolean; timers?: Timers; holder?: string },
+  options: {
+    log: Log;
+    signal: AbortSignal;
+    migrates: boolean;
+    timers?: Timers;
+    holder?: string;
+    /** For the restore itself: a database that it has not finished is refused to all others. */
+    isRestoring?: boolean;
+  },
 ): Promise<Context> {
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
   const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }));
   const { db } = opened;
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
+  if (!options.isRestoring) await refuseUnfinishedRestore(db);
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
   const vault = await findVault(db, config);
@@ -104,7 +115,12 @@ export async function openContext(
   };
 }
 
-async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<ConnectionTarget> {
+/** Finds the database: that of DATABASE_URL, or of the embedded server, which it joins until `stack` is disposed. */
+export async function findDatabase(
+  config: Config,
+  log: Log,
+  stack: AsyncDisposableStack,
+): Promise<ConnectionTarget & { database: string }> {
   if (config.DATABASE_URL) {
     const target = readDatabaseUrl(config.DATABASE_URL);
     const hosts = listHostsWithoutNameCheck(target);
@@ -118,7 +134,7 @@ async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStac
   return { ...target, database: EMBEDDED_DATABASE };
 }
 
-function readDatabaseUrl(text: string): ConnectionTarget {
+function readDatabaseUrl(text: string): ConnectionTarget & { database: string } {
   try {
     return parseDatabaseUrl(text);
   } catch (error) {

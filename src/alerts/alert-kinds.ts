@@ -18,6 +18,7 @@ export const ALERT_KINDS = [
   'provider_unauthorized',
   'quarantine_full',
   'report_missing',
+  'restore_unconfirmed',
   'run_failed',
   'time_zone_differs',
   'webhook_loss_rate',

@@ -1,6 +1,20 @@
 import type { Command } from 'commander';
-import { examineSystem } from '../doctor/examine-system.ts';
+import { confirmRestore } from '../backup/confirm-restore.ts';
+import { examineRestored } from '../backup/examine-restored.ts';
+import type { Context } from '../context.ts';
+import { examineSystem, type Finding } from '../doctor/examine-system.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { parseInstant } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
+
+type Options = {
+  books?: boolean;
+  restored?: boolean;
+  since?: string;
+  manifests?: string;
+  confirm?: boolean;
+  json?: boolean;
+};
 
 export function doctorCommand(program: Command): void {
   program
@@ -10,14 +24,46 @@ export function doctorCommand(program: Command): void {
       '--books',
       "also check the whole ledger: hash chain, zero sums, reversals, balances, and entries against the transactions' events",
     )
+    .option(
+      '--restored',
+      'after a restore: what is missing, what is read again, and what waits for you; checks the books',
+    )
+    .option('--since <instant>', 'with --restored: the instant of the backup, if confere restore did not restore it')
+    .option('--manifests <dir>', 'with --restored: manifests of the lost machine, kept elsewhere')
+    .option('--confirm', 'with --restored: send callbacks again')
     .option('--json', 'print one JSON object')
-    .action(async (options: { books?: boolean; json?: boolean }) => {
+    .action(async (options: Options) => {
+      const restored = parseRestored(options);
       await withContext({}, async (context) => {
-        const findings = await examineSystem(context, options);
-        const ok = findings.every((finding) => finding.ok);
-        const lines = findings.map((one) => `${one.ok ? 'ok  ' : 'FAIL'}  ${one.check.padEnd(9)} ${one.says}`);
-        print(options.json, { ok, findings }, lines.join('\n'));
-        return ok ? 0 : 1;
+        if (options.confirm) return await confirm(context, options);
+        const findings = restored ? await examineRestored(context, restored) : await examineSystem(context, options);
+        return printFindings(findings, options);
       });
     });
+}
+
+function parseRestored({ restored, since, manifests, confirm }: Options) {
+  if (restored) {
+    if (confirm && (since !== undefined || manifests !== undefined))
+      throw new ConfereError(
+        'wrong_use',
+        '--confirm takes neither --since nor --manifests: examine first, then confirm',
+      );
+    return { since: parseInstant('--since', since), manifests };
+  }
+  if (since !== undefined || manifests !== undefined || confirm)
+    throw new ConfereError('wrong_use', '--since, --manifests and --confirm belong to --restored');
+  return undefined;
+}
+
+async function confirm(context: Context, { json }: Options): Promise<void> {
+  await confirmRestore(context);
+  print(json, { confirmed: true }, 'confirmed: serve sends callbacks again, the oldest first');
+}
+
+function printFindings(findings: Finding[], { json }: Options): number {
+  const ok = findings.every((finding) => finding.ok);
+  const lines = findings.map((one) => `${one.ok ? 'ok  ' : 'FAIL'}  ${one.check.padEnd(9)} ${one.says}`);
+  print(json, { ok, findings }, lines.join('\n'));
+  return ok ? 0 : 1;
 }

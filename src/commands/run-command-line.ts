@@ -30,6 +30,8 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   jobs: async () => (await import('./jobs.ts')).jobsCommand,
   forget: async () => (await import('./forget/forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
+  backup: async () => (await import('./backup/backup.ts')).backupCommand,
+  restore: async () => (await import('./backup/restore.ts')).restoreCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
 };
 

@@ -1,18 +1,18 @@
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
-import { createInstanceName, createLog } from '../log.ts';
+import { createInstanceName, createLog, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 
+type CommandProcess = { log: Log; signal: AbortSignal; about: { instance: string; role: string } };
+
 /**
- * Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket. The
- * exit code is the number that `work` returns, by default 0. The log goes to standard error: standard output is the
- * command's.
+ * Runs a command that opens the database itself, if at all. The exit code is the number that `work` returns, by default 0.
+ * The log goes to standard error: standard output is the command's.
  */
-export async function withContext(
-  needs: { provider?: boolean; migrates?: boolean },
-  work: (context: Context) => Promise<unknown>,
-  more: { timers?: Timers } = {},
+export async function withConfig(
+  work: (config: Config, process: CommandProcess) => Promise<unknown>,
+  needs: { provider?: boolean } = {},
 ): Promise<void> {
   const config = readConfig(process.env, needs);
   const about = { instance: createInstanceName(), role: process.argv[2] ?? 'command' };
@@ -21,15 +21,25 @@ export async function withContext(
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   try {
-    const migrates = needs.migrates ?? false;
-    const options = { ...more, log, signal: stop.signal, migrates, holder: about.instance };
-    await using _ = await startTracing(config, about, (message) => log.warn(message));
-    await using context = await openContext(config, options);
-    const code = await work(context);
+    const code = await work(config, { log, signal: stop.signal, about });
     process.exitCode = typeof code === 'number' ? code : 0;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+/** Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket. */
+export async function withContext(
+  needs: { provider?: boolean; migrates?: boolean },
+  work: (context: Context) => Promise<unknown>,
+  more: { timers?: Timers } = {},
+): Promise<void> {
+  await withConfig(async (config, { log, signal, about }) => {
+    const options = { ...more, log, signal, migrates: needs.migrates ?? false, holder: about.instance };
+    await using _ = await startTracing(config, about, (message) => log.warn(message));
+    await using context = await openContext(config, options);
+    return await work(context);
+  }, needs);
 }
 
 /** `2026-11-22 19:05:12-03:00`: an instant on the provider's clock, as the console shows it, with its offset. */

@@ -1,12 +1,14 @@
 /**
  * Compares the chain with hashes stored elsewhere: a chain that was truncated or rebuilt is consistent in itself.
  * Reports store the hash of their cut; the nightly manifests and the heads of each minute are outside of the database.
+ * Positions that a recorded restore lost are not missed.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { isLostPosition, readRestores } from '../database/restores.ts';
 import { headsDirectory, listHeadFiles } from '../seal/record-heads.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
@@ -37,12 +39,23 @@ export async function verifyReports(context: Context, end: number, report: Repor
   }
 }
 
-const HEAD = z.object({ position: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+const HEAD = z.object({
+  position: z.int().positive(),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  /** When it was sealed or recorded. */
+  at: z.coerce.date().optional(),
+});
+type Head = z.infer<typeof HEAD>;
 const MANIFEST = z.object({ sealed: HEAD });
 
-/** Compares the chain with the manifests in this machine's DATA_DIR; another replica has others, or none. */
-export async function verifyManifests(context: Context, end: number, report: ReportBreak): Promise<void> {
-  const directory = manifestsDirectory(context.config);
+/** Compares the chain with the manifests of a directory: of this machine's DATA_DIR; another replica has others, or none. */
+export async function verifyManifests(
+  context: Context,
+  end: number,
+  report: ReportBreak,
+  directory = manifestsDirectory(context.config),
+): Promise<void> {
+  const restores = await readRestores(context.db);
   for (const name of await listManifests(directory)) {
     if (context.signal.aborted) return;
     const sealed = readSealed(await readFile(path.join(directory, name), 'utf8'));
@@ -50,6 +63,7 @@ export async function verifyManifests(context: Context, end: number, report: Rep
       report({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
       continue;
     }
+    if (isLost(restores, sealed)) continue;
     const scope = `seal ${sealed.position}`;
     const seal = await context.db
       .selectFrom('seals')
@@ -64,14 +78,21 @@ export async function verifyManifests(context: Context, end: number, report: Rep
 }
 
 /**
- * Compares the chain with the heads that the sealer recorded in this machine's DATA_DIR. Reports the first difference of
- * each file: the later ones follow from it.
+ * Compares the chain with the heads that the sealer recorded in a directory, by default in this machine's DATA_DIR. Reports
+ * the first difference of each file: the later ones follow from it.
  */
-export async function verifyHeads(context: Context, end: number, report: ReportBreak): Promise<void> {
-  const directory = headsDirectory(context.config);
+export async function verifyHeads(
+  context: Context,
+  end: number,
+  report: ReportBreak,
+  directory = headsDirectory(context.config),
+): Promise<void> {
+  const restores = await readRestores(context.db);
   for (const name of await listHeadFiles(directory)) {
     if (context.signal.aborted) return;
-    const heads = readHeads(await readFile(path.join(directory, name), 'utf8'));
+    const heads = readHeads(await readFile(path.join(directory, name), 'utf8')).filter(
+      (head) => !isLost(restores, head),
+    );
     for (let from = 0; from < heads.length; from += HEADS_AT_ONCE) {
       const some = heads.slice(from, from + HEADS_AT_ONCE);
       const rows = await context.db
@@ -95,8 +116,33 @@ export async function verifyHeads(context: Context, end: number, report: ReportB
   }
 }
 
+/**
+ * Finds the newest position that a restore lost, among the manifests and heads of a directory.
+ * @returns undefined if they name none.
+ */
+export async function findLostPosition(
+  context: Context,
+  directory = manifestsDirectory(context.config),
+): Promise<(Head & { file: string }) | undefined> {
+  const restores = await readRestores(context.db);
+  const named: (Head & { file: string })[] = [];
+  for (const file of await listManifests(directory)) {
+    const sealed = readSealed(await readFile(path.join(directory, file), 'utf8'));
+    if (sealed) named.push({ ...sealed, file });
+  }
+  for (const file of await listHeadFiles(directory)) {
+    const heads = readHeads(await readFile(path.join(directory, file), 'utf8'));
+    named.push(...heads.map((head) => ({ ...head, file })));
+  }
+  return named.filter((head) => isLost(restores, head)).sort((a, b) => b.position - a.position)[0];
+}
+
+function isLost(restores: Parameters<typeof isLostPosition>[0], { position, at }: Head): boolean {
+  return at !== undefined && isLostPosition(restores, position, at);
+}
+
 /** A line that a crash cut short is left out. */
-function readHeads(text: string): z.infer<typeof HEAD>[] {
+function readHeads(text: string): Head[] {
   return text.split('\n').flatMap((line) => {
     try {
       return HEAD.safeParse(JSON.parse(line)).data ?? [];

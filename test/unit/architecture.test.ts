@@ -32,6 +32,7 @@ const LAYERS: Record<string, number> = {
   'src/reconciliation': 8,
   'src/reports': 8,
   'src/doctor': 8.5,
+  'src/backup': 8.5,
   'src/http': 9,
   jobs: 10,
   'src/commands': 10,
@@ -70,13 +71,14 @@ const INNER: Record<string, string[]> = {
     'overview',
   ],
   'src/http/api': ['books', 'merchants'],
-  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer'],
+  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer', 'backup'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
     'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
+  'src/backup': 'restores',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
 };
 const FILES_MIN = 120;

@@ -4,6 +4,8 @@ export const PT_BR_TRIGGERS = {
   console: 'Console',
   command: 'Comando',
   gap: 'Falta de webhooks',
+  restored: 'Restauração: dias do intervalo',
+  restored_late: 'Restauração: 96 dias, por contagem',
   reconcile_recent: 'Relógio: hoje e ontem',
   reconcile_week: 'Relógio: 7 dias',
   reconcile_month: 'Relógio: 35 dias',

@@ -111,6 +111,7 @@ const PAGES: Partial<Record<string, string>> = {
   no_complete_run: '/reconciliations',
   quarantine_full: '/inbox?state=quarantined',
   report_missing: '/reports',
+  restore_unconfirmed: '/callbacks?state=held',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
   worker_dead: '/system',
 } satisfies Partial<Record<AlertKind, string>>;

@@ -124,6 +124,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     todo: 'List the quarantine, reprocess what is genuine, and purge the rest.',
   },
   report_missing: { title: 'Report missing', todo: 'See the log of the job, remove the cause, and make the report.' },
+  restore_unconfirmed: {
+    title: 'Callbacks held after a restore',
+    todo: 'Run confere doctor --restored, read what it says, and confirm.',
+  },
   run_failed: {
     title: 'Run failed',
     todo: 'See whether the provider answers: the next run of its kind tries again.',
@@ -181,6 +185,8 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   quarantine_full: ({ percent, total }) =>
     `the quarantine holds ${percent} % of QUARANTINE_MAX_BYTES (${total}): once it is full, webhooks that name no transaction are answered 503, and the oldest of them are dropped`,
   report_missing: ({ days = [] }, { day }) => `no report of ${days.map(day).join(', ')} was made`,
+  restore_unconfirmed: ({ since, count }, { at }) =>
+    `the database was restored at ${at(since)}, and ${count} callbacks wait for the confirmation: confere doctor --restored`,
   run_failed: sayRun,
   time_zone_differs: ({ zone, minutes, fits }) =>
     `PROVIDER_TIME_ZONE ${zone} is ${minutes} minutes off the minutes inside end-to-end ids; what would fit: ${fits}`,

@@ -154,6 +154,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Falta um relatório',
     todo: 'Veja no log por que a tarefa não o fez, corrija a causa e faça o relatório.',
   },
+  restore_unconfirmed: {
+    title: 'Callbacks retidos após uma restauração',
+    todo: 'Rode confere doctor --restored, leia o que ele diz e confirme.',
+  },
   run_failed: {
     title: 'Conferência falhou',
     todo: 'Veja se o provedor responde: a próxima conferência do mesmo tipo tenta de novo.',
@@ -215,6 +219,8 @@ export const PT_BR_SAY: typeof EN_SAY = {
   quarantine_full: ({ percent }) =>
     `a quarentena ocupa ${percent} % de QUARANTINE_MAX_BYTES: quando encher, webhooks que não nomeiam transação recebem 503 e os mais antigos deles são apagados`,
   report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
+  restore_unconfirmed: ({ since, count }, { at }) =>
+    `o banco foi restaurado em ${at(since)}, e ${count} callbacks esperam pela confirmação: confere doctor --restored`,
   run_failed: ({ run, trigger }) =>
     `a conferência ${run} (${nameCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
   time_zone_differs: ({ zone, minutes, fits }) =>

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { awaitsConfirmation } from '../../database/restores.ts';
 import { holdsBack } from './merchant-health.ts';
 import { WHEN_IDLE } from './when-idle.ts';
 
@@ -12,7 +13,7 @@ export type Ramps = Map<number, number>;
 
 /**
  * Aligns callbacks with the state of their merchants. Pending callbacks of a merchant that is paused, disabled, removed or
- * behind an open breaker become held. Held callbacks of a healthy merchant become pending, oldest first, a growing number
+ * behind an open breaker become held, and those of all merchants until a restore is confirmed. Held callbacks of a healthy merchant become pending, oldest first, a growing number
  * at each tick. A callback that had used up its schedule restarts it. Callbacks of a merchant that fetches its events are
  * pending and never due.
  */
@@ -25,7 +26,7 @@ export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ 
       continue;
     }
     if (merchant.has_undue === 1) await startSending(context, merchant.seq);
-    const holds = holdsBack(merchant);
+    const holds = holdsBack(merchant) || Boolean(merchant.is_restored);
     const drains = !holds && merchant.failing_since === null && merchant.has_held === 1;
     if (holds && merchant.has_due === 1) await hold(context, merchant.seq);
     if (!drains) {
@@ -49,6 +50,7 @@ async function readMerchants(context: Context) {
     .selectFrom('merchants')
     .select(['seq', 'url', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since'])
     .select([has(due).as('has_due'), has(undue).as('has_undue'), has(sql`c.state = 'held'`).as('has_held')])
+    .select(awaitsConfirmation().as('is_restored'))
     .execute();
 }
 

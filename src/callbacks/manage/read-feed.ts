@@ -2,11 +2,14 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
+import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { renderBodies } from '../render/render-bodies.ts';
 
 const NUMBERED_MAX = 1000;
+const HELD_RETRY_S = 60;
 
 export type FeedItem = { position: number; id: string; body: object };
 
@@ -18,9 +21,14 @@ type FeedReader = { seq: number; url: string | null; pulled_position: number };
  * Reads a merchant's callbacks in the order of their positions, for merchants that pull them. Positions are assigned here,
  * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
  * what is before it: for a merchant without a URL, these callbacks are delivered.
+ * @throws ConfereError `unavailable` until a restore is confirmed.
  */
 export async function readFeed(context: Context, merchant: FeedReader, page: FeedPage): Promise<FeedItem[]> {
   const merchantSeq = merchant.seq;
+  if (await isAwaitingConfirmation(context.db))
+    throw new ConfereError('unavailable', 'events are held until the operator confirms a restore', {
+      retryAfterS: HELD_RETRY_S,
+    });
   await numberNew(context, merchantSeq);
   if (!page.peek) await acknowledge(context, merchant, page.after);
   const rows = await context.db
@@ -61,18 +69,32 @@ async function acknowledge(context: Context, { seq, url, pulled_position: from }
     .executeTakeFirstOrThrow();
   const to = Math.max(from, Math.min(after, row.last_position));
   // in parts: a merchant may have fetched for long before it acknowledges
-  for (let done = from; url === null && done < to; done += NUMBERED_MAX) {
+  for (let done = from; url === null && done < to; ) {
+    // a restore leaves a wide range of positions empty
+    const next = await findNextPosition(context.db, seq, done);
+    if (next === undefined || next > to) break;
+    done = Math.min(to, next - 1 + NUMBERED_MAX);
     await context.db
       .updateTable('callbacks')
       .set({ state: 'delivered', delivered_at: now })
       .where('merchant_seq', '=', seq)
-      .where('position', '>', done)
-      .where('position', '<=', Math.min(to, done + NUMBERED_MAX))
+      .where('position', '>=', next)
+      .where('position', '<=', done)
       .where('state', '<>', 'delivered')
       .execute();
   }
   const set = { pulled_position: to, pulled_at: now };
   await context.db.updateTable('merchants').set(set).where('seq', '=', seq).execute();
+}
+
+async function findNextPosition(db: Context['db'], merchantSeq: number, after: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('callbacks')
+    .select((eb) => eb.fn.min('position').as('position'))
+    .where('merchant_seq', '=', merchantSeq)
+    .where('position', '>', after)
+    .executeTakeFirst();
+  return row?.position ?? undefined;
 }
 
 async function numberNew(context: Context, merchantSeq: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { NotNull } from 'kysely';
 import type { Context } from '../../context.ts';
+import { awaitsConfirmation } from '../../database/restores.ts';
 import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
 
 /** A merchant as one round of the delivery loop reads it. */
@@ -8,7 +9,7 @@ export type DeliveryMerchant = {
   id: string;
   url: string;
   rate: number | null;
-  /** Its callbacks are held; test callbacks are sent anyway. */
+  /** Its callbacks are held, as all are after a restore; test callbacks are sent anyway. */
   holdsBack: boolean;
   probeIsDue: boolean;
 };
@@ -20,6 +21,7 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
   const rows = await context.db
     .selectFrom('merchants')
     .select(['seq', 'id', 'url', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
+    .select(awaitsConfirmation().as('is_restored'))
     .where('deleted_at', 'is', null)
     .where('url', 'is not', null)
     .$narrowType<{ url: NotNull }>()
@@ -29,8 +31,9 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
     id: row.id,
     url: row.url,
     rate: row.rate,
-    holdsBack: holdsBack(row),
+    holdsBack: holdsBack(row) || Boolean(row.is_restored),
     probeIsDue:
+      !row.is_restored &&
       row.state === 'enabled' &&
       row.failing_since !== null &&
       (row.probe_at ? row.probe_at <= now : row.failing_since <= unprobedSince),

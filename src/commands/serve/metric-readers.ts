@@ -1,6 +1,7 @@
 import { readDiskMetrics } from '../../../jobs/watch-disks.ts';
 import { readWorkerMetrics } from '../../../jobs/watch-workers.ts';
 import { readAlertMetrics } from '../../alerts/read/read-alert-metrics.ts';
+import { readBackupMetrics } from '../../backup/read-backup-metrics.ts';
 import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
 import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
@@ -39,4 +40,5 @@ export const METRIC_READERS: MetricReaders = {
   alerts: readAlertMetrics,
   reports: readReportMetrics,
   jobs: readJobMetrics,
+  backups: readBackupMetrics,
 };

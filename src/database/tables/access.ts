@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Optional } from './optional.ts';
 
-/** Settings, access to the API and the console, jobs, and what each process last did. */
+/** Settings, access to the API and the console, jobs, restores, and what each process last did. */
 export type AccessTables = {
   settings: {
     name: string;
@@ -55,6 +55,14 @@ export type AccessTables = {
     finished_at: Optional<Date>;
     error: Optional<string>;
     started_at: Optional<Date>;
+  };
+  restores: {
+    seq: Generated<number>;
+    gap_from: Date;
+    gap_to: Optional<Date>;
+    restored_at: Date;
+    head_position: number;
+    confirmed_at: Optional<Date>;
   };
   heartbeats: {
     part: string;

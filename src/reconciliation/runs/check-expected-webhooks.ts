@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { readRestores, touchesGap } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
@@ -19,7 +20,8 @@ type EndedRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
 /**
  * Checks each change whose expected webhook's grace is over. Any webhook, or repeat, received in that time that names
  * the transaction announced the change; otherwise its webhook is lost. `webhook_lost` is raised as resolved, since the
- * ledger has the change already. A change is not checked while its webhook may wait in a spool.
+ * ledger has the change already. A change is not checked while its webhook may wait in a spool. One whose webhook may have
+ * arrived in the gap of a restore expects none: nobody knows whether it did.
  * @param run the run at whose end this is called. @returns how many webhooks were lost.
  */
 export async function checkExpectedWebhooks(context: Context, run?: EndedRun): Promise<number> {
@@ -43,9 +45,15 @@ async function checkBatch(
   const completeUntil = await findWebhooksCompleteUntil(trx, now);
   if (!completeUntil) return { rows: 0, lost: 0 };
   const rows = await claimDue(trx, now, new Date(completeUntil.getTime() - context.config.WEBHOOK_GRACE));
+  const restores = await readRestores(trx);
   const found: FoundMismatch[] = [];
   for (const row of rows) {
     const announcedAt = await findAnnouncement(context, trx, row);
+    const graceEnd = new Date(row.event_at.getTime() + context.config.WEBHOOK_GRACE);
+    if (!announcedAt && touchesGap(restores, row.event_at, graceEnd)) {
+      await trx.deleteFrom('owed_webhooks').where('event_seq', '=', row.event_seq).execute();
+      continue;
+    }
     await trx
       .updateTable('owed_webhooks')
       .set({ settled_at: now, announced_at: announcedAt })
@@ -60,7 +68,7 @@ async function checkBatch(
       reference: row.reference,
       amountCents: row.amount_cents,
       ...nameRun(row, run),
-      expected: { webhook_by: new Date(row.event_at.getTime() + context.config.WEBHOOK_GRACE).toISOString() },
+      expected: { webhook_by: graceEnd.toISOString() },
       actual: { status: row.status, at: context.calendar.toIso(row.at_wall) },
       resolution: 'applied',
     });

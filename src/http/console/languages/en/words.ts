@@ -65,6 +65,8 @@ export const WORDS_EN = {
   Console: 'Console',
   Comando: 'Command',
   'Falta de webhooks': 'Missing webhooks',
+  'Restauração: dias do intervalo': 'Restore: days of the gap',
+  'Restauração: 96 dias, por contagem': 'Restore: 96 days, by counts',
   'Relógio: hoje e ontem': 'Timetable: today and yesterday',
   'Relógio: 7 dias': 'Timetable: 7 days',
   'Relógio: 35 dias': 'Timetable: 35 days',

@@ -1,0 +1,47 @@
+/** A whole database as statements, from one snapshot: the tables and their rows, without triggers (they name a user). */
+import type { Readable } from 'node:stream';
+import type { ConnectionTarget } from './open-database.ts';
+import { findClient, finishProgram, startProgram, writeClientOptions } from './run-client.ts';
+
+/** One packet of a row with a webhook's body, which has at most 256 KiB, hex-encoded. The server's own limit applies too. */
+const PACKET = '--max-allowed-packet=64M';
+const DUMP_ARGS = [
+  // one REPEATABLE READ snapshot for all tables, without a lock that a writer waits for
+  ...['--single-transaction', '--skip-lock-tables', '--quick'],
+  ...['--hex-blob', '--skip-triggers', '--skip-comments', '--skip-add-drop-table', '--skip-add-locks'],
+  ...['--no-tablespaces', PACKET],
+];
+/** MySQL's own program, on any server. */
+const MYSQL_ARGS = ['--column-statistics=0', '--set-gtid-purged=OFF'];
+
+/**
+ * Dumps a database into `write`, which consumes the statements.
+ * @param target one host.
+ * @throws Error if the program is missing or fails: then what was written is incomplete.
+ */
+export async function dumpDatabase(
+  target: ConnectionTarget & { database: string },
+  write: (statements: Readable) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const program = findClient(['mariadb-dump', 'mysqldump'], 'mariadb-client');
+  using options = writeClientOptions(target, program.kind);
+  const more = program.kind === 'mysql' ? MYSQL_ARGS : [];
+  const args = [`--defaults-file=${options.file}`, ...DUMP_ARGS, ...more, target.database];
+  const dump = startProgram(program.file, args, signal);
+  dump.input.end();
+  await finishProgram(dump, write(dump.output));
+}
+
+/** Loads a dump into an empty database. @throws Error if the program is missing or a statement fails. */
+export async function loadDump(
+  target: ConnectionTarget & { database: string },
+  statements: (into: NodeJS.WritableStream) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const program = findClient(['mariadb', 'mysql'], 'mariadb-client-core');
+  using options = writeClientOptions(target, program.kind);
+  const load = startProgram(program.file, [`--defaults-file=${options.file}`, PACKET, target.database], signal);
+  load.output.resume();
+  await finishProgram(load, statements(load.input));
+}

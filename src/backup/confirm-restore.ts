@@ -1,0 +1,24 @@
+import { auditChange } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { isAwaitingConfirmation } from '../database/restores.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+/**
+ * Confirms a restore: callbacks are sent again. A gap that has not ended ends now.
+ * @throws ConfereError `conflict` if no restore waits for it.
+ */
+export async function confirmRestore(context: Context): Promise<void> {
+  await auditChange(
+    context,
+    async ({ db, clock }) => {
+      if (!(await isAwaitingConfirmation(db)))
+        throw new ConfereError('conflict', 'no restore waits for a confirmation: callbacks are not held');
+      const now = clock.now();
+      const open = db.updateTable('restores').where('confirmed_at', 'is', null);
+      await open.where('gap_to', 'is', null).set({ gap_to: now }).execute();
+      await open.set({ confirmed_at: now }).execute();
+    },
+    { actor: 'command', action: 'restores.confirm', target: 'database' },
+  );
+  context.wakeUps.callbacks.notify();
+}

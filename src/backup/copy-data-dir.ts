@@ -1,0 +1,84 @@
+/** The files of DATA_DIR in a backup. Reports are not among them: they are made again from the ledger. */
+import { createReadStream } from 'node:fs';
+import { open, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import type { Config } from '../config.ts';
+import { listSpoolFiles } from '../inbox/spool/count-retained-files.ts';
+import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
+import { manifestsDirectory } from '../proof/write-manifest.ts';
+import type { StoreFile } from './stored-files.ts';
+
+/** In DATA_DIR itself: keys, also the next one of a rotation that was interrupted, and the admin's token. */
+const KEYS = /^secret\.key(?:\.next\.[0-9a-f]+)?$/;
+const TOKEN = /^admin-token$/;
+const MANIFESTS = /^(?:\d{4}-\d{2}-\d{2}\.json|heads-\d{4}-\d{2}-\d{2}\.jsonl)$/;
+export const SPOOL_FILES = /\.(?:spool|torn|refused)$/;
+/** A segment is renamed when it is claimed, and one listing may miss it under both names. */
+const LISTINGS_MIN = 2;
+
+export const DATA = 'data';
+export const SPOOL = `${DATA}/spool`;
+
+export type CopiedKey = { name: string; key: Buffer };
+
+/**
+ * Copies the spool. A webhook that was answered before the call is in the copy, or was committed before its segment
+ * disappeared: so a snapshot of the database that is taken afterwards has it.
+ * @returns the names of the copies.
+ */
+export async function copySpool(config: Config, store: StoreFile): Promise<string[]> {
+  const directory = spoolDirectory(config);
+  const copied = new Set<string>();
+  for (let listings = 0, news = true; news || listings < LISTINGS_MIN; listings++) {
+    news = false;
+    for (const name of listSpoolFiles(directory, SPOOL_FILES)) {
+      if (copied.has(name) || !(await copyFile(path.join(directory, name), `${SPOOL}/${name}`, store))) continue;
+      copied.add(name);
+      news = true;
+    }
+  }
+  return [...copied].map((name) => `${SPOOL}/${name}`);
+}
+
+/** Copies keys, the admin's token and manifests. @returns the names of the copies, and the keys. */
+export async function copyKeysAndManifests(
+  config: Config,
+  store: StoreFile,
+): Promise<{ names: string[]; keys: CopiedKey[] }> {
+  const home = path.resolve(config.DATA_DIR);
+  const keys: CopiedKey[] = [];
+  const names: string[] = [];
+  for (const name of await list(home, KEYS)) {
+    const content = await readFile(path.join(home, name));
+    await store(`${DATA}/${name}`, Readable.from([content]));
+    names.push(`${DATA}/${name}`);
+    keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.toString().trim(), 'base64') });
+  }
+  const manifests = manifestsDirectory(config);
+  const others = [
+    ...(await list(home, TOKEN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` })),
+    ...(await list(manifests, MANIFESTS)).map((name) => ({
+      file: path.join(manifests, name),
+      name: `${DATA}/manifests/${name}`,
+    })),
+  ];
+  for (const { file, name } of others) if (await copyFile(file, name, store)) names.push(name);
+  return { names, keys };
+}
+
+/** @returns whether the file was still there. */
+async function copyFile(file: string, name: string, store: StoreFile): Promise<boolean> {
+  const handle = await open(file, 'r').catch(ignoreMissing);
+  if (!handle) return false;
+  await store(name, createReadStream('', { fd: handle }));
+  return true;
+}
+
+async function list(directory: string, pattern: RegExp): Promise<string[]> {
+  return ((await readdir(directory).catch(ignoreMissing)) ?? []).filter((name) => pattern.test(name)).sort();
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,64 @@
+/** `backup.json`: what a backup holds. It has no secret and nothing personal, and is never encrypted. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { ConfereError } from '../domain/errors.ts';
+
+export const DESCRIPTION = 'backup.json';
+const FORMAT = 1;
+
+/** A name such as `data/../x` must not lead out of DATA_DIR. */
+const dataName = z.string().regex(/^data\/(?:(?:manifests|spool)\/)?\w[\w.-]*$/);
+
+const trigger = z.object({
+  name: z.string(),
+  timing: z.enum(['BEFORE', 'AFTER']),
+  event: z.enum(['INSERT', 'UPDATE', 'DELETE']),
+  table: z.string(),
+  statement: z.string(),
+});
+export type Trigger = z.infer<typeof trigger>;
+
+const description = z.object({
+  format: z.literal(FORMAT),
+  /** Of the Confere that made it. */
+  version: z.string(),
+  /** The database's clock before anything was copied: all that was committed or answered before is in the backup. */
+  started_at: z.coerce.date(),
+  finished_at: z.coerce.date(),
+  encrypted: z.boolean(),
+  database: z.object({
+    /** `dump`: statements; `copy`: the files of an embedded server. */
+    method: z.enum(['dump', 'copy']),
+    server: z.string(),
+    tables: z.array(z.string()).min(1),
+    migrations: z.array(z.string()).min(1),
+    /** Without the user who created them. */
+    triggers: z.array(trigger),
+  }),
+  /** The newest seal before the snapshot; null while nothing was sealed. */
+  head: z.object({ position: z.int().positive(), hash: z.string() }).nullable(),
+  /** The key that its secrets are encrypted with; `file` where the backup has it. */
+  key: z.object({ id: z.string(), file: dataName.nullable() }),
+  /** Names of files of DATA_DIR. */
+  data: z.array(dataName),
+});
+export type BackupDescription = z.infer<typeof description>;
+export type BackupMethod = BackupDescription['database']['method'];
+
+export const DATABASE_FILES: Record<BackupMethod, string> = {
+  dump: 'database.sql.gz',
+  copy: 'database.mbstream.gz',
+};
+
+export function renderDescription(backup: Omit<BackupDescription, 'format'>): string {
+  return `${JSON.stringify({ format: FORMAT, ...backup }, null, 2)}\n`;
+}
+
+/** Reads the description of a backup whose sums were verified. @throws ConfereError if this version cannot read it. */
+export async function readDescription(directory: string): Promise<BackupDescription> {
+  const text = await readFile(path.join(directory, DESCRIPTION), 'utf8').catch(() => '{}');
+  const parsed = description.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  throw new ConfereError('wrong_use', `${DESCRIPTION} is not of a backup that this version can read`);
+}

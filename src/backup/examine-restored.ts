@@ -1,0 +1,133 @@
+/** `confere doctor --restored`: what a restore lost, what is read again, and what waits for a person. */
+import type { Context } from '../context.ts';
+import type { Restore } from '../database/restores.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { countSegments } from '../inbox/spool/redact-retained-files.ts';
+import { checkBooks } from '../proof/check-books.ts';
+import { findLostPosition, verifyHeads, verifyManifests } from '../proof/verify-anchors.ts';
+import { readNewestSeal } from '../seal/read-seals.ts';
+import { findGapRun, findLastRestore, GAP_RUN, LATE_RUN, queueGapRuns, recordRestore } from './record-restore.ts';
+
+const BREAKS_SHOWN_MAX = 5;
+
+export type RestoreFinding = { check: string; ok: boolean; says: string };
+
+export type ExamineOptions = {
+  /** The instant of the backup, if it was not restored by `confere restore`: then the restore is recorded now. */
+  since?: Date | undefined;
+  /** A directory with manifests and heads of the lost machine. */
+  manifests?: string | undefined;
+};
+
+/**
+ * Examines the newest restore. It records it, if `since` is given, and queues the runs over the gap once.
+ * @throws ConfereError `wrong_use` if no restore is recorded and `since` is not given.
+ */
+export async function examineRestored(
+  context: Context,
+  { since, manifests }: ExamineOptions,
+): Promise<RestoreFinding[]> {
+  const restore = since ? await recordRestore(context, since) : await findLastRestore(context.db);
+  if (!restore)
+    throw new ConfereError(
+      'wrong_use',
+      'no restore of this database is recorded: name the instant of the backup with --since, such as 2026-11-21T03:00:00Z',
+    );
+  await queueGapRuns(context, restore);
+  return [
+    describeGap(context, restore),
+    await examineBooks(context),
+    await compareChain(context, restore, manifests),
+    describeSpool(context),
+    await describeRun(context, restore, { check: 'list', trigger: GAP_RUN, reads: 'the days of the gap, whole' }),
+    await describeRun(context, restore, { check: 'older', trigger: LATE_RUN, reads: 'the 96 days before, by counts' }),
+    {
+      check: 'people',
+      ok: true,
+      says: `what people did after ${restore.gap_from.toISOString()} is undone (tokens revoked, people forgotten, merchants, balances): do it again, see docs/operating.md`,
+    },
+    await describeCallbacks(context, restore),
+  ];
+}
+
+function describeGap({ clock }: Context, { gap_from, gap_to }: Restore): RestoreFinding {
+  const hours = ((gap_to ?? clock.now()).getTime() - gap_from.getTime()) / 3_600_000;
+  const until = gap_to ? gap_to.toISOString() : 'the first webhook, or the confirmation';
+  const says = `${gap_from.toISOString()} to ${until} (${hours.toFixed(1)} h): webhooks of it may be missing, and none is called lost`;
+  return { check: 'gap', ok: true, says };
+}
+
+async function examineBooks(context: Context): Promise<RestoreFinding> {
+  const { position, entries, transactions, broken, breaks } = await checkBooks(context);
+  if (broken === 0) {
+    const says = `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
+    return { check: 'books', ok: true, says };
+  }
+  const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
+  return { check: 'books', ok: false, says: `${broken} breaks. ${shown.join('; ')}` };
+}
+
+/** The books check has compared DATA_DIR's manifests already; those of another directory are compared here. */
+async function compareChain(
+  context: Context,
+  { head_position, restored_at }: Restore,
+  manifests: string | undefined,
+): Promise<RestoreFinding> {
+  const says: string[] = [];
+  if (manifests !== undefined) {
+    const end = (await readNewestSeal(context.db))?.position ?? 0;
+    const report = (one: { scope: string; says: string }) => says.push(`${one.scope}: ${one.says}`);
+    await verifyManifests(context, end, report, manifests);
+    await verifyHeads(context, end, report, manifests);
+    if (says.length > 0) return { check: 'chain', ok: false, says: says.slice(0, BREAKS_SHOWN_MAX).join('; ') };
+  }
+  const lost = await findLostPosition(context, manifests);
+  const kept = `the backup ends at position ${head_position}`;
+  if (!lost) {
+    const where = manifests ?? 'DATA_DIR/manifests';
+    return {
+      check: 'chain',
+      ok: true,
+      says: `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
+    };
+  }
+  const { file, position, at } = lost;
+  return {
+    check: 'chain',
+    ok: true,
+    says: `${kept}; ${position - head_position} positions are missing: ${file} names position ${position} of ${at?.toISOString()}`,
+  };
+}
+
+function describeSpool({ config }: Context): RestoreFinding {
+  const count = countSegments(config);
+  const says = count === 0 ? 'no segments wait' : `${count} segments wait for serve, which moves them into the inbox`;
+  return { check: 'spool', ok: true, says };
+}
+
+async function describeRun(
+  context: Context,
+  restore: Restore,
+  { check, trigger, reads }: { check: string; trigger: string; reads: string },
+): Promise<RestoreFinding> {
+  const run = await findGapRun(context, restore, trigger);
+  if (!run) return { check, ok: false, says: 'no run was started' };
+  const ended = run.state === 'complete' ? '' : run.error ? `: ${run.error}` : ': a worker of serve reads them';
+  return {
+    check,
+    ok: run.state !== 'failed' && run.state !== 'incomplete',
+    says: `${run.id} reads ${run.from_day} to ${run.to_day} (${reads}): ${run.state}${ended}`,
+  };
+}
+
+async function describeCallbacks({ db }: Context, { confirmed_at }: Restore): Promise<RestoreFinding> {
+  if (confirmed_at)
+    return { check: 'callbacks', ok: true, says: `sent since the confirmation of ${confirmed_at.toISOString()}` };
+  const { count } = await db
+    .selectFrom('callbacks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', 'in', ['pending', 'held'])
+    .executeTakeFirstOrThrow();
+  const says = `${Number(count)} are held. Confirm with: confere doctor --restored --confirm`;
+  return { check: 'callbacks', ok: true, says };
+}

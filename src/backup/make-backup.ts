@@ -1,0 +1,200 @@
+/**
+ * Makes a backup while the service runs. Start reading backup/ here.
+ *
+ * The order: the database's clock is read, then the spool is copied, then keys and manifests, then the database in one
+ * snapshot.
+ *  - Everything answered before the clock was read is in the backup: a webhook leaves the spool only after its commit.
+ *  - The key is that of the snapshot: its check value is read after both, and a rotation in between fails the backup.
+ *  - No manifest names a seal that the snapshot lacks: manifests are copied before it.
+ *
+ * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { type Kysely, sql } from 'kysely';
+import { type ConnectionTarget, openDatabase } from '../../embedded/open-database.ts';
+import { audit } from '../access/audit.ts';
+import type { Config } from '../config.ts';
+import { findDatabase } from '../context.ts';
+import { openClock } from '../database/clock.ts';
+import { KEY_CHECK, readSetting } from '../database/keys/settings.ts';
+import { createVault } from '../database/keys/vault.ts';
+import type { Database } from '../database/tables.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { VERSION } from '../domain/version.ts';
+import type { Log } from '../log.ts';
+import { readNewestSeal } from '../seal/read-seals.ts';
+import { type CopiedKey, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
+import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
+import { recordBackup } from './read-backup-metrics.ts';
+import { readShape, storeDatabase } from './store-database.ts';
+import { createStore } from './stored-files.ts';
+import { writeSums } from './sums.ts';
+
+const CONNECTIONS = 2;
+
+export type BackupOptions = {
+  to: string;
+  /** Public keys of age. None: the backup is not encrypted. */
+  recipients: string[];
+  /** By default chosen by the size of the database. */
+  method?: BackupMethod | undefined;
+};
+
+export type MadeBackup = {
+  description: Omit<BackupDescription, 'format'>;
+  files: number;
+  bytes: number;
+  /** SHA-256 of SHA256SUMS. */
+  sum: string;
+  /** Spools of other machines with webhooks that the database did not have. */
+  spoolsElsewhere: number;
+};
+
+type Source = { config: Config; target: ConnectionTarget & { database: string }; db: Kysely<Database> };
+
+/**
+ * @throws ConfereError if the target exists, or a key was rotated or a migration ran meanwhile. Then nothing is left of the
+ *   backup.
+ */
+export async function makeBackup(
+  config: Config,
+  options: BackupOptions,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<MadeBackup> {
+  const directory = path.resolve(options.to);
+  await refuseTaken(directory);
+  // joining the embedded server would create an empty one
+  if (!config.DATABASE_URL && !existsSync(path.join(config.DATA_DIR, 'mariadb', 'data')))
+    throw new ConfereError('wrong_use', `${config.DATA_DIR} has no database: set DATA_DIR, or DATABASE_URL`);
+  await using stack = new AsyncDisposableStack();
+  const target = await findDatabase(config, log, stack);
+  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
+  const draft = `${directory}.draft-${randomBytes(4).toString('hex')}`;
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  try {
+    const made = await writeBackup({ config, target, db }, draft, options, signal);
+    await publish(draft, directory);
+    await recordBackup(db, { startedAt: made.description.started_at, bytes: made.bytes });
+    return made;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function writeBackup(
+  source: Source,
+  draft: string,
+  { recipients, method }: BackupOptions,
+  signal: AbortSignal,
+): Promise<MadeBackup> {
+  const { config, db } = source;
+  const shape = await readShape(db);
+  const head = await readNewestSeal(db);
+  const startedAt = await readDatabaseTime(db);
+  const encrypted = recipients.length > 0;
+  await audit(
+    { db, clock: await openClock(db) },
+    { actor: 'command', action: 'backups.make', target: 'database', detail: JSON.stringify({ encrypted }) },
+  );
+  const { store, files } = createStore(draft, recipients);
+  const spool = await copySpool(config, store);
+  const { names, keys } = await copyKeysAndManifests(config, store);
+  const used = await storeDatabase({ ...source, method, store, signal });
+  const key = await findKey(source, keys);
+  await refuseMigrated(db, shape.migrations);
+  const description = {
+    version: VERSION,
+    started_at: startedAt,
+    finished_at: await readDatabaseTime(db),
+    encrypted,
+    database: { ...shape, method: used },
+    head: head ? { position: head.position, hash: head.hash.toString('hex') } : null,
+    key,
+    data: [...spool, ...names],
+  };
+  const plain = createStore(draft, []);
+  await plain.store(DESCRIPTION, Readable.from([Buffer.from(renderDescription(description))]));
+  const all = [...files, ...plain.files];
+  return {
+    description,
+    files: all.length,
+    bytes: all.reduce((total, file) => total + file.bytes, 0),
+    sum: await writeSums(draft, all),
+    spoolsElsewhere: await countSpoolsElsewhere(db, spool.length > 0),
+  };
+}
+
+async function refuseTaken(directory: string): Promise<void> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new ConfereError('wrong_use', `--to ${directory} cannot be used (${error.code})`);
+  });
+  if (names.length > 0)
+    throw new ConfereError('wrong_use', `${directory} is not empty: name a new directory for each backup`);
+}
+
+/**
+ * Finds the key that the snapshot is encrypted with, among the files that were copied before it. A key that was rotated
+ * meanwhile is not found: the database's check value is that of the new one.
+ */
+async function findKey({ config, db }: Source, copied: CopiedKey[]): Promise<BackupDescription['key']> {
+  const check = await readSetting(db, KEY_CHECK);
+  const own = config.SECRET_KEY ? [{ name: null, key: config.SECRET_KEY }] : copied;
+  for (const { name, key } of own) {
+    const vault = createVault(key);
+    if (check?.equals(vault.check)) return { id: vault.keyId, file: name };
+  }
+  throw new ConfereError(
+    'config_invalid',
+    config.SECRET_KEY
+      ? 'SECRET_KEY is not the one that this database is encrypted with, or it was rotated during the backup: set it, and back up again'
+      : 'DATA_DIR has no secret.key of this database, or it was rotated during the backup: back up again',
+  );
+}
+
+async function refuseMigrated(db: Kysely<Database>, before: string[]): Promise<void> {
+  const { migrations } = await readShape(db);
+  if (migrations.length !== before.length)
+    throw new ConfereError('conflict', 'the tables were migrated during the backup: back up again');
+}
+
+/** Spools report each second while they hold webhooks. */
+async function countSpoolsElsewhere(db: Kysely<Database>, ownWaits: boolean): Promise<number> {
+  const { count } = await db
+    .selectFrom('spools')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('is_waiting', '=', 1)
+    .executeTakeFirstOrThrow();
+  return Math.max(0, Number(count) - (ownWaits ? 1 : 0));
+}
+
+async function readDatabaseTime(db: Kysely<Database>): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`SELECT UTC_TIMESTAMP(3) AS at`.execute(db);
+  if (!rows[0]) throw new ConfereError('unavailable', 'the database did not tell its time');
+  return rows[0].at;
+}
+
+/** Makes the draft the backup, durably. */
+async function publish(draft: string, directory: string): Promise<void> {
+  const folders = (await readdir(draft, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+  for (const folder of [...folders, draft]) await flushDirectory(folder);
+  // an empty directory of this name gives way
+  await rename(draft, directory);
+  await flushDirectory(path.dirname(directory));
+}
+
+async function flushDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Restores a backup into an empty place: an empty DATA_DIR, and an empty database.
+ *
+ * Everything that can be checked is checked before anything is written: the sums, the version, the key, the place. Then a
+ * mark in the database keeps others out until the restore is finished. Last, the restore is recorded: a service that starts
+ * afterwards holds its callbacks.
+ */
+import { mkdir } from 'node:fs/promises';
+import { type Kysely, sql } from 'kysely';
+import { chooseHost } from '../../embedded/choose-host.ts';
+import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/copy-server.ts';
+import { loadDump } from '../../embedded/dump-database.ts';
+import { listUnknownMigrations } from '../../embedded/migrate.ts';
+import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
+import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
+import type { Config } from '../config.ts';
+import { findDatabase, MIGRATIONS, openContext } from '../context.ts';
+import { createVault } from '../database/keys/vault.ts';
+import { markUnfinishedRestore, type Restore, unmarkUnfinishedRestore } from '../database/restores.ts';
+import type { Database } from '../database/tables.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { VERSION } from '../domain/version.ts';
+import type { Log } from '../log.ts';
+import { readSeal } from '../seal/read-seals.ts';
+import {
+  type BackupDescription,
+  DATABASE_FILES,
+  DESCRIPTION,
+  readDescription,
+  type Trigger,
+} from './describe-backup.ts';
+import { placeData, refuseUsedPlace } from './place-data-dir.ts';
+import { queueGapRuns, recordRestore } from './record-restore.ts';
+import { readTables } from './store-database.ts';
+import { createReader, type ReadFile } from './stored-files.ts';
+import { verifySums } from './sums.ts';
+
+const CONNECTIONS = 2;
+/** A server that allows no triggers, or not to this user: `doctor` reports that the tables have no guard. */
+const NOT_ALLOWED_ERRNOS = new Set([1419, 1142, 1227, 1044]);
+
+export type RestoreOptions = {
+  from: string;
+  /** Text of an identity file of age. */
+  identity?: string | undefined;
+  /** SHA-256 of SHA256SUMS, as `backup` printed it. */
+  sum?: string | undefined;
+};
+
+export type RestoredBackup = { description: BackupDescription; restore: Restore };
+
+type Opened = { config: Config; description: BackupDescription; read: ReadFile; log: Log; signal: AbortSignal };
+
+/** @throws ConfereError `wrong_use` before anything is written, if the backup or the place cannot be used. */
+export async function restoreBackup(
+  config: Config,
+  { from, identity, sum }: RestoreOptions,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<RestoredBackup> {
+  await verifySums(from, sum);
+  const description = await readDescription(from);
+  refuseEncryption(description, identity);
+  await refuseVersion(description);
+  const read = createReader(from, identity);
+  const opened = { config, description, read, log, signal };
+  await refuseKey(opened);
+  refuseOtherServer(config, description);
+  // a wrong identity is found here
+  await read.check(DATABASE_FILES[description.database.method]);
+  await refuseUsedPlace(config, description);
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  if (description.database.method === 'copy') await placeCopy(opened);
+  else if (config.DATABASE_URL) await ensureTarget(config.DATABASE_URL);
+  return { description, restore: await fillDatabase(opened) };
+}
+
+/** Fills the database, the mark around it, and records the restore. */
+async function fillDatabase(opened: Opened): Promise<Restore> {
+  const { config, description, read, log, signal } = opened;
+  await using stack = new AsyncDisposableStack();
+  const target = await findDatabase(config, log, stack);
+  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
+  const isDump = description.database.method === 'dump';
+  const present = await readTables(db);
+  if (isDump && present.length > 0)
+    throw new ConfereError(
+      'wrong_use',
+      `the database is not empty (${present.length} tables): restore into an empty one`,
+    );
+  await markUnfinishedRestore(db);
+  if (isDump) {
+    const name = DATABASE_FILES.dump;
+    await loadDump(await chooseHost(target), (into) => read.copy(name, into, { compressed: true }), signal);
+    for (const trigger of description.database.triggers) await createTrigger(db, trigger);
+  }
+  await refuseIncomplete(db, description);
+  await placeData(config, description, read);
+  await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
+  if (description.head) {
+    const seal = await readSeal(context.db, description.head.position);
+    if (seal?.hash.toString('hex') !== description.head.hash)
+      throw new ConfereError(
+        'books_broken',
+        `the restored chain has not the seal ${description.head.position} of the backup`,
+      );
+  }
+  const restore = await recordRestore(context, description.started_at);
+  await queueGapRuns(context, restore);
+  await unmarkUnfinishedRestore(db);
+  return restore;
+}
+
+function refuseEncryption({ encrypted }: BackupDescription, identity: string | undefined): void {
+  if (encrypted && identity === undefined)
+    throw new ConfereError('wrong_use', 'the backup is encrypted: name the file of its key with --identity');
+  if (!encrypted && identity !== undefined)
+    throw new ConfereError('wrong_use', 'the backup is not encrypted, which --identity expects: was it replaced?');
+}
+
+async function refuseVersion({ version, database }: BackupDescription): Promise<void> {
+  const unknown = await listUnknownMigrations(MIGRATIONS, database.migrations);
+  if (unknown.length === 0) return;
+  throw new ConfereError(
+    'wrong_use',
+    `the backup was made by Confere ${version}, which has tables that this version (${VERSION}) does not know (${unknown.at(-1)}): restore it with that version or a newer one`,
+  );
+}
+
+/** The key is the backup's file, or SECRET_KEY, which must be the same. */
+async function refuseKey({ config, description, read }: Opened): Promise<void> {
+  const { id, file } = description.key;
+  const own = file === null ? undefined : Buffer.from((await read.read(file)).toString().trim(), 'base64');
+  const key = config.SECRET_KEY ?? own;
+  if (key === undefined)
+    throw new ConfereError('wrong_use', `the backup has no key: set SECRET_KEY to the one with the id ${id}`);
+  if (createVault(key).keyId === id) return;
+  const where = own ? ', which is in the secret.key of the backup' : '';
+  throw new ConfereError('wrong_use', `SECRET_KEY is not the key of the backup, whose id is ${id}${where}`);
+}
+
+/** Files of a server are usable for an embedded server of the same series alone. */
+function refuseOtherServer({ DATABASE_URL }: Config, { database }: BackupDescription): void {
+  if (database.method !== 'copy') return;
+  const [made, here] = [seriesOf(database.server), seriesOf(DATABASE_URL ? '' : readServerVersion())];
+  if (made !== '' && made === here) return;
+  throw new ConfereError(
+    'wrong_use',
+    `the backup has the files of an embedded server ${database.server}: restore it without DATABASE_URL on a machine with MariaDB ${made}`,
+  );
+}
+
+async function placeCopy({ config, read, signal }: Opened): Promise<void> {
+  const name = DATABASE_FILES.copy;
+  await placeServerCopy(config.DATA_DIR, (into) => read.copy(name, into, { compressed: true }), signal);
+}
+
+/** Creates the database of the address, if the user may and it is not there. */
+async function ensureTarget(databaseUrl: string): Promise<void> {
+  const { database, ...server } = parseDatabaseUrl(databaseUrl);
+  const host = await chooseHost(server as ConnectionTarget);
+  await ensureDatabase(host, database).catch(() => undefined);
+}
+
+async function createTrigger(db: Kysely<Database>, { name, timing, event, table, statement }: Trigger): Promise<void> {
+  try {
+    await sql`CREATE TRIGGER ${sql.id(name)} ${sql.raw(timing)} ${sql.raw(event)} ON ${sql.table(table)}
+      FOR EACH ROW ${sql.raw(statement)}`.execute(db);
+  } catch (error) {
+    if (!NOT_ALLOWED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
+  }
+}
+
+async function refuseIncomplete(db: Kysely<Database>, { database }: BackupDescription): Promise<void> {
+  const present = new Set(await readTables(db));
+  const missing = database.tables.filter((name) => !present.has(name));
+  if (missing.length > 0)
+    throw new ConfereError('unavailable', `${DESCRIPTION} names tables that the database lacks: ${missing.join(', ')}`);
+}

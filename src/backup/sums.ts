@@ -1,0 +1,75 @@
+/** SHA256SUMS of a backup, in the format of sha256sum(1): `sha256sum -c SHA256SUMS` checks it without Confere. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ConfereError } from '../domain/errors.ts';
+import type { StoredFile } from './stored-files.ts';
+
+const NAME = 'SHA256SUMS';
+const LINE = /^([0-9a-f]{64}) {2}([\w.-]+(?:\/[\w.-]+)*)$/;
+const PROBLEMS_SHOWN_MAX = 5;
+
+/** Writes the sums. @returns the SHA-256 of the sums themselves: kept elsewhere, it proves the whole backup. */
+export async function writeSums(directory: string, files: StoredFile[]): Promise<string> {
+  const lines = files.map(({ name, sha256 }) => `${sha256}  ${name}\n`).sort();
+  const text = lines.join('');
+  await writeFile(path.join(directory, NAME), text, { flag: 'wx', mode: 0o600, flush: true });
+  return sha256Of(text);
+}
+
+/**
+ * Verifies that a backup has exactly the files of its sums, each unchanged.
+ * @param expected the SHA-256 of the sums, as `backup` printed it.
+ * @throws ConfereError `wrong_use` that names the first differences.
+ */
+export async function verifySums(directory: string, expected: string | undefined): Promise<void> {
+  const text = await readFile(path.join(directory, NAME), 'utf8').catch(() => {
+    throw new ConfereError('wrong_use', `${directory} is no finished backup: it has no ${NAME}`);
+  });
+  if (expected !== undefined && sha256Of(text) !== expected.toLowerCase())
+    throw new ConfereError(
+      'wrong_use',
+      `the backup is not the one of --sum: ${NAME} has the SHA-256 ${sha256Of(text)}`,
+    );
+  const sums = new Map(text.trimEnd().split('\n').map(parseLine));
+  const found = new Set(await listFiles(directory));
+  const problems = [...found].filter((name) => !sums.has(name)).map((name) => `${name} is not in ${NAME}`);
+  for (const [name, sum] of sums) {
+    if (!found.has(name)) problems.push(`${name} is missing`);
+    else if ((await hashFile(path.join(directory, name))) !== sum) problems.push(`${name} has changed`);
+  }
+  if (problems.length === 0) return;
+  const more = problems.length > PROBLEMS_SHOWN_MAX ? `; ${problems.length} differences in all` : '';
+  throw new ConfereError(
+    'wrong_use',
+    `the backup is broken or was changed; nothing was restored: ${problems.slice(0, PROBLEMS_SHOWN_MAX).join('; ')}${more}`,
+  );
+}
+
+function parseLine(line: string): [name: string, sum: string] {
+  const [, sum = '', name = ''] = LINE.exec(line) ?? [];
+  // a name such as ../x must not lead out of the backup
+  if (name === '' || name.split('/').includes('..'))
+    throw new ConfereError('wrong_use', `the backup is broken or was changed: ${NAME} has a line that is no sum`);
+  return [name, sum];
+}
+
+async function listFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)))
+    .filter((name) => name !== NAME);
+}
+
+async function hashFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,69 @@
+/**
+ * Restores of this database from a backup, and what follows from them.
+ *
+ * A restored database does not know what happened between its backup and the moment from which webhooks arrive again: the
+ * gap. Until a person confirms the restore, no callback is sent.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { ConfereError } from '../domain/errors.ts';
+import type { Reader } from './reader.ts';
+import type { Database } from './tables.ts';
+
+export type Restore = Selectable<Database['restores']>;
+
+/** A table that exists from the beginning of a restore to its end. */
+const MARK = 'restore_unfinished';
+
+/** Reads all restores, the oldest first. */
+export async function readRestores(db: Reader): Promise<Restore[]> {
+  return await db.selectFrom('restores').selectAll().orderBy('seq').execute();
+}
+
+/** Whether callbacks are held: a restore is not confirmed. */
+export async function isAwaitingConfirmation(db: Reader): Promise<boolean> {
+  const row = await db
+    .selectFrom('restores')
+    .select('seq')
+    .where('confirmed_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The same as a column of a query. */
+export function awaitsConfirmation() {
+  return sql<number>`EXISTS (SELECT 1 FROM restores WHERE restores.confirmed_at IS NULL)`;
+}
+
+/** Whether any instant from `from` to `to` is in the gap of a restore. A gap that has no end yet reaches to now. */
+export function touchesGap(restores: Restore[], from: Date, to: Date): boolean {
+  return restores.some(({ gap_from, gap_to }) => to >= gap_from && (gap_to === null || from <= gap_to));
+}
+
+/**
+ * Whether a position of the chain that was recorded at an instant was lost by a restore: it is beyond the backup's newest
+ * seal, and the restored ledger gives its number to another one.
+ */
+export function isLostPosition(restores: Restore[], position: number, recordedAt: Date): boolean {
+  return restores.some(({ head_position, restored_at }) => position > head_position && recordedAt < restored_at);
+}
+
+/** Marks an empty database as being restored: then nothing but the restore opens it. */
+export async function markUnfinishedRestore(db: Kysely<Database>): Promise<void> {
+  await sql`CREATE TABLE ${sql.table(MARK)} (id TINYINT NOT NULL PRIMARY KEY)`.execute(db);
+}
+
+export async function unmarkUnfinishedRestore(db: Kysely<Database>): Promise<void> {
+  await sql`DROP TABLE ${sql.table(MARK)}`.execute(db);
+}
+
+/** @throws ConfereError where a restore was interrupted. */
+export async function refuseUnfinishedRestore(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql`SELECT 1 FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name = ${MARK}`.execute(db);
+  if (rows.length === 0) return;
+  throw new ConfereError(
+    'config_invalid',
+    'this database is being restored, or a restore of it was interrupted: let it finish, or empty the database and DATA_DIR and restore again',
+  );
+}

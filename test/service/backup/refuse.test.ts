@@ -1,0 +1,252 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import mysql from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { identifyProcess } from '../../../embedded/identify-process.ts';
+import { openSpool } from '../../../src/inbox/spool/spool.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+
+const home = temporaryDirectory();
+const stack = new AsyncDisposableStack();
+const to = path.join(home.path, 'plain');
+const encrypted = path.join(home.path, 'encrypted');
+const identityFile = path.join(home.path, 'backup.key');
+const WEBHOOK = { receivedAt: new Date(), address: '203.0.113.7', headers: {}, body: Buffer.from('{"id":"spooled"}') };
+
+let source: TestEnvironment;
+let sourceEnv: Record<string, string>;
+let sum: string;
+let places = 0;
+
+/** An empty place: a database and a DATA_DIR that does not exist yet. */
+async function makePlace(more: Record<string, string> = {}) {
+  const target = await createTestDatabase('empty');
+  const dataDir = path.join(home.path, `place-${places++}`);
+  const env = {
+    DATABASE_URL: urlOf(target),
+    SECRET_KEY,
+    DATA_DIR: dataDir,
+    SPOOL_DIR: path.join(dataDir, 'spool'),
+    ...more,
+  };
+  return { env, dataDir, target };
+}
+type Place = Awaited<ReturnType<typeof makePlace>>;
+
+async function countTables({ target }: Place): Promise<number> {
+  const connection = await mysql.createConnection(target);
+  const [rows] = await connection.query<mysql.RowDataPacket[]>('SHOW TABLES');
+  await connection.end();
+  return rows.length;
+}
+
+/** A copy of the backup that a test may damage. */
+function copyBackup(from = to): string {
+  const copy = path.join(home.path, `copy-${places++}`);
+  cpSync(from, copy, { recursive: true });
+  return copy;
+}
+
+async function expectRefused(args: string[], place: Place, error: RegExp): Promise<void> {
+  const { code, err } = await runCommandInProcess(['restore', ...args], place.env);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(error) });
+  expect({ tables: await countTables(place), exists: existsSync(place.dataDir) }).toEqual({ tables: 0, exists: false });
+}
+
+beforeAll(async () => {
+  stack.defer(() => home[Symbol.dispose]());
+  source = stack.use(await openEnvironment({ SECRET_KEY, DATA_DIR: path.join(home.path, 'source') }));
+  const spool = path.join(source.dataDir, 'spool');
+  sourceEnv = { ...source.env, SPOOL_DIR: spool };
+  {
+    await using opened = openSpool(spool);
+    await opened.append(WEBHOOK);
+  }
+  // as another serve on this machine has it, which still runs
+  const [name = ''] = readdirSync(spool);
+  const [begunAt, owner = ''] = name.split('.');
+  const running = `${identifyProcess(1)?.replace(':', '-')}-${owner.split('-').at(-1)}`;
+  cpSync(path.join(spool, name), path.join(spool, `${begunAt}.${running}.00000000.spool`));
+  rmSync(path.join(spool, name));
+  const identity = await generateIdentity();
+  writeFileSync(identityFile, `# created by age-keygen\n${identity}\n`);
+  const made = await runCommandInProcess(['backup', '--to', to, '--json'], sourceEnv);
+  expect(made).toMatchObject({ code: 0, err: '' });
+  ({ sum } = JSON.parse(made.out) as { sum: string });
+  const recipient = await identityToRecipient(identity);
+  const sealed = await runCommandInProcess(['backup', '--to', encrypted, '--recipient', recipient], sourceEnv);
+  expect(sealed).toMatchObject({ code: 0, err: '' });
+});
+afterAll(() => stack.disposeAsync());
+
+describe('a backup', () => {
+  it('is checked by sha256sum', () => {
+    const check = spawnSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], {
+      cwd: to,
+      encoding: 'utf8',
+    });
+    expect([check.status, check.stdout]).toEqual([0, '']);
+  });
+
+  it.each<[string, (copy: string) => void, RegExp]>([
+    [
+      'whose dump changed by a byte',
+      (copy) => appendFileSync(path.join(copy, 'database.sql.gz'), 'x'),
+      /database\.sql\.gz has changed/,
+    ],
+    ['that lacks a file', (copy) => rmSync(path.join(copy, 'backup.json')), /backup\.json is missing/],
+    [
+      'with a file more',
+      (copy) => writeFileSync(path.join(copy, 'data', 'secret.key'), 'x'),
+      /data\/secret\.key is not in SHA256SUMS/,
+    ],
+    ['that was not finished', (copy) => rmSync(path.join(copy, 'SHA256SUMS')), /no finished backup/],
+    [
+      'whose sums lead elsewhere',
+      (copy) => writeFileSync(path.join(copy, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
+      /has a line that is no sum/,
+    ],
+  ])('%s is refused, and nothing is written', async (_, damage, error) => {
+    const copy = copyBackup();
+    damage(copy);
+    await expectRefused(['--from', copy], await makePlace(), error);
+  });
+
+  it('that was replaced with sums of its own is refused by the sum that was kept', async () => {
+    const copy = copyBackup();
+    writeFileSync(path.join(copy, 'backup.json'), '{}');
+    const names = [
+      'backup.json',
+      'database.sql.gz',
+      ...readdirSync(path.join(copy, 'data', 'spool')).map((name) => `data/spool/${name}`),
+    ];
+    const { stdout } = spawnSync('sha256sum', names, { cwd: copy, encoding: 'utf8' });
+    writeFileSync(path.join(copy, 'SHA256SUMS'), stdout);
+    await expectRefused(['--from', copy, '--sum', sum], await makePlace(), /is not the one of --sum/);
+    await expectRefused(['--from', copy], await makePlace(), /not of a backup that this version can read/);
+  });
+
+  it('of another key is refused, and the key is named', async () => {
+    const other = Buffer.alloc(32, 9).toString('base64');
+    const id = source.context.vault.keyId;
+    await expectRefused(['--from', to], await makePlace({ SECRET_KEY: other }), new RegExp(`whose id is ${id}`));
+  });
+
+  it('with spooled webhooks is refused where no serve would take them', async () => {
+    const place = await makePlace();
+    const { SPOOL_DIR: _, ...env } = place.env;
+    await expectRefused(
+      ['--from', to],
+      { ...place, env: env as Place['env'] },
+      /1 segments of spooled webhooks: set SPOOL_DIR/,
+    );
+  });
+
+  it('is not restored into a place that is used', async () => {
+    const place = await makePlace();
+    mkdirSync(place.dataDir);
+    writeFileSync(path.join(place.dataDir, 'admin-token'), 'x');
+    const first = await runCommandInProcess(['restore', '--from', to], place.env);
+    expect(first).toMatchObject({ code: 2, err: expect.stringContaining('is not empty (admin-token)') });
+    rmSync(place.dataDir, { recursive: true });
+    const used = { ...place.env, DATABASE_URL: source.env.DATABASE_URL ?? '' };
+    const second = await runCommandInProcess(['restore', '--from', to], used);
+    expect(second).toMatchObject({ code: 2, err: expect.stringMatching(/the database is not empty \(\d+ tables\)/) });
+  });
+
+  it('is not made into a directory that has files, with a wrong key, or without a database; nothing is left of it', async () => {
+    const before = readdirSync(home.path);
+    const backUp = (directory: string, env: Record<string, string>, ...more: string[]) =>
+      runCommandInProcess(['backup', '--to', directory, ...more], env);
+    const fresh = path.join(home.path, 'never');
+    expect(await backUp(to, sourceEnv)).toMatchObject({ code: 2, err: expect.stringContaining('is not empty') });
+    const wrong = { ...sourceEnv, SECRET_KEY: Buffer.alloc(32, 9).toString('base64') };
+    expect(await backUp(fresh, wrong)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('SECRET_KEY is not the one'),
+    });
+    expect(await backUp(fresh, sourceEnv, '--recipient', 'age1nobody')).toMatchObject({ code: 2 });
+    const { env } = await makePlace();
+    expect(await backUp(fresh, env)).toMatchObject({ code: 2, err: expect.stringContaining('nothing to back up') });
+    const nowhere = { DATA_DIR: path.join(home.path, 'nowhere') };
+    expect(await backUp(fresh, nowhere)).toMatchObject({ code: 2, err: expect.stringContaining('has no database') });
+    expect(readdirSync(home.path)).toEqual(before);
+  });
+});
+
+describe('an encrypted backup', () => {
+  it('has nothing in the clear but what it is', () => {
+    const files = readdirSync(encrypted, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(
+      files
+        .map(({ name }) => name)
+        .filter((name) => !name.endsWith('.age'))
+        .sort(),
+    ).toEqual(['SHA256SUMS', 'backup.json']);
+    expect(files.length).toBe(4);
+    for (const { name, parentPath } of files.filter((one) => one.name.endsWith('.age')))
+      expect(readFileSync(path.join(parentPath, name)).subarray(0, 21).toString()).toBe('age-encryption.org/v1');
+  });
+
+  it('is refused without its key, and with another one', async () => {
+    await expectRefused(['--from', encrypted], await makePlace(), /is encrypted: name the file of its key/);
+    const other = path.join(home.path, 'other.key');
+    writeFileSync(other, await generateIdentity());
+    await expectRefused(['--from', encrypted, '--identity', other], await makePlace(), /could not be decrypted/);
+    await expectRefused(['--from', to, '--identity', identityFile], await makePlace(), /is not encrypted/);
+  });
+
+  it('is restored with its key: tables, triggers, and the spool, which the next serve takes at once', async () => {
+    const place = await makePlace();
+    const restored = await runCommandInProcess(['restore', '--from', encrypted, '--identity', identityFile], place.env);
+    expect(restored).toMatchObject({ code: 0, err: '' });
+    const connection = await mysql.createConnection(place.target);
+    await expect(connection.query('DELETE FROM audit')).rejects.toThrow('audit is append-only');
+    await connection.end();
+    await using spool = openSpool(place.env.SPOOL_DIR ?? '');
+    const [name = ''] = await spool.claimSegments();
+    expect(spool.readSegment(name)?.records).toEqual([WEBHOOK]);
+  });
+});
+
+test('a restore that was interrupted is refused by every command', async () => {
+  const { env, target } = await makePlace();
+  const connection = await mysql.createConnection(target);
+  await connection.query('CREATE TABLE restore_unfinished (id TINYINT NOT NULL PRIMARY KEY)');
+  await connection.end();
+  const { code, err } = await runCommandInProcess(['migrate'], env);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('a restore of it was interrupted') });
+});
+
+test('a database that was restored by other means is recorded by the instant of its backup, once', async () => {
+  await using other = await openEnvironment();
+  const doctor = (...args: string[]) => runCommandInProcess(['doctor', '--restored', ...args], other.env);
+  expect(await doctor()).toMatchObject({ code: 2, err: expect.stringContaining('name the instant of the backup') });
+  expect(await doctor('--since', '2999-01-01T00:00:00Z')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('to come'),
+  });
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const recorded = await doctor('--since', since);
+  expect(recorded).toMatchObject({ code: 0, out: expect.stringContaining(`gap       ${since} to the first webhook`) });
+  expect(recorded.out).toContain('callbacks 0 are held');
+  expect(await doctor('--since', since)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('recorded and not confirmed'),
+  });
+  expect(await doctor('--confirm', '--since', since)).toMatchObject({ code: 2 });
+});
