@@ -245,6 +245,16 @@ describe('a backup of a running system, restored while its machine is gone', () 
 
   it('holds callbacks, and says so, until a person confirms; then merchants get the ids that they know', async () => {
     expect(shop.calls.length).toBe(lost.calls);
+    await eventually('all callbacks are held', async () => {
+      const rows = await restored.context.db
+        .selectFrom('callbacks')
+        .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
+        .select('callbacks.state')
+        .where('merchants.url', 'is not', null)
+        .execute();
+      const states = new Set(rows.map((row) => row.state));
+      return states.has('held') && !states.has('pending');
+    });
     await expect(pull(restored)).rejects.toThrow(/^503 .*until the operator confirms/);
     const alerts = await restored.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
     expect(alerts.find(({ name }) => name === 'restore_unconfirmed')).toMatchObject({ ended_at: null });
