@@ -25,6 +25,8 @@ import { createVault } from '../database/keys/vault.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
+import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
+import { nameSpool } from '../inbox/spool/spool-owner.ts';
 import type { Log } from '../log.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { type CopiedKey, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
@@ -125,7 +127,7 @@ async function writeBackup(
     files: all.length,
     bytes: all.reduce((total, file) => total + file.bytes, 0),
     sum: await writeSums(draft, all),
-    spoolsElsewhere: await countSpoolsElsewhere(db, spool.length > 0),
+    spoolsElsewhere: await countSpoolsElsewhere(db, nameSpool(spoolDirectory(config))),
   };
 }
 
@@ -164,13 +166,14 @@ async function refuseMigrated(db: Kysely<Database>, before: string[]): Promise<v
 }
 
 /** Spools report each second while they hold webhooks. */
-async function countSpoolsElsewhere(db: Kysely<Database>, ownWaits: boolean): Promise<number> {
+async function countSpoolsElsewhere(db: Kysely<Database>, own: string): Promise<number> {
   const { count } = await db
     .selectFrom('spools')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('is_waiting', '=', 1)
+    .where('name', '!=', own)
     .executeTakeFirstOrThrow();
-  return Math.max(0, Number(count) - (ownWaits ? 1 : 0));
+  return Number(count);
 }
 
 async function readDatabaseTime(db: Kysely<Database>): Promise<Date> {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { identifyProcess, isRunning } from '../../../embedded/identify-process.ts';
 
 const HOST_CHARS = 12;
@@ -12,6 +13,11 @@ const OWNER = new RegExp(`^(\\d+)-(.+)-([0-9a-f]{${HOST_CHARS}})$`);
  */
 export function nameOwner(): string {
   return `${(identifyProcess(process.pid) ?? `${process.pid}:0`).replace(':', '-')}-${hashHost()}`;
+}
+
+/** Returns the name of a spool, under which it reports to the database: the same after a restart. */
+export function nameSpool(directory: string): string {
+  return hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex');
 }
 
 /** Whether the owner still runs; `unknown` if it belongs to another host or container. */

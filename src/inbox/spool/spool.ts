@@ -8,7 +8,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { open, rename, stat, unlink } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { ConfereError } from '../../domain/errors.ts';
 import { createBatcher } from '../../runtime/batch.ts';
@@ -24,7 +23,7 @@ import {
   syncNames,
 } from './segment-files.ts';
 import { encodeRecord, type Segment, type SpooledWebhook } from './spool-format.ts';
-import { checkOwner, nameOwner } from './spool-owner.ts';
+import { checkOwner, nameOwner, nameSpool } from './spool-owner.ts';
 
 export const SPOOL_BYTES_MAX = 1024 ** 3;
 const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -176,7 +175,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   });
 
   return {
-    name: hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex'),
+    name: nameSpool(directory),
     directory,
     append,
     claimSegments: () =>
