@@ -44,10 +44,7 @@ func main() {
 }
 `,
     }),
-    commands: [
-      ['go', 'build', '-o', 'shop'],
-      ['./shop'],
-    ],
+    commands: [['go', 'build', '-o', 'shop'], ['./shop']],
   },
   java: {
     files: (snippet) => ({

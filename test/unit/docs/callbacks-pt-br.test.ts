@@ -8,10 +8,10 @@ const [english, portuguese] = [read('callbacks.md'), read('callbacks.pt-BR.md')]
 
 const codeOf = (text: string): string[] => text.match(/^```[\s\S]*?^```$/gm) ?? [];
 /** The marks that begin the lines outside of code: headings, items, rows of tables. */
-const outlineOf = (text: string): string[] => text.replace(/^```[\s\S]*?^```$/gm, '```').match(/^(?:#+|-|\||```)/gm) ?? [];
+const outlineOf = (text: string): string[] =>
+  text.replace(/^```[\s\S]*?^```$/gm, '```').match(/^(?:#+|-|\||```)/gm) ?? [];
 /** The first cell of each row where it is code: fields, routes and classes of errors have no translation. */
-const namesOf = (text: string): string[] =>
-  [...text.matchAll(/^\| (`[^`]+`)/gm)].map(([, name = '']) => name);
+const namesOf = (text: string): string[] => [...text.matchAll(/^\| (`[^`]+`)/gm)].map(([, name = '']) => name);
 
 test('the Portuguese page of callbacks has the code, the tables and the sections of the English one', () => {
   expect(codeOf(english).length).toBeGreaterThan(10);
