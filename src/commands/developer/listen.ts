@@ -6,6 +6,8 @@ import { sign } from '../../callbacks/render/sign.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { parseInstant } from '../parse-options.ts';
 
+/** Where `npm start` listens. */
+const LOCAL_URL = 'http://127.0.0.1:3000';
 const PAGE = 200;
 const POLL_MS = 1_000;
 const FORWARD_TIMEOUT_MS = 30_000;
@@ -33,7 +35,7 @@ export function listenCommand(program: Command): void {
       "fetch a merchant's events with its pull token and post them, signed, to a local address; acknowledges none",
     )
     .option('--token <token>', 'the pull token, mpt_…; better in the environment: CONFERE_PULL_TOKEN')
-    .requiredOption('--server <url>', 'where Confere runs, such as https://confere.example')
+    .option('--server <url>', 'where Confere runs; by default PUBLIC_URL', process.env.PUBLIC_URL || LOCAL_URL)
     .requiredOption('--forward <url>', 'where to post, such as http://localhost:8080/pix')
     .option('--since <instant>', 'also events that were stored at or after, such as 2026-11-21T00:00:00-03:00')
     .option('--types <types>', 'only these, with commas: pix.cashin.paid,pix.cashin.refund')
