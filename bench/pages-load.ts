@@ -176,7 +176,7 @@ function ledgerOf({ from, to }: { from: number; to: number }, { rows, people }: 
   ];
 }
 
-/** When the n-th of so many happened, the last a moment ago. */
+/** When the n-th of these rows happened, the last a moment ago. */
 const instant = (count: number) => `UTC_TIMESTAMP(3) - INTERVAL ((${count} - seq) * ${(DAYS * 86_400) / count}) SECOND`;
 
 /** Webhooks with their items, and callbacks with an attempt each; some wait, are held, or failed. */

@@ -178,7 +178,7 @@ async function countSpoolsElsewhere(db: Kysely<Database>, own: string): Promise<
 
 async function readDatabaseTime(db: Kysely<Database>): Promise<Date> {
   const { rows } = await sql<{ at: Date }>`SELECT UTC_TIMESTAMP(3) AS at`.execute(db);
-  if (!rows[0]) throw new ConfereError('unavailable', 'the database did not tell its time');
+  if (!rows[0]) throw new ConfereError('unavailable', 'the database did not answer with its time');
   return rows[0].at;
 }
 
