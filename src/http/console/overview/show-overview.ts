@@ -2,14 +2,14 @@ import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
-import { type MoneyPoint, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
+import { listBookedPlatforms, type MoneyPoint, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { END_OF_TIME, type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
+import { type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
 import { plural, t } from '../languages/translate.ts';
@@ -55,7 +55,7 @@ export function overviewPage(context: Context): Router {
         readMoneySeries(context, shown),
         readDayProofs(context, shown),
         readPlatformBalances(context, until),
-        readPlatformBalances(context, END_OF_TIME),
+        listBookedPlatforms(context),
         readOpenMismatches(db),
         readInboxCounts(db),
         listRuns(db, RUNS_SHOWN, undefined),
@@ -64,9 +64,8 @@ export function overviewPage(context: Context): Router {
         readCountedDays(db, shown),
       ]);
     const names = await readPlatformNames(context, response);
-    const platforms = booked.map(({ platform }) => platform);
     const { facts, alerts } = await readVerdict(context, response, {
-      platforms,
+      platforms: booked,
       open: mismatches,
       callbacks,
       names,
