@@ -19,7 +19,7 @@ const MESSAGES = [
   '{n} ms entre o relógio desta máquina e o do banco',
   '{path} aceita gravações',
   '{path} não pode ser lido e gravado ({code})',
-  '{path} tem {torn} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"',
+  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"',
   'nenhum arquivo danificado ou recusado',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado',
   'desfaça-a com confere open --reverse {id}',

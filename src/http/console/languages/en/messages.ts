@@ -16,8 +16,8 @@ export const MESSAGES_EN = {
   '{n} ms entre o relógio desta máquina e o do banco': "{n} ms between this machine's clock and the database's",
   '{path} aceita gravações': '{path} can be written to',
   '{path} não pode ser lido e gravado ({code})': "{path} can't be read and written to ({code})",
-  '{path} tem {torn} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
-    '{path} holds {torn} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
+  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
+    '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
   'nenhum arquivo danificado ou recusado': 'no damaged or refused files',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado':
     'opening {id} is of {day}, a day to come: nothing of platform {platform} is booked',
