@@ -4,7 +4,7 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
-import { listSpoolFiles } from '../inbox/spool/count-retained-files.ts';
+import { listSpoolFiles, RETAINED_KINDS } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { manifestsDirectory } from '../proof/write-manifest.ts';
 import type { StoreFile } from './stored-files.ts';
@@ -13,7 +13,7 @@ import type { StoreFile } from './stored-files.ts';
 const KEYS = /^secret\.key(?:\.next\.[0-9a-f]+)?$/;
 const TOKEN = /^admin-token$/;
 const MANIFESTS = /^(?:\d{4}-\d{2}-\d{2}\.json|heads-\d{4}-\d{2}-\d{2}\.jsonl)$/;
-export const SPOOL_FILES = /\.(?:spool|torn|refused)$/;
+export const SPOOL_FILES = new RegExp(`\\.(?:spool|${RETAINED_KINDS.join('|')})$`);
 /** A segment is renamed when it is claimed, and one listing may miss it under both names. */
 const LISTINGS_MIN = 2;
 

@@ -57,7 +57,8 @@ function describe(directory: string, made: MadeBackup): string {
   ];
   if (key.file === null)
     lines.push(`SECRET_KEY (id ${key.id}) is not in it: keep it elsewhere, without it the backup is of little use`);
-  else if (!encrypted) lines.push('it has secret.key and is not encrypted: a person who reads it can read everything');
+  else if (!encrypted)
+    lines.push('it has secret.key and is not encrypted: anybody who can read it can read everything');
   if (description.database.triggers.length === 0)
     lines.push('it has no triggers: the server has none, or this user cannot see them');
   if (spoolsElsewhere > 0)
