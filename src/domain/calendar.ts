@@ -6,6 +6,8 @@ import { Temporal } from 'temporal-polyfill';
  */
 export type WallTime = string;
 export type Day = string;
+/** A month of the same calendar, `2026-11`. */
+export type Month = string;
 
 export type Calendar = {
   zone: string;
@@ -114,6 +116,26 @@ export function addDays(day: Day, days: number): Day {
 export function listDays(from: Day, to: Day): Day[] {
   const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;
   return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(from, index));
+}
+
+/** Whether a text is a valid month. */
+export function isMonth(text: string): text is Month {
+  return /^\d{4}-\d{2}$/.test(text) && isDay(`${text}-01`);
+}
+
+export function monthOf(day: Day): Month {
+  return day.slice(0, 7);
+}
+
+/** @param count 1 or -1. */
+export function addMonths(month: Month, count: 1 | -1): Month {
+  // 31 days after the first are in the next month, one day before it in the last one
+  return monthOf(addDays(`${month}-01`, count === 1 ? 31 : -1));
+}
+
+/** The first and the last day of a month. */
+export function boundsOfMonth(month: Month): { from: Day; to: Day } {
+  return { from: `${month}-01`, to: addDays(`${addMonths(month, 1)}-01`, -1) };
 }
 
 /** The instants at which the hours of a day begin: 23 or 25 where the clock is changed. */

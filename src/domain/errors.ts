@@ -31,16 +31,24 @@ export class ConfereError extends Error {
   readonly fields: Record<string, string[]> | undefined;
   /** After how many seconds the caller may retry, if known. */
   readonly retryAfterS: number | undefined;
+  /** Further members of the problem details with which HTTP answers. */
+  readonly members: Record<string, unknown> | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; fields?: Record<string, string[]>; retryAfterS?: number } = {},
+    options: {
+      cause?: unknown;
+      fields?: Record<string, string[]>;
+      retryAfterS?: number;
+      members?: Record<string, unknown>;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ConfereError';
     this.code = code;
     this.fields = options.fields;
     this.retryAfterS = options.retryAfterS;
+    this.members = options.members;
   }
 }

@@ -10,6 +10,7 @@ import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
 import { adjustmentRoutes } from './api/books/adjustments.ts';
 import { commissionRoutes } from './api/books/commissions.ts';
+import { monthRoutes } from './api/books/months.ts';
 import { openingRoutes } from './api/books/openings.ts';
 import { platformRoutes } from './api/books/platforms.ts';
 import { jobRoutes } from './api/jobs.ts';
@@ -71,6 +72,7 @@ export function createApp(
     merchantRoutes(context),
     callbackRoutes(context),
     reportRoutes(context),
+    monthRoutes(context),
     platformRoutes(context),
     accountRoutes(context),
     openingRoutes(context),

@@ -82,6 +82,7 @@ function describeProblem(error: unknown): Problem {
       status: STATUS[error.code],
       detail: error.message,
       ...(error.fields ? { errors: error.fields } : {}),
+      ...error.members,
     };
   }
   if (isStatementTimeout(error)) return { status: 503, detail: 'this takes too long: narrow it, or try again' };

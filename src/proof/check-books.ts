@@ -6,7 +6,8 @@
  *
  * It verifies, in this order: the hash chain and everything it seals (verify-chain.ts); each entry in itself
  * (verify-entries.ts); openings and adjustments (verify-stated.ts); the balances that the sealer derived
- * (verify-balances.ts); each transaction's row and entries against its events (verify-histories.ts).
+ * (verify-balances.ts); closed months (verify-months.ts); each transaction's row and entries against its events
+ * (verify-histories.ts).
  */
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
@@ -18,6 +19,7 @@ import { verifyBalances } from './verify-balances.ts';
 import { verifyChain } from './verify-chain.ts';
 import { verifyEntries } from './verify-entries.ts';
 import { verifyHistories } from './verify-histories.ts';
+import { verifyMonths } from './verify-months.ts';
 import { UNSEALED_SCOPE } from './verify-sealed.ts';
 import { verifyStated } from './verify-stated.ts';
 
@@ -52,6 +54,7 @@ async function readBooks(context: Context): Promise<BooksCheck> {
   const entries = await verifyEntries(context, report);
   await verifyStated(context, report);
   await verifyBalances(context, report);
+  await verifyMonths(context, report);
   const transactions = await verifyHistories(context, report);
   context.signal.throwIfAborted();
   return { position, entries, transactions, broken: count(), breaks };

@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { isLostPosition, readRestores } from '../database/restores.ts';
+import { readMonthChanges } from '../seal/read-month-closes.ts';
 import { headsDirectory, listHeadFiles } from '../seal/record-heads.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
@@ -46,7 +47,9 @@ const HEAD = z.object({
   at: z.coerce.date().optional(),
 });
 type Head = z.infer<typeof HEAD>;
-const MANIFEST = z.object({ sealed: HEAD });
+const MONTH = z.object({ month: z.string(), position: z.int(), digest: z.string() });
+/** Manifests of earlier versions name no months. */
+const MANIFEST = z.object({ sealed: HEAD, months: z.array(MONTH).default([]) });
 
 /** Compares the chain with the manifests of a directory: of this machine's DATA_DIR; another replica has others, or none. */
 export async function verifyManifests(
@@ -56,14 +59,22 @@ export async function verifyManifests(
   directory = manifestsDirectory(context.config),
 ): Promise<void> {
   const restores = await readRestores(context.db);
+  const changes = await readMonthChanges(context.db);
+  const closed = new Set(changes.map((one) => `${one.month} ${one.position} ${one.digest?.toString('hex')}`));
   for (const name of await listManifests(directory)) {
     if (context.signal.aborted) return;
-    const sealed = readSealed(await readFile(path.join(directory, name), 'utf8'));
-    if (!sealed) {
+    const manifest = readManifest(await readFile(path.join(directory, name), 'utf8'));
+    if (!manifest) {
       report({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
       continue;
     }
+    const { sealed, months } = manifest;
     if (isLost(restores, sealed)) continue;
+    for (const { month, position, digest } of months) {
+      const isKnown = closed.has(`${month} ${position} ${digest}`);
+      if (!isKnown)
+        report({ scope: `month ${month}`, says: `manifests/${name} names a close of it that is not stored` });
+    }
     const scope = `seal ${sealed.position}`;
     const seal = await context.db
       .selectFrom('seals')
@@ -127,7 +138,7 @@ export async function findLostPosition(
   const restores = await readRestores(context.db);
   const named: (Head & { file: string })[] = [];
   for (const file of await listManifests(directory)) {
-    const sealed = readSealed(await readFile(path.join(directory, file), 'utf8'));
+    const sealed = readManifest(await readFile(path.join(directory, file), 'utf8'))?.sealed;
     if (sealed) named.push({ ...sealed, file });
   }
   for (const file of await listHeadFiles(directory)) {
@@ -161,9 +172,9 @@ async function listManifests(directory: string): Promise<string[]> {
   }
 }
 
-function readSealed(text: string) {
+function readManifest(text: string) {
   try {
-    return MANIFEST.safeParse(JSON.parse(text)).data?.sealed;
+    return MANIFEST.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { addDays } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { readBalances } from '../seal/read-balances.ts';
+import { listClosesInForce, readMonthChanges } from '../seal/read-month-closes.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 
 export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
@@ -12,8 +13,8 @@ export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
 }
 
 /**
- * Exports the newest seal, with its hash, from the database once a night: in a log line, and with the balances at the
- * day's end as known at that seal in `DATA_DIR/manifests/<day>.json`. With a copy of the log elsewhere, the state of
+ * Exports the newest seal, with its hash, from the database once a night: in a log line, and with the closed months and the
+ * balances at the day's end as known at that seal in `DATA_DIR/manifests/<day>.json`. With a copy of the log elsewhere, the state of
  * the ledger can be proven later even if this machine is lost or compromised.
  * @returns the file; undefined while nothing is sealed.
  */
@@ -30,6 +31,11 @@ export async function writeManifest(context: Context): Promise<string | undefine
     day,
     made_at: now,
     sealed,
+    // those that are closed now: the position and the balances that each fixes
+    months: listClosesInForce(await readMonthChanges(db)).map((close) => ({
+      ...{ month: close.month, closed_at: close.at, position: close.position },
+      ...{ hash: close.hash?.toString('hex'), digest: close.digest?.toString('hex') },
+    })),
     balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
   };
   signal.throwIfAborted();

@@ -55,7 +55,7 @@ const INNER: Record<string, string[]> = {
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
-  'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
+  'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve', 'months'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'languages',
@@ -78,6 +78,7 @@ const TABLES: Record<string, string> = {
   'src/ledger':
     'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
+  'src/reports': 'reports|month_closes',
   'src/backup': 'restores',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
 };

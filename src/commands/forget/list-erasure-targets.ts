@@ -23,6 +23,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
     { name: 'alerts', erase: eraseAlerts(context) },
     { name: 'platform_names', erase: eraseTexts(context, { table: 'platform_names', key: 'seq', columns: ['name'] }) },
+    { name: 'month_closes', erase: eraseTexts(context, { table: 'month_closes', key: 'seq', columns: ['note'] }) },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },

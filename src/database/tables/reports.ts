@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Optional } from './optional.ts';
 
-/** Reports and their mails. */
+/** Reports and their mails, and the months that people closed. */
 export type ReportTables = {
   reports: {
     seq: Generated<number>;
@@ -31,6 +31,27 @@ export type ReportTables = {
     version: string;
     redacted_at: Optional<Date>;
     figures: Optional<string>;
+  };
+  month_closes: {
+    seq: number;
+    month: string;
+    action: string;
+    at: Date;
+    actor: string;
+    note: Optional<string>;
+    base_seq: Optional<number>;
+    cut_seal_position: Optional<number>;
+    cut_seal_hash: Optional<Buffer>;
+    cut_entry_seq: Optional<number>;
+    cut_event_seq: Optional<number>;
+    cut_mismatch_change_seq: Optional<number>;
+    cut_fact_change_seq: Optional<number>;
+    cut_event_window: Optional<Buffer>;
+    days: Optional<string>;
+    balances: Optional<string>;
+    digest: Optional<Buffer>;
+    full_documents: Optional<number>;
+    version: Optional<string>;
   };
   report_mails: {
     report_seq: number;

@@ -22,7 +22,7 @@ export function buildDocument(
       title: 'Confere',
       version: about.version,
       description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, and makes reports; operator also sees people, and acts; admin does all of it, keeps merchants, openings and tokens, and reads the audit.',
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit.',
     },
     servers: [{ url: about.url }],
     paths,

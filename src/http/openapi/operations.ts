@@ -3,7 +3,6 @@
  * the schemas in `components/`.
  */
 import { z } from 'zod';
-import { REPORT_MAKERS } from '../../access/roles.ts';
 import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/books/adjustments.ts';
@@ -16,7 +15,6 @@ import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api
 import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
-import { newReportSchema, reportFileQuerySchema, reportQuerySchema } from '../api/reports.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
@@ -30,10 +28,10 @@ import * as ledger from './components/ledger.ts';
 import { backfillCount, feedEvent, merchant, newMerchant, pullToken, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
 import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
-import { report } from './components/reports.ts';
 import { callbackSeries, moneySeries } from './components/series.ts';
 import { webhook, webhookWithItems } from './components/webhooks.ts';
 import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
+import { REPORT_OPERATIONS } from './report-operations.ts';
 
 const Ledger = describeTag('Ledger');
 const Runs = describeTag('Reconciliations');
@@ -41,7 +39,6 @@ const Mismatches = describeTag('Mismatches');
 const Inbox = describeTag('Webhooks');
 const Merchants = describeTag('Merchants');
 const Callbacks = describeTag('Callbacks');
-const Reports = describeTag('Reports');
 const Access = describeTag('Access');
 const Service = describeTag('Service');
 
@@ -56,7 +53,6 @@ const receiving = {
 } as const;
 const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
 const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
-const beingMade = z.object({ day: z.iso.date(), state: z.literal('being_made') });
 const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
@@ -225,24 +221,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
     replaySchema,
   ),
-  Reports.list('/reports', report, reportQuerySchema),
-  Reports.post(
-    '/reports',
-    REPORT_MAKERS,
-    "Make a day's report",
-    {
-      ...ok('Nothing has changed: the newest revision', report),
-      ...created('A new revision', report),
-      ...accepted('Being made', beingMade),
-    },
-    newReportSchema,
-  ),
-  Reports.get(
-    '/reports/{file}',
-    'The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv, .beancount or .parquet.zip; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
-    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
-    reportFileQuerySchema,
-  ),
+  ...REPORT_OPERATIONS,
   Access.list('/tokens', token, undefined, 'admin'),
   Access.post('/tokens', 'admin', 'Create a token', created('Its text is shown this once', newToken), newTokenSchema),
   Access.delete('/tokens/{id}', 'admin', 'Revoke a token', 'Revoked'),

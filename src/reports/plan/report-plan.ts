@@ -1,4 +1,5 @@
-import type { Calendar, Day, WallTime } from '../../domain/calendar.ts';
+import type { Calendar, Day, Month, WallTime } from '../../domain/calendar.ts';
+import type { MonthBalance } from '../../seal/digest-month.ts';
 import type { EventWindow } from './read-event-window.ts';
 
 export type Locale = 'pt-BR' | 'en';
@@ -75,8 +76,17 @@ export type ReportPlan = FilePlan & {
 /** A day of a range when the file was made. */
 export type RangeDay = { day: Day; state: ReportState; proven: boolean };
 
+/** The close of a month. Its files show the cut at which it was closed, also after the ledger learnt more. */
+export type ClosedMonth = { month: Month; at: Date; actor: string; cut: Cut; balances: MonthBalance[] };
+
 /** The same of a file over several days. It is made on request: it is no revision and is not stored. */
-export type RangePlan = FilePlan & { days: RangeDay[] };
+export type RangePlan = FilePlan & {
+  days: RangeDay[];
+  /** Of a closed month: its own close. */
+  close?: ClosedMonth | undefined;
+  /** Of a month that follows closed ones: the close from whose cut on changes of earlier months are listed. */
+  base?: ClosedMonth | undefined;
+};
 
 export type AnyPlan = ReportPlan | RangePlan;
 

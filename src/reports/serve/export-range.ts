@@ -4,10 +4,12 @@
  */
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
-import { addDays, type Day, isDay, listDays } from '../../domain/calendar.ts';
+import { boundsOfMonth, type Day, isDay, isMonth } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
+import { type MonthClose, readMonthClose } from '../../seal/read-month-closes.ts';
+import { findCloseBefore, findMonthClose, readMonthOfRange, toClosedMonth } from '../plan/find-month-close.ts';
 import {
   type FileFormat,
   type Locale,
@@ -20,8 +22,7 @@ import {
 import { takeCut } from '../plan/take-cut.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { writeRange } from '../render/write-range.ts';
-import { isReadWhole } from '../render/write-summary.ts';
-import { classifyDay } from '../revisions/classify-day.ts';
+import { classifyDays } from '../revisions/classify-days.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
 import { useDraft } from './build-once.ts';
 
@@ -43,18 +44,16 @@ export type WantedRange = Range & {
 export type RangeFile = { file: string; name: string; state: ReportState; days: number };
 
 const DAY_MS = 86_400_000;
-const MONTH = /^(\d{4}-\d{2})$/;
 const RANGE = /^(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})$/;
 
 /** Parses `2026-10`, or `2026-10-01..2026-10-15`; undefined for any other text. A running month ends with today. */
 export function parseRange({ calendar, clock }: Context, text: string): Range | undefined {
   const [, from, to] = RANGE.exec(text) ?? [];
   if (from && to) return isDay(from) && isDay(to) ? { from, to } : undefined;
-  const first = `${MONTH.exec(text)?.[1]}-01`;
-  if (!isDay(first)) return undefined;
-  const last = addDays(`${addDays(first, 31).slice(0, 7)}-01`, -1);
+  if (!isMonth(text)) return undefined;
+  const bounds = boundsOfMonth(text);
   const today = calendar.dayOf(clock.now());
-  return { from: first, to: first <= today && today < last ? today : last };
+  return { from: bounds.from, to: bounds.from <= today && today < bounds.to ? today : bounds.to };
 }
 
 /**
@@ -95,30 +94,44 @@ function assertRange(context: Context, { from, to, daysMax = RANGE_DAYS_MAX }: W
   if (fault !== undefined) throw new ConfereError('invalid_request', fault, { fields: { range: [fault] } });
 }
 
+/** The plan of a closed month is the one of its close; any other range is cut now. */
 async function planRange(context: Context, wanted: WantedRange): Promise<RangePlan> {
-  const { config, calendar, clock, db } = context;
-  const cut = await takeCut(context);
-  const madeAt = clock.now();
-  const days: RangeDay[] = [];
-  for (const day of listDays(wanted.from, wanted.to)) {
-    const { state, reading } = await classifyDay(db, day, madeAt, calendar);
-    days.push({ day, state, proven: isReadWhole({ day, state, reading, calendar }) });
-  }
+  const { calendar, clock, config, db } = context;
+  const month = readMonthOfRange(wanted, calendar.dayOf(clock.now()));
+  const close = month === undefined ? undefined : await findMonthClose(db, month);
+  const before = month === undefined || close ? undefined : await findCloseBefore(db, month);
+  const base = close?.baseSeq ? await readMonthClose(db, close.baseSeq) : before;
+  const taken = close ? readClosedPlan(close) : await takePlan(context, wanted);
   return {
-    days,
-    state: days.reduce<ReportState>(
+    ...taken,
+    base: base && toClosedMonth(base),
+    state: taken.days.reduce<ReportState>(
       (lowest, one) => (STATE_RANK[one.state] < STATE_RANK[lowest] ? one.state : lowest),
       'closed',
     ),
-    cut,
-    madeAt,
     locale: wanted.locale ?? config.REPORT_LOCALE,
-    fullDocuments: config.REPORT_FULL_DOCUMENTS && !wanted.masked,
+    fullDocuments: taken.fullDocuments && !wanted.masked,
     masked: wanted.masked ?? false,
     platform: wanted.platform,
-    version: VERSION,
     rowsPerSheetMax: wanted.rowsPerSheetMax ?? ROWS_PER_SHEET_MAX,
     calendar,
     isRedacted: false,
   };
+}
+
+type Taken = Pick<RangePlan, 'days' | 'cut' | 'madeAt' | 'fullDocuments' | 'version' | 'close'>;
+
+async function takePlan(context: Context, { from, to }: Range): Promise<Taken> {
+  const cut = await takeCut(context);
+  const madeAt = context.clock.now();
+  const days = await classifyDays(context, { from, to }, madeAt);
+  return { days, cut, madeAt, fullDocuments: context.config.REPORT_FULL_DOCUMENTS, version: VERSION };
+}
+
+function readClosedPlan(row: MonthClose): Taken {
+  const close = toClosedMonth(row);
+  // close-month.ts writes it
+  const days = JSON.parse(row.days) as RangeDay[];
+  const { fullDocuments, version } = row;
+  return { days, cut: close.cut, madeAt: close.at, fullDocuments, version, close };
 }

@@ -2,6 +2,8 @@ import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../../src/http/create-app.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 type Json = Record<string, unknown>;
@@ -146,6 +148,17 @@ async function askRest(): Promise<void> {
   await ask('get', '/api/v1/reports?platform=none-such', { status: 422 });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}..${env.today}.csv` } });
+  const path = { month: '2020-01' };
+  await ask('get', '/api/v1/months');
+  await ask('get', '/api/v1/months/{month}', { path: { month: env.today.slice(0, 7) } });
+  await ask('post', '/api/v1/months/{month}/close', { path, body: {}, status: 409 });
+  await applyTransactions(env.context, [transactionOf('cashin', 500n, [['paid', '2020-01-10 10:00:00']])]);
+  await recordReadDays(env.context, '2020-01-01', '2020-01-31', env.context.clock.now());
+  await sealNow(env.context);
+  await ask('post', '/api/v1/months/{month}/close', { path, body: { note: 'read' }, status: 201 });
+  await ask('post', '/api/v1/months/{month}/close', { path, body: {} });
+  await ask('get', '/api/v1/months/{month}', { path });
+  await ask('post', '/api/v1/months/{month}/reopen', { path, body: { note: 'wrong' } });
   const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
   await ask('get', '/api/v1/tokens');
   await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });

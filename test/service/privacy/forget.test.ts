@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { audit } from '../../../src/access/audit.ts';
 import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
@@ -168,6 +169,13 @@ it('plants a person in every place there is', async () => {
     Buffer.concat([reported, reported.subarray(9), spooled({ nada: 'de outro' })]),
   );
   await call('PUT', '/platforms', { platform: theirs.platform, name: `Loja ${person.pix_key}` });
+  const reopened = { seq: 1, month: '2020-01', action: 'reopen', at: new Date(), actor: 'x' };
+  await context.db
+    .insertInto('month_closes')
+    .values({ ...reopened, note: `faltou o de ${person.pix_key}` })
+    .execute();
+  const change = { actor: 'x', action: 'months.reopen', target: reopened.month };
+  await audit(context, { ...change, detail: '{"reopen":1,"close":0}' });
   // an issuer that names its people by their document
   await recordUser(context, { issuer: 'https://id.example/', subject: PLAIN, name: DOCUMENT, role: undefined });
   expect(await scan()).toEqual([
@@ -185,6 +193,7 @@ it('plants a person in every place there is', async () => {
     'document',
     'mismatch_changes.note',
     'mismatches.note',
+    'month_closes.note',
     'parties.description',
     'parties.document',
     'parties.email',
@@ -220,6 +229,7 @@ it('counts what would go, and changes nothing', async () => {
     'callback_answers',
     'ledger_texts',
     'platform_names',
+    'month_closes',
     'users',
     'transactions',
     'report_files',

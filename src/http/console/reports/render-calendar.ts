@@ -1,10 +1,11 @@
+import { monthOf } from '../../../domain/calendar.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { t } from '../languages/translate.ts';
 import { money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge } from '../parts/page-components.ts';
 import { DAY_STATE_WORDS } from './explain-day.ts';
-import { monthOf, nameMonth, nameWeekdays, weekdayOf } from './month.ts';
+import { nameMonth, nameWeekdays, weekdayOf } from './month.ts';
 
 /**
  * A month as a list of days: seven columns where there is room, and one line a day on a phone. Each day links to its page

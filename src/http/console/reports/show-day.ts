@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
@@ -28,7 +28,7 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
 import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { DAY_STATE_WORDS, type DayAction, explainDay, sayNoFigures } from './explain-day.ts';
-import { monthOf, nameMonth } from './month.ts';
+import { nameMonth } from './month.ts';
 import { FORMAT_WORDS, isFormat } from './period-form.ts';
 import { type Chosen, compareForm, renderComparison } from './render-changes.ts';
 

@@ -3,7 +3,15 @@ import { audit } from '../../../access/audit.ts';
 import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
+import {
+  addMonths,
+  boundsOfMonth,
+  type Day,
+  isDay,
+  type Month,
+  monthOf,
+  PIX_DAY_MIN,
+} from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
@@ -18,7 +26,7 @@ import { readFormLines, readQuery } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { makeDays } from './make-days.ts';
-import { addMonths, boundsOfMonth, type Month, monthOf, nameMonth, parseMonth } from './month.ts';
+import { nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, renderPeriodForm } from './period-form.ts';
 import { renderCalendar } from './render-calendar.ts';
 import { renderDayList } from './render-day-list.ts';

@@ -1,0 +1,158 @@
+/** What keeps a month from being closed, by the verdicts that other parts give: days, mismatches and stated balances. */
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { addDays, addMonths, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
+import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
+import { readNewestStatements } from '../../ledger/stated/state-balance.ts';
+import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
+import { listClosesInForce, readMonthChanges } from '../../seal/read-month-closes.ts';
+import { findMonthWithEntries } from '../plan/find-month-close.ts';
+import { listReportDays, type ReportDay } from '../serve/list-report-days.ts';
+import type { Refusal } from './refusal.ts';
+
+/** A person who closes a month reads no longer list; the last refusal counts the others. */
+export const REFUSED_MISMATCHES_MAX = 100;
+const CHUNK_ROWS = 200;
+
+/** Lists what keeps a month from being closed: empty if nothing does. */
+export async function findRefusals(context: Context, month: Month): Promise<Refusal[]> {
+  const { calendar, clock, db } = context;
+  const { from, to } = boundsOfMonth(month);
+  const isRunning = calendar.dayOf(clock.now()) <= to;
+  const first = await findMonthWithEntries(db, { after: undefined, before: addMonths(month, 1) });
+  if (first === undefined && !isRunning) return [{ code: 'before_books', month }];
+  const days = await listReportDays(context, { from, to });
+  return [
+    ...(isRunning ? [{ code: 'month_running', month } as const] : []),
+    ...(await findOrderRefusals(db, month)),
+    ...(await findUnprovenDays(db, days)),
+    ...(await findOpenMismatches(db, to)),
+    ...(await findDifferences(context, { from, to })),
+    ...(await findUnfinishedOpenings(db)),
+  ];
+}
+
+/**
+ * The first month that closing a month leaves open for good: only the first close of all leaves months out. Undefined where
+ * none before it has entries.
+ */
+export async function findLeftOpen(db: Reader, month: Month): Promise<Month | undefined> {
+  const hasCloseBefore = listClosesInForce(await readMonthChanges(db)).some((close) => close.month < month);
+  return hasCloseBefore ? undefined : await findMonthWithEntries(db, { after: undefined, before: month });
+}
+
+/** Closed months that follow a month: it can neither be closed nor reopened before them. */
+export async function findLaterCloses(db: Reader, month: Month): Promise<Refusal[]> {
+  const later = listClosesInForce(await readMonthChanges(db)).filter((close) => close.month > month);
+  return later.map((close) => ({ code: 'later_month_closed', month: close.month }));
+}
+
+/** Any month may be the first to be closed. Later ones are closed in order: each starts from the balance of the one before. */
+async function findOrderRefusals(db: Reader, month: Month): Promise<Refusal[]> {
+  const before = listClosesInForce(await readMonthChanges(db)).findLast((close) => close.month < month);
+  const open = before && (await findMonthWithEntries(db, { after: before.month, before: month }));
+  return [
+    ...(open === undefined ? [] : [{ code: 'earlier_month_open', month: open } as const]),
+    ...(await findLaterCloses(db, month)),
+  ];
+}
+
+/** Days that nobody has read or counted after their end. Days before the first opening of the books have no entries. */
+async function findUnprovenDays(db: Reader, days: ReportDay[]): Promise<Refusal[]> {
+  const opening = await db
+    .selectFrom('openings')
+    .select((eb) => eb.fn.min('day').as('day'))
+    .where('in_force', '=', 1)
+    .executeTakeFirst();
+  const hasBegun = ({ day, state }: ReportDay): boolean => state !== 'before' || day >= (opening?.day ?? '');
+  return days
+    .filter((day) => day.unread?.hasDay === true && !day.isReadWhole && hasBegun(day))
+    .map(({ day }) => ({ code: 'day_unproven', day }));
+}
+
+/**
+ * Open critical mismatches, but those about transactions that began after the month: settling any other one may change the
+ * month's balance. Those about stated balances are compared by `findDifferences`.
+ */
+async function findOpenMismatches(db: Reader, to: Day): Promise<Refusal[]> {
+  const refusals: Refusal[] = [];
+  let more = 0;
+  for (let after: number | undefined; ; ) {
+    const rows = await listMismatches(db, { state: 'unresolved', severity: 'critical', limit: CHUNK_ROWS, after });
+    const others = rows.filter(({ kind }) => kind !== 'balance_differs');
+    const concerned = await omitLater(db, others, to);
+    for (const { id, kind, transaction_id } of concerned) {
+      if (refusals.length >= REFUSED_MISMATCHES_MAX) more++;
+      else refusals.push({ code: 'mismatch_open', mismatchId: id, kind, transactionId: transaction_id });
+    }
+    after = rows.at(-1)?.seq;
+    if (rows.length < CHUNK_ROWS) break;
+  }
+  return more === 0 ? refusals : [...refusals, { code: 'more_mismatches_open', count: more }];
+}
+
+async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promise<PresentedMismatch[]> {
+  const ids = rows.flatMap(listTransactionIds);
+  if (ids.length === 0) return rows;
+  const end = `${addDays(to, 1)} 00:00:00`;
+  const later = await db
+    .selectFrom('transactions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('created_wall', '>=', end)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('events')
+            .select('events.seq')
+            .whereRef('events.transaction_seq', '=', 'transactions.seq')
+            .where('events.at_wall', '<', end),
+        ),
+      ),
+    )
+    .execute();
+  const laterIds = new Set(later.map(({ id }) => id));
+  return rows.filter((row) => {
+    const own = listTransactionIds(row);
+    return own.length === 0 || own.some((id) => !laterIds.has(id));
+  });
+}
+
+/**
+ * Each platform's newest statement of the month, its end included, that differs from the ledger; of a platform without
+ * one, a statement of another month that differs.
+ */
+async function findDifferences(context: Context, { from, to }: { from: Day; to: Day }): Promise<Refusal[]> {
+  const { calendar, db } = context;
+  const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:01`);
+  const ofMonth = newest.filter(({ at }) => calendar.toWallTime(new Date(at)) > `${from} 00:00:00`);
+  const stated = new Set(ofMonth.map(({ platform }) => platform));
+  const query = { state: 'unresolved', kind: 'balance_differs', limit: CHUNK_ROWS };
+  const open = (await listMismatches(db, query)).filter((one) => !stated.has(readPlatform(one)));
+  return [
+    ...ofMonth
+      .filter(({ difference }) => difference !== '0.00')
+      .map(({ platform, at, balance, ledger, difference }): Refusal => {
+        const iso = calendar.toIso(calendar.toWallTime(new Date(at)));
+        return { code: 'balance_differs', platform, at: iso, balance, ledger, difference };
+      }),
+    ...open.map((one): Refusal => {
+      const [expected, actual] = [one.expected, one.actual] as Record<string, string>[];
+      return {
+        ...{ code: 'balance_differs', platform: readPlatform(one), at: expected?.at ?? '' },
+        ...{ balance: expected?.balance ?? '', ledger: actual?.ledger ?? '', difference: actual?.difference ?? '' },
+      };
+    }),
+  ];
+}
+
+function readPlatform({ expected }: PresentedMismatch): string {
+  return (expected as { platform: string }).platform;
+}
+
+/** Openings whose history is still being posted again: the balances are between two states. */
+async function findUnfinishedOpenings(db: Reader): Promise<Refusal[]> {
+  const rows = await db.selectFrom('openings').select(['id', 'platform']).where('reposted_at', 'is', null).execute();
+  return rows.map(({ id, platform }) => ({ code: 'opening_unfinished', openingId: id, platform }));
+}

@@ -1,0 +1,106 @@
+import type { Day, Month } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { maskPlatform } from '../../domain/person/mask-person.ts';
+
+/**
+ * A reason for which a month can't be closed, or reopened.
+ * - `before_books`: it ended before the first entry.
+ * - `month_running`: it has not ended.
+ * - `earlier_month_open`: a month with entries, between the newest closed one and this one, is not closed.
+ * - `later_month_closed`: a later month was closed on top of it.
+ * - `day_unproven`: nobody has read or counted this day after its end.
+ * - `mismatch_open`: a critical mismatch is not resolved, unless it is only about transactions that began after the month;
+ *   `more_mismatches_open` counts those beyond the first 100.
+ * - `balance_differs`: a balance that a person stated is not the ledger's.
+ * - `opening_unfinished`: the history below an opening is still being posted.
+ */
+export type Refusal =
+  | { code: 'before_books' | 'month_running' | 'earlier_month_open' | 'later_month_closed'; month: Month }
+  | { code: 'day_unproven'; day: Day }
+  | { code: 'mismatch_open'; mismatchId: string; kind: string; transactionId: string | null }
+  | { code: 'more_mismatches_open'; count: number }
+  | {
+      code: 'balance_differs';
+      platform: string;
+      at: string;
+      /** Decimal texts. */
+      balance: string;
+      ledger: string;
+      difference: string;
+    }
+  | { code: 'opening_unfinished'; openingId: string; platform: string };
+
+/** A refusal as our API shows it. `link` is the page of the console where it is ended. */
+export type PresentedRefusal = ReturnType<typeof presentRefusal>;
+
+/** The month is as it was. Each reason is in `refusals`. */
+export class MonthRefusedError extends ConfereError {
+  readonly refusals: Refusal[];
+
+  constructor(message: string, refusals: Refusal[]) {
+    const presented = refusals.map((one) => presentRefusal(one));
+    super('conflict', `${message}: ${presented.map(({ detail }) => detail).join('; ')}`, {
+      members: { refusals: presented },
+    });
+    this.refusals = refusals;
+  }
+}
+
+/** @param masked for a reader without the right to see people: a platform may be a document. */
+export function presentRefusal(refusal: Refusal, masked = false) {
+  const shown =
+    masked && 'platform' in refusal ? { ...refusal, platform: maskPlatform(refusal.platform) ?? '' } : refusal;
+  return {
+    code: shown.code,
+    detail: describeRefusal(shown),
+    link: linkRefusal(shown),
+    ...('month' in shown ? { month: shown.month } : {}),
+    ...('day' in shown ? { day: shown.day } : {}),
+    ...('mismatchId' in shown ? { mismatch_id: shown.mismatchId, kind: shown.kind } : {}),
+    ...('platform' in shown ? { platform: shown.platform } : {}),
+  };
+}
+
+function describeRefusal(refusal: Refusal): string {
+  switch (refusal.code) {
+    case 'before_books':
+      return `${refusal.month} ended before the first entry of the books: there is nothing to close`;
+    case 'month_running':
+      return `${refusal.month} has not ended`;
+    case 'earlier_month_open':
+      return `${refusal.month} has entries and is not closed: close it first`;
+    case 'later_month_closed':
+      return `${refusal.month}, a later month, is closed: reopen it first`;
+    case 'day_unproven':
+      return `${refusal.day} was neither read nor counted at the provider after its end: start a run for it`;
+    case 'mismatch_open':
+      return `the critical mismatch ${refusal.mismatchId} (${refusal.kind}) is not resolved`;
+    case 'more_mismatches_open':
+      return `${refusal.count} more critical mismatches are not resolved`;
+    case 'balance_differs':
+      return `the balance ${refusal.balance} of platform ${refusal.platform}, stated for ${refusal.at}, is not the ledger's ${refusal.ledger}: a difference of ${refusal.difference}`;
+    case 'opening_unfinished':
+      return `the history below the opening ${refusal.openingId} of platform ${refusal.platform} is still being posted: try again later`;
+  }
+}
+
+/** The address of the console's page that ends a refusal. */
+export function linkRefusal(refusal: Refusal): string {
+  switch (refusal.code) {
+    case 'before_books':
+    case 'month_running':
+    case 'earlier_month_open':
+    case 'later_month_closed':
+      return `/reports/months/${refusal.month}`;
+    case 'day_unproven':
+      return `/reports/${refusal.day}`;
+    case 'mismatch_open':
+      return `/mismatches/${refusal.mismatchId}`;
+    case 'more_mismatches_open':
+      return '/mismatches?severity=critical';
+    case 'balance_differs':
+      return '/balances/statements';
+    case 'opening_unfinished':
+      return '/balances/openings';
+  }
+}
