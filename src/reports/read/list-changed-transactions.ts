@@ -27,7 +27,7 @@ const CHUNK_ROWS = 1_000;
  * @returns their numbers, ascending.
  */
 export async function listChangedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
-  const seqs = new Set([...(await listMoved(db, scope)), ...(await listCorrected(db, scope))]);
+  const seqs = new Set(await listMovedTransactions(db, scope));
   const candidates = (await listTouchedBefore(db, scope)).filter((seq) => !seqs.has(seq));
   for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
     const some = candidates.slice(start, start + CHUNK_ROWS);
@@ -36,9 +36,29 @@ export async function listChangedTransactions(db: Reader, scope: ChangeScope): P
   return [...seqs].sort((a, b) => a - b);
 }
 
+/** The same without those of Pendentes. */
+export async function listMovedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
+  const seqs = new Set([...(await listMoved(db, scope)), ...(await listCorrected(db, scope))]);
+  return [...seqs].sort((a, b) => a - b);
+}
+
 /** The condition that only the later cut holds an entry. */
-export function matchesNewEntries({ from, to }: ChangeScope) {
+export function matchesNewEntries({ from, to }: Pick<ChangeScope, 'from' | 'to'>) {
   return sql<SqlBool>`${matchesCut('entries.seq', to)} AND NOT ${matchesCut('entries.seq', from)}`;
+}
+
+/** The condition that only the later cut holds an event. */
+export function matchesNewEvents({
+  from,
+  to,
+  ...facts
+}: Pick<ChangeScope, 'from' | 'to' | 'factsAtCut' | 'factsAtPreviousCut'>) {
+  const { lateEvents: lateBefore } = facts.factsAtPreviousCut;
+  const { lateEvents: late } = facts.factsAtCut;
+  const above = sql<SqlBool>`events.seq > ${from.eventSeq}`;
+  const isNew = lateBefore.length === 0 ? above : sql`(${above} OR events.seq IN (${sql.join(lateBefore)}))`;
+  const isLate = late.length === 0 ? sql`` : sql`AND events.seq NOT IN (${sql.join(late)})`;
+  return sql<SqlBool>`${isNew} AND events.seq <= ${to.eventSeq} ${isLate}`;
 }
 
 /** Transactions with a new entry or event in the day. */
@@ -58,12 +78,7 @@ async function listMoved(db: Reader, scope: ChangeScope): Promise<number[]> {
         .select('events.transaction_seq as seq')
         .where('events.at_wall', '>=', scope.start)
         .where('events.at_wall', '<', scope.end)
-        .where((eb) => {
-          const late = scope.factsAtPreviousCut.lateEvents;
-          const above = eb('events.seq', '>', scope.from.eventSeq);
-          return late.length === 0 ? above : eb.or([above, eb('events.seq', 'in', late)]);
-        })
-        .where('events.seq', '<=', scope.to.eventSeq)
+        .where(matchesNewEvents(scope))
         .$if(scope.platform !== undefined, (query) =>
           query.where(matchesPlatform('transactions.platform', scope.platform ?? '')),
         ),
@@ -92,7 +107,7 @@ async function listCorrected(db: Reader, scope: ChangeScope): Promise<number[]> 
   return rows.map((row) => row.seq);
 }
 
-function selectCorrected(db: Reader, { from, to, end, platform }: ChangeScope) {
+export function selectCorrected(db: Reader, { from, to, end, platform }: Omit<ChangeScope, 'start'>) {
   return db
     .selectFrom('fact_changes')
     .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')

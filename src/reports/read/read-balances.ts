@@ -46,7 +46,7 @@ async function sumAccount(db: Reader, account: number, scope: { start: WallTime;
 }
 
 /** Entries that open a platform's books, and their reversals, are dated at the first second of a day. */
-async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): Promise<Map<number, bigint>> {
+export async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')

@@ -31,10 +31,17 @@ export type DayChange = {
 
 const CHUNK_ROWS = 500;
 
-/** The changes of a day between two cuts, by transaction, in the order of first observation. */
-export async function* readChanges(db: Reader, scope: ChangeScope): AsyncGenerator<DayChange[], void, undefined> {
+/**
+ * The changes of a day between two cuts, by transaction, in the order of first observation.
+ * @param list which transactions count as changed.
+ */
+export async function* readChanges(
+  db: Reader,
+  scope: ChangeScope,
+  list = listChangedTransactions,
+): AsyncGenerator<DayChange[], void, undefined> {
   yield await readWithoutTransaction(db, scope);
-  const seqs = await listChangedTransactions(db, scope);
+  const seqs = await list(db, scope);
   for (let start = 0; start < seqs.length; start += CHUNK_ROWS) {
     yield await readChunk(db, scope, seqs.slice(start, start + CHUNK_ROWS));
   }

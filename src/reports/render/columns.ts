@@ -1,4 +1,4 @@
-import type { WallTime } from '../../domain/calendar.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
@@ -8,7 +8,7 @@ import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 3;
+export const COLUMNS_VERSION = 4;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -23,7 +23,7 @@ export type ReportColumn<Row> = {
   name: keyof Texts['columns'];
   /** In characters. */
   width: number;
-  type: 'text' | 'money' | 'moment';
+  type: 'text' | 'money' | 'moment' | 'day';
   /** Long text continues on more lines, so the next cell does not cut it. */
   wraps?: true;
   /** Whether the sheet's last row adds it up. */
@@ -206,6 +206,14 @@ export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   lines('source', 44, (row) => row.source),
   text('reference', 24, (row) => row.reference),
   text('id', 38, (row) => row.id),
+];
+
+/** A row of Ajustes de meses anteriores: a change of a day in a month that was closed before. */
+export type AdjustmentRow = ChangeRow & { day: Day };
+
+export const ADJUSTMENT_COLUMNS: ReportColumn<AdjustmentRow>[] = [
+  { name: 'day', width: 20, type: 'day', cell: ({ day }) => ({ day }) },
+  ...CHANGE_COLUMNS,
 ];
 
 /** Only people enter movements without a transaction. */

@@ -9,12 +9,21 @@ import type { FinishedTable } from './open-table.ts';
 import type { ReportWork } from './report-work.ts';
 import type { Summary } from './start-section.ts';
 
-const ORDER = ['statement', 'receipts', 'payments', 'refunds', 'pending', 'mismatches', 'changes'] as const;
+const ORDER = [
+  'statement',
+  'receipts',
+  'payments',
+  'refunds',
+  'pending',
+  'mismatches',
+  'changes',
+  'adjustments',
+] as const;
 
 type TableName = (typeof ORDER)[number];
-/** A range has no revision before it, so it has no changes. */
-export type Finished = Partial<Record<TableName, FinishedTable>> &
-  Record<Exclude<TableName, 'changes'>, FinishedTable> & { openMismatches: MismatchCount[] };
+/** A range has no revision before it, so it has no changes. A month that follows a closed one has adjustments. */
+export type Finished = Partial<Record<TableName, FinishedTable | undefined>> &
+  Record<Exclude<TableName, 'changes' | 'adjustments'>, FinishedTable> & { openMismatches: MismatchCount[] };
 
 /** The first sheet, and the names of the workbook. */
 export type Front<Plan extends AnyPlan> = {

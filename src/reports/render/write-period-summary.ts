@@ -1,11 +1,12 @@
-import type { RangePlan } from '../plan/report-plan.ts';
+import type { ClosedMonth, RangePlan } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
-import { fill, type Texts } from '../texts/texts.ts';
+import { fill, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { formatPeriod } from './report-work.ts';
 import { type Summary, startSection } from './start-section.ts';
 import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
+import { type Carried, writeCarried } from './write-carried.ts';
 import { drawCounts, drawDays, reserveCharts, type WrittenTable } from './write-charts.ts';
 import { stateStyle, writeCounts, writeMismatches } from './write-summary.ts';
 import { writeBalance } from './write-summary-balance.ts';
@@ -21,7 +22,11 @@ const LAST_AMOUNT = columnName(AMOUNTS.length + 1);
 export const PERIOD_WIDTHS = { label: 46, number: 16, numbers: COLUMNS - 1 };
 
 /** Writes Resumo do período: facts, charts, one row a day with the checks of their sum, then what Resumo of a day has. */
-export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePlan>, days: DayRow[]): void {
+export function writePeriodSummary(
+  sheet: SheetWriter,
+  summary: Summary<RangePlan>,
+  { days, carried }: { days: DayRow[]; carried: Carried | undefined },
+): void {
   const { plan, texts } = summary;
   const words = texts.period;
   const period = formatPeriod(plan, texts);
@@ -34,6 +39,7 @@ export function writePeriodSummary(sheet: SheetWriter, summary: Summary<RangePla
   const placeCharts = reserveCharts(sheet, summary, CHARTS);
   sheet.breakPage();
   const byDay = writeDays(sheet, summary, days);
+  if (carried) writeCarried(sheet, summary, carried);
   sheet.breakPage();
   writeBalance(sheet, summary);
   const counts = writeCounts(sheet, summary);
@@ -50,8 +56,14 @@ function listFacts({ plan, texts }: Summary<RangePlan>): Fact[] {
     [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
     ['', { text: words[plan.state], style: 'hint' }],
     [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }],
-    [words.notStored, { text: words.notStoredText }],
+    plan.close
+      ? [words.monthClosed, { text: describeClose(plan, plan.close, words.monthClosedText), style: 'good' }]
+      : [words.notStored, { text: words.notStoredText }],
   ];
+}
+
+function describeClose({ calendar }: RangePlan, { at, actor }: ClosedMonth, text: string): string {
+  return fill(text, { at: formatMoment(calendar.toWallTime(at)), actor });
 }
 
 function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayRow[]): WrittenTable {

@@ -15,6 +15,7 @@ export const EN: Texts = {
     pending: 'Pending',
     mismatches: 'Mismatches',
     changes: 'Changes',
+    adjustments: 'Changes of earlier months',
   },
   notes: {
     statement:
@@ -26,6 +27,8 @@ export const EN: Texts = {
       "What was open at the day's end: every payment, whose sum is the held balance, and the receipts created that day.",
     mismatches: 'Differences open when this report was made, and those that arose that day.',
     changes: 'What changed in this day since the revision before, and why.',
+    adjustments:
+      'What changed in the days to the end of {month} after that month was closed at {at}: figures that were handed in do not move.',
     revision: "Revision {revision} · {state} · amounts in reais · the provider's clock ({zone})",
     part: ' ({part})',
     shown: 'Visible rows',
@@ -37,6 +40,7 @@ export const EN: Texts = {
     labelPartial: 'revision {revision} was made at {at}, while the day was running',
   },
   columns: {
+    day: 'Day',
     at: 'Date and time',
     kind: 'Movement',
     status: 'Status',

@@ -35,6 +35,12 @@ export const PERIOD_PT_BR = {
   sumOfDays: 'Soma dos dias (recebimentos a ajustes)',
   openings: 'Saldos iniciais informados depois do primeiro dia',
   moved: 'Diferença no razão (saldo final − saldo inicial)',
+  monthClosed: 'Fechamento do mês',
+  monthClosedText: 'Fechado em {at} por {actor}: estas cifras não mudam mais',
+  carried: 'Saldo inicial e o mês anterior (R$)',
+  handedIn: 'Saldo final de {month} no fechamento',
+  adjusted: '± Ajustes de meses anteriores',
+  opened: '± Saldos iniciais informados para o primeiro dia',
 } as const;
 
 /** The same in English. */
@@ -74,4 +80,10 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
   sumOfDays: 'Sum of the days (receipts to adjustments)',
   openings: 'Opening balances stated after the first day',
   moved: 'Difference in the ledger (closing − opening balance)',
+  monthClosed: 'Closing of the month',
+  monthClosedText: 'Closed at {at} by {actor}: these figures do not change any more',
+  carried: 'Opening balance and the month before (R$)',
+  handedIn: 'Closing balance of {month} when it was closed',
+  adjusted: '± Changes of earlier months',
+  opened: '± Opening balances stated for the first day',
 };

@@ -15,6 +15,7 @@ export const PT_BR = {
     pending: 'Pendentes',
     mismatches: 'Divergências',
     changes: 'Alterações',
+    adjustments: 'Ajustes de meses anteriores',
   },
   notes: {
     statement:
@@ -26,6 +27,8 @@ export const PT_BR = {
       'O que estava em aberto no fim do dia: todos os pagamentos, cuja soma é o saldo retido, e os recebimentos criados no dia.',
     mismatches: 'Diferenças em aberto quando este relatório foi feito, e as que surgiram no dia.',
     changes: 'O que mudou neste dia desde a revisão anterior, e por quê.',
+    adjustments:
+      'O que mudou nos dias até o fim de {month} depois que esse mês foi fechado, em {at}: as cifras entregues não mudam.',
     revision: 'Revisão {revision} · {state} · valores em reais · relógio do provedor ({zone})',
     part: ' ({part})',
     shown: 'Linhas visíveis',
@@ -37,6 +40,7 @@ export const PT_BR = {
     labelPartial: 'a revisão {revision} foi feita em {at}, com o dia em curso',
   },
   columns: {
+    day: 'Dia',
     at: 'Data e hora',
     kind: 'Movimento',
     status: 'Situação',

@@ -46,6 +46,11 @@ export function formatDay(day: string): string {
   return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
 }
 
+/** `2026-11` as `11/2026`. */
+export function formatMonth(month: string): string {
+  return `${month.slice(5, 7)}/${month.slice(0, 4)}`;
+}
+
 /** `2026-11-20 23:30:00` as `20/11/2026 23:30:00`. */
 export function formatMoment(wall: string): string {
   return `${formatDay(wall)} ${wall.slice(11)}`;

@@ -15,6 +15,7 @@ const LISTS = {
   pending: columns.PENDING_COLUMNS,
   mismatches: columns.MISMATCH_COLUMNS,
   changes: columns.CHANGE_COLUMNS,
+  adjustments: columns.ADJUSTMENT_COLUMNS,
 } as const;
 
 /** The rows of the table under a heading, each as its cells. */

@@ -90,7 +90,7 @@ async function* listTransactions(
   };
   for await (const changes of readChanges(db, compared)) {
     const shown = plan.masked ? await maskChanges(db, changes) : changes;
-    yield shown.map((change) => toRow(change, rendering.texts));
+    yield shown.map((change) => toChangeRow(change, rendering.texts));
   }
 }
 
@@ -171,7 +171,8 @@ function compareStatements(plan: ReportPlan, before: Stated[], after: Stated[], 
     }));
 }
 
-function toRow(change: DayChange, texts: Texts): ChangeRow {
+/** A change as a row, in words. */
+export function toChangeRow(change: DayChange, texts: Texts): ChangeRow {
   const { recordedAt, transactionId: id, reference, platform, effectBefore, effectAfter } = change;
   const status = (code: string | null): string =>
     code === null ? texts.changes.absent : describeCode(texts.statuses, code);

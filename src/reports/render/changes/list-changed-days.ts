@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import { matchesPlatform } from '../../../database/matches-platform.ts';
+import type { Reader } from '../../../database/reader.ts';
+import type { Day } from '../../../domain/calendar.ts';
+import {
+  type ChangeScope,
+  matchesNewEntries,
+  matchesNewEvents,
+  selectCorrected,
+} from '../../read/list-changed-transactions.ts';
+
+const CHUNK_ROWS = 1_000;
+
+/** Lists the days before `scope.end` of which the later cut holds more than the earlier one, the earliest first. */
+export async function listChangedDays(db: Reader, scope: Omit<ChangeScope, 'start'>): Promise<Day[]> {
+  const { end, platform } = scope;
+  const moved = await db
+    .selectFrom('entries')
+    .select(sql<Day>`LEFT(entries.at_wall, 10)`.as('day'))
+    .distinct()
+    .where('entries.at_wall', '<', end)
+    .where(matchesNewEntries(scope))
+    .$if(platform !== undefined, (query) => query.where('entries.platform', '=', platform ?? ''))
+    .execute();
+  const changed = await db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(sql<Day>`LEFT(events.at_wall, 10)`.as('day'))
+    .distinct()
+    .where('events.at_wall', '<', end)
+    .where(matchesNewEvents(scope))
+    .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')))
+    .execute();
+  const corrected = await listDaysOfCorrected(db, scope);
+  return [...new Set([...[...moved, ...changed].map(({ day }) => day), ...corrected])].sort();
+}
+
+/** The days on which the sheets of a month show a transaction whose facts changed: its creation, and its movements. */
+async function listDaysOfCorrected(db: Reader, scope: Omit<ChangeScope, 'start'>): Promise<Set<Day>> {
+  const rows = await selectCorrected(db, scope).select('transactions.created_wall').execute();
+  const days = new Set(rows.map((row) => row.created_wall.slice(0, 10)));
+  const seqs = rows.map((row) => row.seq);
+  for (let start = 0; start < seqs.length; start += CHUNK_ROWS) {
+    const entries = await db
+      .selectFrom('entries')
+      .select(sql<Day>`LEFT(at_wall, 10)`.as('day'))
+      .distinct()
+      .where('transaction_seq', 'in', seqs.slice(start, start + CHUNK_ROWS))
+      .where('at_wall', '<', scope.end)
+      .execute();
+    for (const { day } of entries) days.add(day);
+  }
+  return days;
+}
