@@ -90,7 +90,7 @@ async function verifyClose(db: Reader, close: MonthClose, { fixed, fault }: Expe
 async function verifyBalances({ db, clock }: Context, close: MonthClose, report: ReportBreak): Promise<void> {
   const { month, position, digest } = close;
   if (!(await readSeal(db, position))) return;
-  const balances = await readMonthBalances(db, month, position, clock.now());
+  const balances = await readMonthBalances(db, month, { position }, clock.now());
   if (digestMonth(month, balances).equals(digest)) return;
   report({
     scope: `month ${month}`,

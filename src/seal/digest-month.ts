@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { addDays, boundsOfMonth, type Month } from '../domain/calendar.ts';
-import { readBalances } from './read-balances.ts';
+import { type AsOf, readBalances } from './read-balances.ts';
 
 /** Signed cents, debit positive. An account's name ends in its platform. */
 export type MonthBalance = { account: string; openingCents: bigint; closingCents: bigint };
@@ -15,19 +15,22 @@ export type MonthBalance = { account: string; openingCents: bigint; closingCents
 export async function readMonthBalances(
   db: Kysely<Database>,
   month: Month,
-  position: number,
+  known: AsOf,
   now: Date,
 ): Promise<MonthBalance[]> {
   const { from, to } = boundsOfMonth(month);
-  const { balances: opening } = await readBalances(db, `${from} 00:00:00`, { position }, now);
-  const { balances: closing } = await readBalances(db, `${addDays(to, 1)} 00:00:00`, { position }, now);
+  const { balances: opening } = await readBalances(db, `${from} 00:00:00`, known, now);
+  const { balances: closing } = await readBalances(db, `${addDays(to, 1)} 00:00:00`, known, now);
   const opened = new Map(opening.map(({ account, cents }) => [account, cents]));
   const closed = new Map(closing.map(({ account, cents }) => [account, cents]));
-  return [...new Set([...opened.keys(), ...closed.keys()])].sort().map((account) => ({
-    account,
-    openingCents: opened.get(account) ?? 0n,
-    closingCents: closed.get(account) ?? 0n,
-  }));
+  return [...new Set([...opened.keys(), ...closed.keys()])]
+    .sort()
+    .map((account) => ({
+      account,
+      openingCents: opened.get(account) ?? 0n,
+      closingCents: closed.get(account) ?? 0n,
+    }))
+    .filter(({ openingCents, closingCents }) => openingCents !== 0n || closingCents !== 0n);
 }
 
 /** SHA-256 over the month and its balances: a line of JSON each, without spaces, ended by a line feed. */

@@ -66,6 +66,7 @@ const INNER: Record<string, string[]> = {
     'lists',
     'search',
     'reports',
+    'months',
     'merchants',
     'pages',
     'overview',

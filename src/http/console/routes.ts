@@ -12,7 +12,7 @@
  * - `balances/`: the balances, and the forms that move money, each in two steps (`balances/two-step-form.ts`).
  * - `charts/`: draws charts (`charts/chart.ts`); `series/`: the pages of charts.
  * - `lists/`: the other lists.
- * - `reports/`: the month and the day of reports.
+ * - `reports/`: the month and the day of reports; `months/`: the closing of a month.
  * - `merchants/`: the forms about merchants, and what their page shows of deliveries.
  * - `pages/`: the pages of one item.
  */
@@ -42,6 +42,8 @@ import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
 import { merchantForms } from './merchants/merchant-forms.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
+import { monthForms } from './months/month-forms.ts';
+import { monthClosePage } from './months/show-month-close.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { mismatchForms } from './pages/handle-mismatch.ts';
 import { issuerLoginPages } from './pages/log-in-by-issuer.ts';
@@ -110,6 +112,8 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     accountMapPages(context),
     monthPages(context),
     dayPages(context),
+    monthClosePage(reading),
+    monthForms(context),
     merchantListPages(reading),
     merchantForms(context),
     secretForms(context),

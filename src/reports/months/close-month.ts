@@ -74,7 +74,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   await assertReady(context, month);
   const at = clock.now();
   const { position, sealHash } = cut;
-  const balances = await readMonthBalances(db, month, position ?? 0, at);
+  const balances = await readMonthBalances(db, month, { position: position ?? 0 }, at);
   const digest = digestMonth(month, balances);
   const row: Row = {
     ...{ seq: after + 1, month, action: 'close', at, actor, note: note ?? null, digest },
@@ -93,6 +93,11 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   };
   const fixed = { close: row.seq, position, hash: sealHash?.toString('hex'), digest: digest.toString('hex') };
   return { after, row, detail: `${via ? `${via} ` : ''}${JSON.stringify(fixed)}` };
+}
+
+/** The digest of a month's balances as the ledger knows them now. */
+export async function readMonthDigest({ db, clock }: Context, month: Month): Promise<Buffer> {
+  return digestMonth(month, await readMonthBalances(db, month, 'now', clock.now()));
 }
 
 async function assertReady(context: Context, month: Month): Promise<void> {

@@ -45,7 +45,9 @@ export type TwoStepForm<Value, Item = undefined> = {
   read(draft: Draft, item: Item): Value;
   /** What the change would do. @throws ConfereError as the change. */
   preview(value: Value, item: Item, response: Response): Promise<Html>;
-  /** @returns the target for the audit, and perhaps a page to show once. */
+  /** What the change needs that no transaction may wait for; it runs before the change. @throws ConfereError as the change. */
+  prepare?(value: Value, by: { actor: string; item: Item }): Promise<Value>;
+  /** @returns the target for the audit, perhaps with its detail, and perhaps a page to show once. */
   change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | Made>;
   /** What follows the commit. @param by.isRepeated whether the form was sent before. */
   finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
@@ -58,7 +60,7 @@ export type TwoStepForm<Value, Item = undefined> = {
   done: string;
 };
 
-type Made = { target: string; shown: Html };
+type Made = { target: string; detail?: string | undefined; shown?: Html };
 
 /** A key is a random half, and a half that only this session can compute from it, the form and the values. */
 const HALF_BYTES = 8;
@@ -138,7 +140,7 @@ async function answerRead<Value, Item>(
       return;
     }
     const made = await make(context, form, { key, value, item, actor: getActor(response), assertSame });
-    if (typeof made === 'object') sendMade(request, response, form, item, made.shown);
+    if (typeof made === 'object' && made.shown) sendMade(request, response, form, item, made.shown);
     else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
   } catch (error) {
     if (error instanceof ChangedSinceError) {
@@ -167,14 +169,18 @@ async function make<Value, Item>(
   { key, value, item, actor, assertSame }: Confirmed<Value, Item>,
 ): Promise<string | Made | undefined> {
   const { action } = form;
+  const prepared = form.prepare ? await form.prepare(value, { actor, item }) : value;
   const made = await auditChangeOnce(
     context,
     key,
     async (inner) => {
       await assertSame(inner);
-      return await form.change(inner, value, { actor, item });
+      return await form.change(inner, prepared, { actor, item });
     },
-    (done) => ({ actor, action, target: typeof done === 'string' ? done : done.target, detail: 'console' }),
+    (done) => {
+      const { target, detail = 'console' } = typeof done === 'string' ? { target: done } : done;
+      return { actor, action, target, detail };
+    },
   );
   await form.finish?.(value, { actor, item, isRepeated: made === undefined });
   context.wakeUps.alerts.notify();

@@ -165,6 +165,8 @@ const DONE: Record<string, string> = words({
   reprocessed: 'O webhook voltou para a fila e será verificado de novo.',
   redelivered: 'O callback voltou para a fila, com o mesmo webhook-id.',
   started: 'Conferência na fila: esta página se atualiza sozinha.',
+  month_closed: 'Mês fechado: as suas cifras não mudam mais.',
+  month_reopened: 'Mês reaberto: a sua planilha mostra as cifras de agora.',
   made: 'Relatório feito: uma nova revisão.',
   made_many: 'Relatórios feitos: cada dia em que algo mudou tem uma nova revisão.',
   made_some: 'Alguns relatórios não puderam ser feitos: o log diz por quê, e o relógio tenta de novo.',

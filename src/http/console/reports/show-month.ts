@@ -13,6 +13,7 @@ import {
   PIX_DAY_MIN,
 } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { findMonthClose } from '../../../reports/plan/find-month-close.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
@@ -114,7 +115,7 @@ async function sendMonth(context: Context, request: Request, response: Response,
   const body = html`<h1>${t('Relatórios')}</h1>
 <p class="lead">${t('Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.')}</p>
 ${filters(month, field)}
-<section aria-labelledby="month">${heading(month, { today, platform })}
+<section aria-labelledby="month">${heading(month, { today, platform, isClosed: (await findMonthClose(reading.db, month)) !== undefined })}
 ${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: html`<b>${label}</b>` })}</p>`}
 ${renderCalendar(days, { today, query })}
 ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
@@ -135,15 +136,20 @@ function filters(month: Month, platform: Html | undefined): Html {
 <div class="actions"><button class="secondary">${t('Ver')}</button></div></form>`;
 }
 
-/** The month's name between links to its neighbours. A state of the whole month stands beside the name. */
-function heading(month: Month, { today, platform }: { today: Day; platform: string | undefined }): Html {
+type Heading = { today: Day; platform: string | undefined; isClosed: boolean };
+
+/** The month's name between links to its neighbours, with its closing. */
+function heading(month: Month, { today, platform, isClosed }: Heading): Html {
   const link = (to: Month, rel: 'prev' | 'next'): Html => {
     const search = new URLSearchParams({ month: to, ...(platform === undefined ? {} : { platform }) });
     const name = nameMonth(to);
     return html`<a rel="${rel}" href="/reports?${search.toString()}">${rel === 'prev' ? `← ${name}` : `${name} →`}</a>`;
   };
   return html`<nav class="months" aria-label="${t('Meses')}">${link(addMonths(month, -1), 'prev')}
-<h2 id="month">${nameMonth(month)}</h2>
+<h2 id="month">${nameMonth(month)}</h2>${
+    month <= monthOf(today) &&
+    html` <a href="/reports/months/${month}">${isClosed ? t('Mês fechado') : t('Fechamento do mês')}</a>`
+  }
 ${month < monthOf(today) ? link(addMonths(month, 1), 'next') : html`<span></span>`}</nav>`;
 }
 

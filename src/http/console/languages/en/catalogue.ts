@@ -7,6 +7,7 @@ import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
 import { MERCHANTS_EN } from './merchants.ts';
 import { MESSAGES_EN } from './messages.ts';
+import { MONTHS_EN } from './months.ts';
 import { NOTICES_EN } from './notices.ts';
 import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
@@ -31,6 +32,7 @@ export const EN = {
   ...CHARTS_EN,
   ...LOGIN_EN,
   ...REPORTS_EN,
+  ...MONTHS_EN,
   ...ACCOUNTS_EN,
   ...SEARCH_EN,
 };

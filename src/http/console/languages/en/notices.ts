@@ -30,6 +30,9 @@ export const NOTICES_EN = {
     'The reports are being made, one after the other: reload the page in a moment.',
   'Nada mudou desde a última revisão: não há uma nova.':
     'Nothing has changed since the last revision: there is no new one.',
+  'Mês fechado: as suas cifras não mudam mais.': 'The month is closed: its figures do not change any more.',
+  'Mês reaberto: a sua planilha mostra as cifras de agora.':
+    'The month is reopened: its workbook shows the figures of now.',
   'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.':
     'The merchant is active: what was held will be delivered, the oldest first.',
   'Lojista em pausa: os callbacks ficam retidos até que seja reativado.':

@@ -1,0 +1,55 @@
+/** The closing of months. */
+export const MONTHS_EN = {
+  'Em aberto': 'Open',
+  Reaberto: 'Reopened',
+  'Fechamento de {month}': 'Closing of {month}',
+  'Fechamento do mês': 'Closing of the month',
+  'Mês fechado': 'Month closed',
+  'Fechamentos e reaberturas': 'Closings and reopenings',
+  'O mês nunca foi fechado.': 'The month was never closed.',
+  'As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.':
+    'The figures of this month do not change any more. What Confere still learns of it is in the workbook of the next month, in Changes of earlier months.',
+  'Para reabri-lo é preciso reabrir antes:': 'To reopen it, reopen first:',
+  'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.':
+    'Nothing keeps it open: its days are proven, no critical mismatch is open, and the stated balances agree.',
+  'O mês não pode ser fechado enquanto:': 'The month cannot be closed while:',
+  'Fechado em': 'Closed at',
+  'Posição do razão': 'Position of the ledger',
+  'Hash da cadeia nessa posição': 'Hash of the chain at that position',
+  'Hash dos saldos': 'Hash of the balances',
+  // what keeps a month open
+  'O mês terminou antes do primeiro lançamento dos livros: não há o que fechar.':
+    'The month ended before the first entry of the books: there is nothing to close.',
+  'Os meses anteriores, desde {month}, ficam em aberto: depois deste fechamento não podem ser fechados.':
+    'The earlier months, from {month} on, stay open: after this closing they cannot be closed.',
+  'O mês ainda não terminou no provedor.': 'The month has not ended at the provider.',
+  'Antes é preciso fechar {month}: os meses se fecham em ordem.': 'Close {month} first: months are closed in order.',
+  'Um mês posterior já está fechado: {month}.': 'A later month is closed: {month}.',
+  '{day} não foi lido nem contado no provedor depois do seu fim.':
+    '{day} was neither read nor counted at the provider after its end.',
+  'Uma divergência crítica está em aberto: {kind}. {meaning}.': 'A critical mismatch is open: {kind}. {meaning}.',
+  'Mais uma divergência crítica está em aberto.': 'One more critical mismatch is open.',
+  'Mais {n} divergências críticas estão em aberto.': '{n} more critical mismatches are open.',
+  'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.':
+    'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}.',
+  'Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.':
+    'The books of {platform} are still being posted from their opening balance.',
+  // balances
+  'Saldos do mês por plataforma': 'Balances of the month by platform',
+  'Saldo no começo do mês': 'Balance at the start of the month',
+  'Saldo no fim do mês': 'Balance at the end of the month',
+  'Retido no fim do mês': 'Held at the end of the month',
+  'Mudou depois do fechamento': 'Changed after the closing',
+  // forms
+  'Fechar o mês': 'Close the month',
+  'As cifras do mês ficam como estão agora, na planilha, no CSV e no diário. O que o Confere ainda souber dele é lançado como antes e aparece na planilha do mês seguinte.':
+    'The month’s figures stay as they are now, in the workbook, the CSV and the journal. What Confere still learns of it is posted as before, and is in the workbook of the next month.',
+  'O mês não foi fechado: já está fechado, ou algo o impede. Veja a lista do mês.':
+    'The month was not closed: it is closed already, or something keeps it open. See the list of the month.',
+  'Reabrir o mês': 'Reopen the month',
+  'A planilha do mês volta a mostrar as cifras de agora, e o mês pode ser fechado de novo. O fechamento continua registrado.':
+    'The month’s workbook shows the figures of now again, and the month can be closed anew. The closing stays on record.',
+  'Por que reabrir': 'Why reopen it',
+  'O mês não foi reaberto: não está fechado, ou um mês posterior está.':
+    'The month was not reopened: it is not closed, or a later month is.',
+};

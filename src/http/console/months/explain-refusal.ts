@@ -1,0 +1,62 @@
+/** What keeps a month from being closed, or reopened: a sentence, which leads to the page that ends it. */
+import type { Calendar, Month } from '../../../domain/calendar.ts';
+import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
+import { plural, t } from '../languages/translate.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
+import { MISMATCH_MEANINGS } from '../parts/words.ts';
+import { nameMonth } from '../reports/month.ts';
+
+/** `showPlatform` shows one as the reader may see it. */
+export type Explaining = { calendar: Calendar; showPlatform: (platform: string) => Html };
+
+/** A list of refusals; nothing without one. */
+export function refusalList(of: Explaining, refusals: Refusal[]): Part {
+  if (refusals.length === 0) return undefined;
+  return html`<ul class="reasons">${refusals.map(
+    (one) => html`<li><a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a></li>`,
+  )}</ul>`;
+}
+
+/** Says which earlier months the first close of all leaves open; nothing where there are none. */
+export function leftOpenNotice({ leavesOpen }: { leavesOpen: Month | undefined }): Part {
+  if (leavesOpen === undefined) return undefined;
+  return html`<p class="explain">${t('Os meses anteriores, desde {month}, ficam em aberto: depois deste fechamento não podem ser fechados.', { month: nameMonth(leavesOpen) })}</p>`;
+}
+
+function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal): Html | string {
+  switch (refusal.code) {
+    case 'before_books':
+      return t('O mês terminou antes do primeiro lançamento dos livros: não há o que fechar.');
+    case 'month_running':
+      return t('O mês ainda não terminou no provedor.');
+    case 'earlier_month_open':
+      return t('Antes é preciso fechar {month}: os meses se fecham em ordem.', { month: nameMonth(refusal.month) });
+    case 'later_month_closed':
+      return t('Um mês posterior já está fechado: {month}.', { month: nameMonth(refusal.month) });
+    case 'day_unproven':
+      return t('{day} não foi lido nem contado no provedor depois do seu fim.', { day: formatDay(refusal.day) });
+    case 'mismatch_open':
+      return tHtml('Uma divergência crítica está em aberto: {kind}. {meaning}.', {
+        kind: html`<code>${refusal.kind}</code>`,
+        meaning: MISMATCH_MEANINGS[refusal.kind as keyof typeof MISMATCH_MEANINGS] ?? refusal.kind,
+      });
+    case 'more_mismatches_open':
+      return plural(
+        refusal.count,
+        'Mais uma divergência crítica está em aberto.',
+        'Mais {n} divergências críticas estão em aberto.',
+      );
+    case 'balance_differs':
+      return tHtml('O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.', {
+        platform: showPlatform(refusal.platform),
+        at: refusal.at === '' ? '' : moment(calendar, refusal.at),
+        balance: moneyOf(refusal.balance),
+        ledger: moneyOf(refusal.ledger),
+      });
+    case 'opening_unfinished':
+      return tHtml('Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.', {
+        platform: showPlatform(refusal.platform),
+      });
+  }
+}

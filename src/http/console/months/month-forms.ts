@@ -1,0 +1,125 @@
+import type { Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { type PreparedClose, prepareClose, readMonthDigest, writeClose } from '../../../reports/months/close-month.ts';
+import type { ShownMonth } from '../../../reports/months/list-months.ts';
+import type { Refusal } from '../../../reports/months/refusal.ts';
+import { describeReopening, writeReopening } from '../../../reports/months/reopen-month.ts';
+import { createRouter } from '../../create-router.ts';
+import { noteField } from '../balances/form-fields.ts';
+import { readNote } from '../balances/stated-forms.ts';
+import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { t } from '../languages/translate.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { nameMonth } from '../reports/month.ts';
+import { leftOpenNotice, refusalList } from './explain-refusal.ts';
+import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
+import { findMonth } from './show-month-close.ts';
+
+const SECTION = { address: '/reports', title: 'Relatórios' } as const;
+const listOf = ({ month }: ShownMonth) => ({
+  address: `/reports/months/${month}`,
+  title: t('Fechamento de {month}', { month: nameMonth(month) }),
+});
+
+/** The forms that close and reopen a month. */
+export function monthForms(context: Context): Router {
+  const router = createRouter();
+  router.use([twoStepForm(context, closeForm(context)), twoStepForm(context, reopenForm(context))]);
+  return router;
+}
+
+type Closing = { note: string | undefined; prepared?: PreparedClose };
+
+function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
+  const prepare = ({ note }: Closing, { month }: ShownMonth, actor: string) =>
+    prepareClose(context, { month, note, actor, via: 'console' });
+  return {
+    address: '/reports/months/:id/close',
+    roles: ['accountant'],
+    section: SECTION,
+    list: listOf,
+    title: 'Fechar o mês',
+    lead: 'As cifras do mês ficam como estão agora, na planilha, no CSV e no diário. O que o Confere ainda souber dele é lançado como antes e aparece na planilha do mês seguinte.',
+    names: ['note'],
+    find: ({ params }) => findMonth(context, params.id),
+    fields: async (draft, month) =>
+      html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
+    read: (draft) => ({ note: (draft.values.note ?? '') === '' ? undefined : readNote(draft) }),
+    async preview(value, month, response) {
+      if (month.close) throw new ConfereError('conflict', `${month.month} is closed already`);
+      const { row } = await prepare(value, month, 'preview');
+      const position = facts([
+        ['Observação', value.note],
+        ['Posição do razão', row.cut_seal_position],
+      ]);
+      return html`${describeMonth(month)}${position}${leftOpenNotice(month)}${await renderBalances(context, response, month, false)}`;
+    },
+    basis: async (inner, { month }) => (await readMonthDigest(inner, month)).toString('hex'),
+    prepare: async (value, { item, actor }) => ({ ...value, prepared: await prepare(value, item, actor) }),
+    async change(inner, { prepared }, { item }) {
+      if (prepared) await writeClose(inner, prepared);
+      return { target: item.month, detail: prepared?.detail };
+    },
+    refusals: {
+      conflict: {
+        field: 'form',
+        text: 'O mês não foi fechado: já está fechado, ou algo o impede. Veja a lista do mês.',
+      },
+    },
+    action: 'months.close',
+    done: 'month_closed',
+  };
+}
+
+function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
+  return {
+    address: '/reports/months/:id/reopen',
+    roles: ['admin'],
+    section: SECTION,
+    list: listOf,
+    title: 'Reabrir o mês',
+    lead: 'A planilha do mês volta a mostrar as cifras de agora, e o mês pode ser fechado de novo. O fechamento continua registrado.',
+    names: ['note'],
+    find: ({ params }) => findMonth(context, params.id),
+    fields: async (draft, month) =>
+      html`${describeMonth(month)}${await listReasons(context, month.laterCloses)}${noteField(draft, 'Por que reabrir')}`,
+    read: readNote,
+    async preview(note, month, response) {
+      if (!month.close || month.laterCloses.length > 0)
+        throw new ConfereError('conflict', `${month.month} can't be reopened`);
+      return html`${describeMonth(month)}${facts([['Por que reabrir', note]])}${await renderBalances(context, response, month, true)}`;
+    },
+    async change(inner, note, { actor, item: { month } }) {
+      const written = await writeReopening(inner, { month, note, actor });
+      return { target: month, detail: describeReopening({ ...written, via: 'console' }) };
+    },
+    refusals: {
+      conflict: { field: 'form', text: 'O mês não foi reaberto: não está fechado, ou um mês posterior está.' },
+    },
+    action: 'months.reopen',
+    done: 'month_reopened',
+  };
+}
+
+async function listReasons(context: Context, refusals: Refusal[]): Promise<Part> {
+  const names = await readNamesInFull(context);
+  return refusalList({ calendar: context.calendar, showPlatform: (id) => showPlatform(names, id) }, refusals);
+}
+
+function describeMonth({ month }: ShownMonth): Html {
+  return facts([['Mês', nameMonth(month)]]);
+}
+
+/** The balances that a close fixes, or those that it fixed with what changed since. */
+async function renderBalances(
+  context: Context,
+  response: Response,
+  { month, balances }: ShownMonth,
+  isClosed: boolean,
+): Promise<Html> {
+  const rows = await readPlatformMonths(context, month, balances);
+  return platformMonthTable(response, await readNamesInFull(context), { rows, isClosed });
+}

@@ -1,0 +1,64 @@
+import type { Response } from 'express';
+import type { Context } from '../../../context.ts';
+import { addDays, boundsOfMonth, type Month } from '../../../domain/calendar.ts';
+import type { MonthBalance } from '../../../seal/digest-month.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { type PlatformBalance, readPlatformBalances, sumByPlatform } from '../balances/read-platform-balances.ts';
+import { EMPTY_VALUE, money } from '../parts/format.ts';
+import type { Html } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+
+/** A platform's month, in cents: available and held. `now` is the closing balance as the ledger knows it now. */
+export type PlatformMonth = { platform: string; opening: bigint; closing: bigint; held: bigint; now: bigint };
+
+/** @param fixed the balances that a close fixes; of an open month those of now. */
+export async function readPlatformMonths(
+  context: Context,
+  month: Month,
+  fixed: MonthBalance[] | undefined,
+): Promise<PlatformMonth[]> {
+  const { from, to } = boundsOfMonth(month);
+  const opening = fixed
+    ? sumByPlatform(fixed.map((one) => ({ account: one.account, cents: one.openingCents })))
+    : await readPlatformBalances(context, `${from} 00:00:00`);
+  const now = await readPlatformBalances(context, `${addDays(to, 1)} 00:00:00`);
+  const closing = fixed ? sumByPlatform(fixed.map((one) => ({ account: one.account, cents: one.closingCents }))) : now;
+  const platforms = new Set([...opening, ...closing, ...now].map(({ platform }) => platform));
+  return [...platforms].sort().map((platform) => ({
+    ...{ platform, opening: sumOf(opening, platform), closing: sumOf(closing, platform) },
+    ...{ held: closing.find((one) => one.platform === platform)?.heldCents ?? 0n, now: sumOf(now, platform) },
+  }));
+}
+
+function sumOf(balances: PlatformBalance[], platform: string): bigint {
+  const found = balances.find((one) => one.platform === platform);
+  return found ? found.availableCents + found.heldCents : 0n;
+}
+
+/** @param isClosed shows what changed since, beside the balances that were fixed. */
+export function platformMonthTable(
+  response: Response,
+  names: PlatformNames,
+  { rows, isClosed }: { rows: PlatformMonth[]; isClosed: boolean },
+): Html {
+  const change = ({ now, closing }: PlatformMonth): Html => (now === closing ? EMPTY_VALUE : money(now - closing));
+  const amounts = [
+    ['Saldo no começo do mês', (row: PlatformMonth) => money(row.opening)],
+    ['Saldo no fim do mês', (row: PlatformMonth) => money(row.closing)],
+    ['Retido no fim do mês', (row: PlatformMonth) => money(row.held)],
+    ...(isClosed ? ([['Mudou depois do fechamento', change]] as const) : []),
+  ] as const;
+  return table({
+    caption: 'Saldos do mês por plataforma',
+    rows,
+    empty: 'Nada foi lançado até o fim deste mês.',
+    columns: [
+      {
+        title: 'Plataforma',
+        cell: ({ platform }) => showPlatform(names, presentPlatform(response, { platform }).platform),
+      },
+      ...amounts.map(([title, cell]) => ({ title, cell, align: 'end' as const })),
+    ],
+  });
+}

@@ -1,0 +1,116 @@
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
+import { FORMATS } from '../../../reports/plan/report-plan.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { buttonLink } from '../balances/describe-stated.ts';
+import { t, words } from '../languages/translate.ts';
+import { EMPTY_VALUE, moment } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+import { hasRole, sendPage } from '../parts/send-page.ts';
+import { nameMonth } from '../reports/month.ts';
+import { FORMAT_WORDS } from '../reports/period-form.ts';
+import { leftOpenNotice, refusalList } from './explain-refusal.ts';
+import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
+
+const MONTH_STATE_WORDS: Record<MonthState, string> = words({
+  running: 'Em curso',
+  open: 'Em aberto',
+  closed: 'Fechado',
+});
+const ACTION_WORDS = words({ close: 'Fechado', reopen: 'Reaberto' });
+
+/** The page of a month's closing: what keeps it open, or what it fixes, and how it was closed and reopened. */
+export function monthClosePage(context: Context): Router {
+  const router = createRouter();
+  router.get('/reports/months/:id', async (request: Request<{ id: string }>, response) => {
+    const month = await findMonth(context, request.params.id);
+    const name = nameMonth(month.month);
+    const body = html`<p class="crumb"><a href="/reports?month=${month.month}">${t('Relatórios de {month}', { month: name })}</a></p>
+<div class="head"><h1>${t('Fechamento de {month}', { month: name })}</h1> ${badge(MONTH_STATE_WORDS, month.state)}</div>
+${await renderMonth(context, response, month)}
+<section><h2>${t('Fechamentos e reaberturas')}</h2>${historyTable(context, response, month)}</section>`;
+    sendPage(request, response, { title: t('Fechamento de {month}', { month: name }), body });
+  });
+  return router;
+}
+
+/** @throws ConfereError `not_found` for a text that is no month, and a month to come. */
+export async function findMonth(context: Context, text: string): Promise<ShownMonth> {
+  const month = isMonth(text) ? await readMonth(context, text) : undefined;
+  if (!month) throw new ConfereError('not_found', 'there is no such month');
+  return month;
+}
+
+async function renderMonth(context: Context, response: Response, month: ShownMonth): Promise<Html> {
+  const names = await readPlatformNames(context, response);
+  const shown = (platform: string) => showPlatform(names, presentPlatform(response, { platform }).platform);
+  const of = { calendar: context.calendar, showPlatform: shown };
+  const rows = await readPlatformMonths(context, month.month, month.balances);
+  const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined })}</section>`;
+  if (month.close) {
+    return html`<div class="explain"><p>${t('As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.')}</p>${
+      month.laterCloses.length > 0
+        ? html`<p>${t('Para reabri-lo é preciso reabrir antes:')}</p>${refusalList(of, month.laterCloses)}`
+        : hasRole(response, 'admin') && button(month, 'reopen', t('Reabrir o mês'))
+    }</div>
+${renderClose(context, response, month)}${balances}`;
+  }
+  const isReady = month.refusals.length === 0;
+  const lead = isReady
+    ? t(
+        'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.',
+      )
+    : t('O mês não pode ser fechado enquanto:');
+  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${
+    isReady && hasRole(response, 'accountant') && button(month, 'close', t('Fechar o mês'))
+  }</div>${leftOpenNotice(month)}${balances}`;
+}
+
+function button({ month }: ShownMonth, action: 'close' | 'reopen', text: string): Html {
+  return html`<p>${buttonLink(`/reports/months/${month}/${action}`, text)}</p>`;
+}
+
+function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth): Part {
+  const { from, to } = boundsOfMonth(month);
+  const files = html`<span class="files">${FORMATS.map(
+    (format) =>
+      html`<a href="/reports/period?from=${from}&amp;to=${to}&amp;format=${format}" download>${FORMAT_WORDS[format]}</a> `,
+  )}</span>`;
+  return facts([
+    ['Baixar', files],
+    ['Fechado em', moment(calendar, close?.at)],
+    ['Quem', close?.actor],
+    ['Observação', showNote(response, close?.note ?? null)],
+    ['Posição do razão', close?.position],
+    ['Hash da cadeia nessa posição', close?.hash && idText(close.hash.toString('hex'))],
+    ['Hash dos saldos', close?.digest && idText(close.digest.toString('hex'))],
+  ]);
+}
+
+function historyTable(context: Context, response: Response, { changes }: ShownMonth): Html {
+  return table({
+    caption: 'Fechamentos e reaberturas',
+    rows: changes,
+    empty: 'O mês nunca foi fechado.',
+    columns: [
+      { title: 'Quando', cell: ({ at }) => moment(context.calendar, at) },
+      { title: 'Ação', cell: ({ action }) => ACTION_WORDS[action] },
+      { title: 'Quem', cell: ({ actor }) => actor },
+      { title: 'Observação', cell: ({ note }) => showNote(response, note) ?? EMPTY_VALUE },
+      { title: 'Posição do razão', cell: ({ position }) => position ?? EMPTY_VALUE, align: 'end' },
+    ],
+  });
+}
+
+/** A note may name anyone. */
+function showNote(response: Response, note: string | null): Part {
+  return note && html`<span class="long">${canSeePersonalData(response) ? note : maskNote(note)}</span>`;
+}
