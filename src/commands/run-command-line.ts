@@ -13,6 +13,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   open: async () => (await import('./books/open.ts')).openCommand,
   statements: async () => (await import('./books/statements.ts')).statementsCommand,
   adjustments: async () => (await import('./books/adjustments.ts')).adjustmentsCommand,
+  bank: async () => (await import('./books/bank.ts')).bankCommand,
   reconcile: async () => (await import('./reconcile.ts')).reconcileCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   close: async () => (await import('./books/months.ts')).closeCommand,

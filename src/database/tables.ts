@@ -1,4 +1,5 @@
 import type { AccessTables } from './tables/access.ts';
+import type { BankTables } from './tables/bank.ts';
 import type { CallbackTables } from './tables/callbacks.ts';
 import type { InboxTables } from './tables/inbox.ts';
 import type { LedgerTables } from './tables/ledger.ts';
@@ -12,6 +13,7 @@ import type { SealTables } from './tables/seal.ts';
  * text of the provider's calendar, VARBINARY is text compared byte for byte.
  */
 export type Database = AccessTables &
+  BankTables &
   CallbackTables &
   InboxTables &
   LedgerTables &

@@ -9,6 +9,7 @@ import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
 import { adjustmentRoutes } from './api/books/adjustments.ts';
+import { bankImportRoutes, bankRoutes } from './api/books/bank.ts';
 import { commissionRoutes } from './api/books/commissions.ts';
 import { monthRoutes } from './api/books/months.ts';
 import { openingRoutes } from './api/books/openings.ts';
@@ -60,6 +61,8 @@ export function createApp(
   // before `authenticate`: merchants send a pull token
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));
+  // before JSON: the body is a file
+  app.use('/api/v1', bankImportRoutes(context));
   app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
     transactionRoutes(context),
     reconciliationRoutes(context),
@@ -77,6 +80,7 @@ export function createApp(
     accountRoutes(context),
     openingRoutes(context),
     adjustmentRoutes(context),
+    bankRoutes(context),
     commissionRoutes(context),
     tokenRoutes(context),
     auditRoutes(context),

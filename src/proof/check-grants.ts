@@ -10,6 +10,9 @@ const COLUMNS = {
   seal_stragglers: 'position',
   accepted_surpluses: 'surplus',
   audit: 'target',
+  bank_statements: 'position',
+  bank_lines: 'type',
+  bank_matches: 'rule',
 } as const;
 /** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

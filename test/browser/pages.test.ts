@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { importBankFile, readBankFile } from '../../src/ledger/bank/import-bank-file.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
@@ -13,6 +14,7 @@ import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { listRoutes } from '../support/list-routes.ts';
+import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, findViolations, logIn, openBrowser } from './browser.ts';
@@ -34,7 +36,15 @@ const THEMES = {
 /** Addresses that are no pages: programs and files, and what needs an issuer (`oidc.test.ts`). */
 const NO_PAGES =
   /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
-const FORMS = ['statement', 'adjustment', 'adjustment-reverse', 'opening', 'opening-reverse'];
+const FORMS = [
+  'statement',
+  'adjustment',
+  'adjustment-reverse',
+  'opening',
+  'opening-reverse',
+  'bank-match',
+  'bank-undo',
+];
 const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
@@ -65,6 +75,7 @@ beforeAll(async () => {
     .executeTakeFirst();
   const adjustment = await adjustBooks(env.context, { ...FEE, platform, day: env.today });
   const opening = await stateOpening(env.context, { platform, day: env.today, actor: 'test', balanceCents: 500_000n });
+  await importBank(env.context, platform, env.today);
   await addAttempts(env.context);
   await countWebhookDays(env.context);
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
@@ -105,6 +116,11 @@ beforeAll(async () => {
     ['platforms', '/balances/platforms', 'Plataformas'],
     ['adjustment-reverse-form', `/balances/adjustments/${adjustment}/reverse`, 'Estornar um ajuste'],
     ['opening-reverse-form', `/balances/openings/${opening}/reverse`, 'Estornar um saldo inicial'],
+    ['bank', '/balances/bank', 'Banco'],
+    ['bank-lines', '/balances/bank/lines?state=open', 'Linhas do extrato'],
+    ['bank-matches', '/balances/bank/matches', 'Pares'],
+    ['bank-match-form', '/balances/bank/lines/bl_2/match', 'Casar uma linha'],
+    ['bank-undo-form', '/balances/bank/matches/bm_1/undo', 'Desfazer um par'],
     ['quarantine', '/inbox?state=quarantined', 'Webhooks'],
     ['not-found', '/transactions/no-such', 'Não encontrado', 404],
     ['unknown-address', '/conciliacoes', 'Não encontrado', 404],
@@ -219,6 +235,8 @@ async function fillIn(page: Page): Promise<void> {
   };
   // the other one has an opening
   const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee' };
+  const candidates = page.locator('select[name="entry"] option');
+  if ((await candidates.count()) > 1) chosen.entry = (await candidates.nth(1).getAttribute('value')) ?? '';
   for (const field of await page.getByRole('main').locator('input[name], select[name], textarea[name]').all()) {
     const name = (await field.getAttribute('name')) ?? '';
     if ((await field.inputValue()) !== '') continue;
@@ -350,6 +368,16 @@ async function addAttempts({ db, clock }: Context): Promise<void> {
     ...{ duration_ms: 20 + ((index * 37) % 180), request_headers: '{"content-type":"application/json"}' },
   }));
   await db.insertInto('callback_attempts').values(rows).execute();
+}
+
+/** Imports a statement of three lines: one matches an adjustment, one has two candidates. */
+async function importBank(context: Context, platform: string, day: Day): Promise<void> {
+  const memo = 'TED RECEBIDA 341 1234 56789-0 MERCADO E PADARIA DO LARGO DA MATRIZ LTDA';
+  const lines = [1_000, 250, -9].map((amount, index) => ({ day, amount: `${amount}.00`, fitid: `f${index}`, memo }));
+  for (const amountCents of [-100_000n, -25_000n, -25_000n])
+    await adjustBooks(context, { ...FEE, kind: 'bank', platform, day, amountCents });
+  const file = readBankFile(Buffer.from(makeOfx({ branch: '1234', lines, balance: { amount: '9876543.21', day } })));
+  await importBankFile(context, file, 'test');
 }
 
 /** Makes two revisions of a day: the second has an adjustment. */

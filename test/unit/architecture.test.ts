@@ -52,7 +52,7 @@ const INNER: Record<string, string[]> = {
   'src/provider': ['list'],
   'src/alerts': ['texts', 'channels', 'read'],
   'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
-  'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],
+  'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve', 'months'],
@@ -77,7 +77,7 @@ const INNER: Record<string, string[]> = {
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
-    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps',
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',

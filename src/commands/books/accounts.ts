@@ -55,7 +55,8 @@ async function map(file: string, json: boolean | undefined): Promise<void> {
   });
 }
 
-async function readBytes(file: string): Promise<Uint8Array> {
+/** Reads a file, or standard input for `-`. */
+export async function readBytes(file: string): Promise<Uint8Array> {
   if (file === '-') return await readAll(process.stdin);
   try {
     return readFileSync(file);

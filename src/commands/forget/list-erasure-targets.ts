@@ -8,6 +8,8 @@ import { eraseFromMerchants } from '../../merchants/erase-from-merchants.ts';
 import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-report-files.ts';
 
+const LINE_TEXTS = ['fitid', 'name', 'memo', 'check_number', 'reference_number'];
+
 type ErasureTarget = { name: string; erase: Erase };
 
 /**
@@ -24,6 +26,14 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'alerts', erase: eraseAlerts(context) },
     { name: 'platform_names', erase: eraseTexts(context, { table: 'platform_names', key: 'seq', columns: ['name'] }) },
     { name: 'month_closes', erase: eraseTexts(context, { table: 'month_closes', key: 'seq', columns: ['note'] }) },
+    {
+      name: 'bank_lines',
+      erase: eraseTexts(context, { table: 'bank_line_texts', key: 'line_seq', columns: LINE_TEXTS }),
+    },
+    {
+      name: 'bank_notes',
+      erase: eraseTexts(context, { table: 'bank_match_notes', key: 'match_seq', columns: ['note'] }),
+    },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },

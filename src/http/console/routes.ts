@@ -23,10 +23,13 @@ import { ConfereError } from '../../domain/errors.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
+import { bankForms } from './balances/bank-forms.ts';
+import { bankLists } from './balances/list-bank.ts';
 import { statedLists } from './balances/list-stated.ts';
 import { platformNamePages } from './balances/platform-names.ts';
 import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
+import { bankPage } from './balances/show-bank.ts';
 import { statedForms } from './balances/stated-forms.ts';
 import { handleMismatchesPages } from './lists/handle-mismatches.ts';
 import { alertListPages } from './lists/list-alerts.ts';
@@ -102,6 +105,9 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     statedLists(reading),
     statedForms(context),
     reversalForms(context),
+    bankPage(context),
+    bankLists(reading),
+    bankForms(context),
     handleMismatchesPages(context),
     webhookListPages(reading),
     webhookPages(context),

@@ -42,7 +42,7 @@ export function buildDocument(
   };
 }
 
-function describe({ method, path, tag, summary, access, query, body, responses }: Operation): Json {
+function describe({ method, path, tag, summary, access, query, body, bodyType, responses }: Operation): Json {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -57,7 +57,9 @@ function describe({ method, path, tag, summary, access, query, body, responses }
     ...(isRole ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.` } : {}),
     security: access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }],
     parameters: [...inPath, ...(query ? describeQuery(query) : [])],
-    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: input(body) } } } } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: { [bodyType ?? 'application/json']: { schema: input(body) } } } }
+      : {}),
     responses: {
       ...Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, describeResponse(response)]),

@@ -14,6 +14,8 @@ export type Operation = {
   access: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
   query?: z.ZodObject | undefined;
   body?: z.ZodType | undefined;
+  /** The type of the body; default: JSON. */
+  bodyType?: string;
   /** By status. */
   responses: Responses;
 };

@@ -10,9 +10,12 @@ import { limitStatementTime } from '../../../src/database/limit-statement-time.t
 import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
+import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
+import { makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
@@ -27,6 +30,9 @@ const SHOWING = [
   '/api/v1/mismatches',
   '/api/v1/mismatches/:id',
   '/api/v1/adjustments',
+  '/api/v1/bank/lines',
+  '/api/v1/bank/entries',
+  '/api/v1/bank/matches',
   '/api/v1/webhooks/:id',
   '/api/v1/callbacks/:id',
   '/api/v1/reports/:file',
@@ -34,6 +40,9 @@ const SHOWING = [
   '/transactions/export',
   '/transactions/:id',
   '/balances/adjustments',
+  '/balances/bank',
+  '/balances/bank/lines',
+  '/balances/bank/matches',
   '/mismatches',
   '/mismatches/:id',
   '/inbox/:id',
@@ -77,7 +86,23 @@ async function addPerson(): Promise<void> {
     (await call('POST', '/api/v1/openings', { platform: 'p', day: today, balance: '0.00', new_platform: true })).status,
   ).toBe(201);
   expect((await call('POST', '/api/v1/adjustments', entered)).status).toBe(201);
+  await importBank(entered);
   expect((await call('POST', '/api/v1/reports', { day: today })).status).toBeLessThan(300);
+}
+
+/** A line of the bank and an entry that are matched, with a note, and one of each that are open. */
+async function importBank(entered: { day: string; amount: string }): Promise<void> {
+  const { json } = await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-2.00' });
+  await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-3.00' });
+  const lines = ['2.00', '4.00'].map((amount) => ({
+    day: entered.day,
+    amount,
+    fitid: amount,
+    memo: 'PIX Rita Quadros',
+  }));
+  await importBankFile(env.context, readBankFile(Buffer.from(makeOfx({ lines }))), 'test');
+  await undoMatch(env.context, 'bm_1', { actor: 'test', note: 'Rita Quadros' });
+  await pickMatch(env.context, 'bl_1', { adjustment: String(json.id) }, { actor: 'test' });
 }
 
 async function call(method: string, address: string, body?: unknown, token = env.tokens.admin) {
@@ -140,6 +165,8 @@ async function listExamples(): Promise<Record<string, string>> {
     '/transactions/export': '/transactions/export?format=csv',
     '/transactions/:id': `/transactions/${ONE}`,
     '/balances/adjustments/:id/reverse': `/balances/adjustments/${adjustment}/reverse`,
+    '/balances/bank/lines/:id/match': '/balances/bank/lines/bl_2/match',
+    '/balances/bank/matches/:id/undo': '/balances/bank/matches/bm_3/undo',
     '/balances/openings/:id/reverse': `/balances/openings/${opening}/reverse`,
     '/runbooks/:kind': '/runbooks/stuck',
     '/mismatches/:id': `/mismatches/${mismatch}`,
@@ -182,8 +209,8 @@ test('each answer that shows an operator a person leaves an audit row, which nam
     const { status, text } = await open(examples[path] ?? path);
     // what is not for operators, and the merchants' feed
     expect([path, [200, 303, 401, 403].includes(status)], text).toEqual([path, true]);
-    // reversals are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
-    const isForOthers = path.endsWith('/reverse') || ADMIN_FORMS.some((form) => path.endsWith(form));
+    // reversals and matches are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
+    const isForOthers = /\/(?:reverse|match|undo)$/.test(path) || ADMIN_FORMS.some((form) => path.endsWith(form));
     expect(path.includes(':') ? status : 200, path).toBe(isForOthers ? 403 : 200);
     if (!PERSON.some((value) => text.includes(value))) continue;
     shown.push(path);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../../src/http/create-app.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
@@ -64,6 +65,7 @@ async function askLedger(): Promise<void> {
   const adjustment = await ask('post', '/api/v1/adjustments', { body: fee, status: 201 });
   await ask('post', '/api/v1/adjustments', { body: { reverses: adjustment.id, note: 'twice' }, status: 201 });
   await ask('get', '/api/v1/adjustments');
+  await askBank();
   const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true };
   await ask('post', '/api/v1/statements', { body: stated, status: 201 });
   await ask('get', '/api/v1/statements');
@@ -73,6 +75,34 @@ async function askLedger(): Promise<void> {
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
   await ask('get', '/api/v1/commissions');
+}
+
+async function askBank(): Promise<void> {
+  const day = env.today;
+  const withdrawn = { platform: 'p', day, kind: 'bank', amount: '-9.00', note: 'to the bank', new_platform: true };
+  for (const amount of ['-9.00', '-8.00', '-8.00'])
+    await ask('post', '/api/v1/adjustments', { body: { ...withdrawn, amount }, status: 201 });
+  const lines = [9, 8].map((amount) => ({ day, amount: `${amount}.00`, fitid: `f${amount}` }));
+  const body = makeOfx({ lines, balance: { amount: '17.00', day } });
+  await ask('post', '/api/v1/bank/imports?dry_run=true', { body });
+  await ask('post', '/api/v1/bank/imports', { body, status: 201 });
+  await ask('post', '/api/v1/bank/imports', { body });
+  await ask('post', '/api/v1/bank/imports', { body: 'no OFX', status: 422 });
+  await ask('post', '/api/v1/bank/match');
+  await ask('get', '/api/v1/bank/statements');
+  const { lines: open } = await ask('get', '/api/v1/bank/lines?state=open');
+  await ask('get', '/api/v1/bank/lines?account=x');
+  const { entries } = await ask('get', '/api/v1/bank/entries');
+  const [line, entry] = [(open as Json[])[0], (entries as Json[])[0]];
+  const picked = { line_id: line?.id, adjustment_id: entry?.adjustment_id };
+  const match = await ask('post', '/api/v1/bank/matches', { body: picked, status: 201 });
+  await ask('post', '/api/v1/bank/matches', { body: picked, status: 409 });
+  await ask('get', '/api/v1/bank/lines');
+  const path = { id: match.id };
+  await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 201 });
+  await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 409 });
+  await ask('get', '/api/v1/bank/matches');
+  await ask('get', '/api/v1/bank');
 }
 
 async function askRunsAndMismatches(): Promise<void> {
@@ -182,7 +212,7 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const response = await fetch(`${env.url}${url}`, {
     method: method.toUpperCase(),
     headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   expect(response.status, `${name}: ${text}`).toBe(status);

@@ -8,10 +8,13 @@ import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
+import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
+import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
+import { makeOfx } from '../../support/make-ofx.ts';
 import { dayAgo, makeRow } from '../../support/make-provider-rows.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
@@ -156,6 +159,8 @@ it('plants a person in every place there is', async () => {
     amount: '-1.00',
     note: `CPF ${PLAIN}`,
   });
+  const withdrawn = { platform: theirs.platform, day: DAY, kind: 'bank', amount: '-7.00', note: 'retirada' };
+  await call('POST', '/adjustments', withdrawn);
   for (const day of [KEY_DAY, NOTE_DAY, DAY]) await call('POST', '/reports', { day });
   await served.api.fetch(`/reports/${DAY}.csv?locale=en`);
   await call('GET', `/transactions?document=${PLAIN}&name=zuzimara`);
@@ -176,12 +181,18 @@ it('plants a person in every place there is', async () => {
     .execute();
   const change = { actor: 'x', action: 'months.reopen', target: reopened.month };
   await audit(context, { ...change, detail: '{"reopen":1,"close":0}' });
+  const line = { day: DAY, amount: '7.00', fitid: `F${PLAIN}`, memo: `PIX ${DOCUMENT}` };
+  await importBankFile(context, readBankFile(Buffer.from(makeOfx({ lines: [line] }))), 'test');
+  await undoMatch(context, 'bm_1', { actor: 'test', note: `de ${PLAIN}` });
   // an issuer that names its people by their document
   await recordUser(context, { issuer: 'https://id.example/', subject: PLAIN, name: DOCUMENT, role: undefined });
   expect(await scan()).toEqual([
     '1.refused',
     '2.torn',
     'adjustments.note',
+    'bank_line_texts.fitid',
+    'bank_line_texts.memo',
+    'bank_match_notes.note',
     'callback_attempts.response_body',
     `confere-${MENTION_DAY}-r1.xlsx`,
     `confere-${KEY_DAY}-r1.xlsx`,
@@ -230,6 +241,8 @@ it('counts what would go, and changes nothing', async () => {
     'ledger_texts',
     'platform_names',
     'month_closes',
+    'bank_lines',
+    'bank_notes',
     'users',
     'transactions',
     'report_files',

@@ -18,9 +18,12 @@ export const LISTS = {
   openings: { address: '/balances/openings', title: 'Saldos iniciais' },
 } as const;
 
+/** The page of the company's bank account. */
+export const BANK = { address: '/balances/bank', title: 'Banco' } as const;
+
 /** Links to the pages about balances, and to the forms that this caller may use. */
 export function balanceTabs(response: Response, here: string): Html {
-  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS)];
+  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), BANK];
   const forms = [
     { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
     { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },

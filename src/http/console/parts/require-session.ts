@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
+import { readUpload } from '../../read-upload.ts';
 import { language } from '../languages/language.ts';
 import { html } from './html.ts';
 import { removePersonalFilters } from './parse-filters.ts';
@@ -27,6 +28,7 @@ export function requireSession(context: Context, guard: AuthGuard): RequestHandl
     response.locals.formToken = formTokenOf(session);
     if (request.method === 'POST') {
       checkOrigin(context, request);
+      await readUpload(request, response);
       checkFormToken(request, session);
     }
     next();

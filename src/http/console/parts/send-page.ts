@@ -98,6 +98,13 @@ ${formTokenField(response)}
 ${content}</form>`;
 }
 
+/** A posted form that sends a file: `readUpload` reads it. */
+export function uploadForm(response: Response, action: string, content: Part): Html {
+  return html`<form method="post" action="${action}" enctype="multipart/form-data">
+${formTokenField(response)}
+${content}</form>`;
+}
+
 /** The hidden field that proves that a form belongs to this session. */
 export function formTokenField(response: Response): Html {
   return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
@@ -158,6 +165,10 @@ const DONE: Record<string, string> = words({
   adjustment_reversed: 'Ajuste estornado.',
   opened: 'Saldo inicial lançado: os livros da plataforma começam nesse dia.',
   opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',
+  bank_imported: 'Extrato importado: as linhas novas estão abaixo, e as que têm um só par estão casadas.',
+  bank_repeated: 'Este arquivo já tinha sido importado: nada mudou.',
+  bank_matched: 'Feito: o que tem um só par está casado.',
+  bank_undone: 'Par desfeito: a linha e o lançamento estão em aberto de novo.',
   acknowledged_many: 'Divergências em tratamento: está registrado quem e quando.',
   resolved_many: 'Divergências resolvidas, cada uma com a observação.',
   handled_some: 'Feito com as 500 mais antigas: repita para as outras.',

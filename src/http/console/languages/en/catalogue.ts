@@ -1,6 +1,7 @@
 /** The English of every text of the console, by its text in pt-BR. A text stands in the file of the room that uses it. */
 import { ACCOUNTS_EN } from './accounts.ts';
 import { BALANCES_EN } from './balances.ts';
+import { BANK_EN } from './bank.ts';
 import { CHARTS_EN } from './charts.ts';
 import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
@@ -26,6 +27,7 @@ export const EN = {
   ...PAGES_EN,
   ...MORE_PAGES_EN,
   ...BALANCES_EN,
+  ...BANK_EN,
   ...LISTS_EN,
   ...MERCHANTS_EN,
   ...OVERVIEW_EN,

@@ -1,0 +1,186 @@
+import type { Command } from 'commander';
+import { audit, auditChange } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { withoutSeq } from '../../http/parse-page.ts';
+import {
+  type BankImport,
+  describeBankImport,
+  importBankFile,
+  previewBankImport,
+  readBankFile,
+} from '../../ledger/bank/import-bank-file.ts';
+import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
+import { listBankMatches, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
+import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
+import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
+import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
+import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
+import { parseLimit } from '../parse-options.ts';
+import { print, withContext } from '../with-context.ts';
+import { readBytes } from './accounts.ts';
+
+const LIST_MAX = 200;
+const NOTE_CHARS_MAX = 1000;
+const ACTOR = 'command';
+
+type Summary = ReturnType<typeof presentBankSummary>;
+type Line = Awaited<ReturnType<typeof listBankLines>>[number];
+type Entry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
+type MatchOptions = { adjustment?: string; transaction?: string; undo?: string; note?: string; json?: boolean };
+
+/** `confere bank …`: statements of the company's bank account, matched with the ledger. */
+export function bankCommand(program: Command): void {
+  const bank = program
+    .command('bank')
+    .description("statements of your bank account: which of their lines are the ledger's withdrawals and deposits");
+  bank
+    .command('import <file>')
+    .description('import an OFX file (- for standard input), each line once, and match its lines')
+    .option('--dry-run', 'only say what would be imported and matched')
+    .option('--json', 'print one JSON object')
+    .action((file: string, options: { dryRun?: boolean; json?: boolean }) => importFile(file, options));
+  bank
+    .command('list')
+    .description("the bank's balance beside the ledger's, and what is open on both sides")
+    .option('--state <state>', `lines that are ${LINE_STATES.join(' or ')}`, 'open')
+    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
+    .option('--json', 'print one JSON object')
+    .action((options: { state: string; limit: string; json?: boolean }) => list(options));
+  bank
+    .command('match [line]')
+    .description('match open lines by the rules; or one line with an entry that you choose; or undo a match')
+    .option('--adjustment <id>', 'the adjustment of kind bank that the line is')
+    .option('--transaction <id>', 'the paid cashout that the line is')
+    .option('--undo <match>', 'the match to undo, such as bm_12')
+    .option('--note <text>', 'why; required with --undo')
+    .option('--json', 'print one JSON object')
+    .action((line: string | undefined, options: MatchOptions) => match(line, options));
+}
+
+async function importFile(path: string, { dryRun = false, json }: { dryRun?: boolean; json?: boolean }): Promise<void> {
+  const file = readBankFile(await readBytes(path));
+  await withContext({}, async (context) => {
+    const done = dryRun
+      ? await previewBankImport(context, file)
+      : await auditChange(
+          context,
+          (inner) => importBankFile(inner, file, ACTOR),
+          (result) => ({ actor: ACTOR, ...describeBankImport(result) }),
+        );
+    print(json, { ...done, dry_run: dryRun }, describeImport(done, dryRun));
+  });
+}
+
+function describeImport({ repeated, statements, matched }: BankImport, dryRun: boolean): string {
+  if (repeated) return 'this file was imported before: nothing changed';
+  const lines = statements.map((one) => {
+    const balance = one.balance === null ? 'no balance' : `balance R$ ${one.balance} on ${one.balance_day}`;
+    return `${one.account}  ${one.new} new lines, ${one.known} known  ${balance}`;
+  });
+  const count = `${matched.reference} matched by reference, ${matched.amount} by amount and day`;
+  return [...lines, count, ...(dryRun ? ['nothing was imported: it was a dry run'] : [])].join('\n');
+}
+
+async function list(options: { state: string; limit: string; json?: boolean }): Promise<void> {
+  const count = parseLimit(options.limit, LIST_MAX);
+  const state = LINE_STATES.find((one) => one === options.state);
+  if (state === undefined) throw new ConfereError('wrong_use', `--state must be one of ${LINE_STATES.join(', ')}`);
+  await withContext({}, async (context) => {
+    await audit(context, { actor: ACTOR, action: 'bank.lines', target: 'texts' });
+    const summary = presentBankSummary(await summarizeBank(context.db));
+    const lines = await listBankLines(context.db, count, undefined, { state });
+    const entries = await listOpenBankEntries(context.db, count, undefined);
+    const text = [
+      describeSummary(summary),
+      `lines, ${state}:`,
+      ...(lines.length > 0 ? lines.map(describeLine) : ['none']),
+    ];
+    const open = [
+      'entries of Assets:Bank without a line:',
+      ...(entries.length > 0 ? entries.map(describeEntry) : ['none']),
+    ];
+    const json = { summary, lines: lines.map(withoutSeq), entries: entries.map(withoutSeq) };
+    print(options.json, json, [...text, ...open].join('\n'));
+  });
+}
+
+function describeSummary(summary: Summary): string {
+  const { accounts, bank, ledger, difference } = summary;
+  const sum = (name: string, { count, amount }: { count: number; amount: string }) =>
+    `  ${name}: ${count}, R$ ${amount}`;
+  return [
+    ...accounts.flatMap((one) => [
+      `${one.account}  ${one.balance === null ? 'no balance' : `R$ ${one.balance} on ${one.balance_day}`}  ${one.lines.count} lines`,
+      ...one.gaps.map(({ from, to, amount }) => `  between ${from} and ${to} lines of R$ ${amount} are missing`),
+    ]),
+    `bank R$ ${bank ?? 'unknown'}  Assets:Bank R$ ${ledger}  difference R$ ${difference ?? 'unknown'}`,
+    `  before the first line: R$ ${summary.before_first_line}`,
+    sum('+ withdrawals (cashouts)', summary.withdrawals),
+    sum('+ lines without an entry', summary.open_lines),
+    sum('- entries without a line', summary.open_entries),
+    `  - lines after the balance: R$ ${summary.after_balance}`,
+    sum('matched, closed', summary.matched),
+  ].join('\n');
+}
+
+function describeLine({ id, day, account, amount, name, memo, match: found, candidates }: Line): string {
+  const of = (one: { adjustment_id: string | null; transaction_id: string | null }) =>
+    one.adjustment_id ?? one.transaction_id ?? '';
+  const end =
+    found !== null
+      ? `${found.id} ${found.rule} ${of(found)}`
+      : candidates.length > 0
+        ? `candidates: ${candidates.map((one) => `${of(one)}${one.named ? ' (named)' : ''}`).join(', ')}`
+        : 'no candidate';
+  return `${id}  ${day}  ${account}  R$ ${amount}  ${[name, memo].filter(Boolean).join(' ')}  ${end}`;
+}
+
+function describeEntry({ adjustment_id, day, platform, amount, note, candidates }: Entry): string {
+  const lines =
+    candidates.length > 0 ? `candidates: ${candidates.map((one) => one.line_id).join(', ')}` : 'no candidate';
+  return `${adjustment_id}  ${day}  ${platform}  R$ ${amount}  ${note}  ${lines}`;
+}
+
+async function match(line: string | undefined, options: MatchOptions): Promise<void> {
+  const { adjustment, transaction, undo, json } = options;
+  const note = options.note?.trim().slice(0, NOTE_CHARS_MAX) || undefined;
+  const chosen = [adjustment, transaction].filter((one) => one !== undefined).length;
+  if (undo !== undefined) {
+    if (line !== undefined || chosen > 0) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
+    if (note === undefined) throw new ConfereError('wrong_use', '--note must say why');
+    await write((inner) => undoMatch(inner, undo, { actor: ACTOR, note }), 'bank.undo', json);
+    return;
+  }
+  if (line === undefined) {
+    if (chosen > 0) throw new ConfereError('wrong_use', 'name the line: confere bank match bl_12 --adjustment adj_…');
+    await matchAll(json);
+    return;
+  }
+  if (chosen !== 1) throw new ConfereError('wrong_use', 'choose one entry: --adjustment or --transaction');
+  const picked = adjustment === undefined ? { transaction: transaction ?? '' } : { adjustment };
+  await write((inner) => pickMatch(inner, line, picked, { actor: ACTOR, note }), 'bank.match', json);
+}
+
+async function matchAll(json: boolean | undefined): Promise<void> {
+  await withContext({}, async (context) => {
+    const matched = await auditChange(
+      context,
+      (inner) => matchBankLines(inner),
+      (counts) => ({ actor: ACTOR, action: 'bank.match', target: 'rules', detail: JSON.stringify(counts) }),
+    );
+    print(json, { matched }, `${matched.reference} matched by reference, ${matched.amount} by amount and day`);
+  });
+}
+
+async function write(
+  change: (inner: Context) => Promise<string>,
+  action: string,
+  json: boolean | undefined,
+): Promise<void> {
+  await withContext({}, async (context) => {
+    const id = await auditChange(context, change, (target) => ({ actor: ACTOR, action, target }));
+    const [made] = await listBankMatches(context.db, 1, undefined, id);
+    if (made) print(json, withoutSeq(made), `${made.id}  ${made.rule}  ${made.line_id}  R$ ${made.amount}`);
+  });
+}

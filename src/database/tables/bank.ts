@@ -1,0 +1,49 @@
+import type { Generated } from 'kysely';
+import type { Optional } from './optional.ts';
+
+/** The statements of the company's bank account. */
+export type BankTables = {
+  bank_statements: {
+    seq: Generated<number>;
+    sha256: Buffer;
+    position: number;
+    account: string;
+    from_day: Optional<string>;
+    to_day: Optional<string>;
+    balance_cents: Optional<bigint>;
+    balance_day: Optional<string>;
+    line_count: number;
+    created_at: Date;
+    actor: string;
+  };
+  bank_lines: {
+    seq: Generated<number>;
+    statement_seq: number;
+    account: string;
+    fitid_hash: Buffer;
+    day: string;
+    amount_cents: bigint;
+    type: string;
+  };
+  bank_line_texts: {
+    line_seq: number;
+    fitid: string;
+    name: string;
+    memo: string;
+    check_number: string;
+    reference_number: string;
+  };
+  bank_matches: {
+    seq: Generated<number>;
+    line_seq: number;
+    entry_seq: number;
+    rule: string;
+    undoes_seq: Optional<number>;
+    created_at: Date;
+    actor: string;
+  };
+  bank_match_notes: {
+    match_seq: number;
+    note: string;
+  };
+};

@@ -1,0 +1,151 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
+import { type PickedEntry, pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { auditPersonalAccess } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
+import { choiceField, type Draft, inputField } from '../parts/fields.ts';
+import { formatCount, formatDay, moneyOf, shortenId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
+import { BANK } from './describe-stated.ts';
+import { noteField } from './form-fields.ts';
+import { readNote } from './stated-forms.ts';
+import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
+
+type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
+type Picked = { entry: PickedEntry; note: string | undefined };
+
+const NOTE_CHARS_MAX = 1000;
+const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e quando.';
+
+/** The forms that match a line with an entry, and that undo a match. */
+export function bankForms(context: Context): Router {
+  const router = createRouter();
+  router.use([twoStepForm(context, matchForm(context)), twoStepForm(context, undoForm(context))]);
+  return router;
+}
+
+function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
+  return {
+    address: `${BANK_LISTS.lines.address}/:id/match`,
+    roles: ['accountant'],
+    title: 'Casar uma linha',
+    lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.',
+    list: BANK,
+    names: ['entry', 'adjustment', 'transaction', 'note'],
+    async find({ params }, response) {
+      const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
+      if (!line) throw new ConfereError('not_found', 'there is no such line of a bank statement');
+      await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
+      return line;
+    },
+    fields: async (draft, line) => html`${describeLine(line)}<div class="fields">${candidateField(draft, line)}
+${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
+${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
+    read: readPicked,
+    async preview({ entry, note }, line) {
+      await previewChange(context, (inner) => pickMatch(inner, line.id, entry, { actor: 'preview', note }));
+      const paired = {
+        adjustment_id: 'adjustment' in entry ? entry.adjustment : null,
+        transaction_id: 'transaction' in entry ? entry.transaction : null,
+      };
+      return html`${describeLine(line)}${facts([
+        ['Lançamento', describePaired(paired)],
+        ['Observação', note],
+      ])}<p class="explain">${t(UNCHANGED)}</p>`;
+    },
+    change: (inner, { entry, note }, { actor, item }) => pickMatch(inner, item.id, entry, { actor, note }),
+    refusals: {
+      adjustment: {
+        field: 'adjustment',
+        text: 'Não serve: o ajuste é do tipo banco, está em vigor e sem par, com o mesmo valor e a no máximo 31 dias?',
+      },
+      transaction: {
+        field: 'transaction',
+        text: 'Não serve: a saída por PIX está paga e sem par, com o mesmo valor e a no máximo 31 dias?',
+      },
+      conflict: { field: 'form', text: 'Esta linha já está casada.' },
+    },
+    action: 'bank.match',
+    done: 'bank_matched',
+  };
+}
+
+/** The candidates as choices: `adjustment adj_…`, `transaction …`. */
+function candidateField(draft: Draft, { candidates }: BankLine): Html {
+  const words = Object.fromEntries(
+    candidates.map(({ adjustment_id: adjustment, transaction_id: transaction, day }) =>
+      adjustment === null
+        ? [`transaction ${transaction}`, `${t('Saque por PIX')} ${shortenId(transaction ?? '')}, ${formatDay(day)}`]
+        : [`adjustment ${adjustment}`, `${t('Ajuste')} ${shortenId(adjustment)}, ${formatDay(day)}`],
+    ),
+  );
+  const any = candidates.length > 0 ? 'Escolha' : 'sem candidato';
+  return choiceField(draft, { name: 'entry', label: 'Candidato', words, any });
+}
+
+function readPicked(draft: Draft): Picked {
+  const { entry = '', adjustment = '', transaction = '', note = '' } = draft.values;
+  if (note.length > NOTE_CHARS_MAX)
+    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
+  const given = [entry, adjustment, transaction].filter((one) => one !== '');
+  if (given.length !== 1) draft.faults.entry = t('Escolha um lançamento, e só um.');
+  const [kind, id = ''] = entry.split(' ');
+  const chosen =
+    transaction !== '' || kind === 'transaction'
+      ? { transaction: transaction || id }
+      : { adjustment: adjustment || id };
+  return { entry: chosen, note: note === '' ? undefined : note };
+}
+
+function undoForm(context: Context): TwoStepForm<string, Match> {
+  return {
+    address: `${BANK_LISTS.matches.address}/:id/undo`,
+    roles: ['accountant'],
+    title: 'Desfazer um par',
+    lead: 'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.',
+    list: BANK,
+    names: ['note'],
+    async find({ params }, response) {
+      const [match] = await listBankMatches(context.db, 1, undefined, params.id);
+      if (!match) throw new ConfereError('not_found', 'there is no such match');
+      await auditPersonalAccess(context, response, 'bank.matches', match.id, 'console');
+      return match;
+    },
+    fields: async (draft, match) => html`${describeMatch(match)}${noteField(draft, 'Por quê')}`,
+    read: readNote,
+    async preview(note, match) {
+      await previewChange(context, (inner) => undoMatch(inner, match.id, { actor: 'preview', note }));
+      return html`${describeMatch(match)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
+    },
+    change: (inner, note, { actor, item }) => undoMatch(inner, item.id, { actor, note }),
+    refusals: { conflict: { field: 'form', text: 'Este par já foi desfeito.' } },
+    action: 'bank.undo',
+    done: 'bank_undone',
+  };
+}
+
+function describeLine(line: BankLine): Html {
+  return facts([
+    ['Conta', line.account],
+    ['Dia', formatDay(line.day)],
+    ['Valor', moneyOf(line.amount)],
+    ['Texto', describeTexts(line)],
+  ]);
+}
+
+function describeMatch(match: Match): Html {
+  return facts([
+    ['Linha', `${match.line_id}, ${formatDay(match.day)}`],
+    ['Lançamento', html`${describePaired(match)} ${formatDay(match.entry_day)}`],
+    ['Valor', moneyOf(match.amount)],
+    ['Como', RULE_WORDS[match.rule]],
+    ['Observação', match.note],
+  ]);
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { bankImportQuerySchema, bankLineQuerySchema, bankMatchSchema, bankUndoSchema } from '../api/books/bank.ts';
+import { bankEntry, bankImport, bankLine, bankMatch, bankStatement, bankSummary } from './components/bank.ts';
+import { created, describeTag, type Operation, ok } from './describe-operation.ts';
+
+const Bank = describeTag('Bank');
+const matched = z.object({ matched: z.object({ reference: z.int(), amount: z.int() }) });
+
+/** The statements of the company's bank account. */
+export const BANK_OPERATIONS: readonly Operation[] = [
+  Bank.get('/bank', 'Assets:Bank beside the balance of the bank, and what explains the difference', bankSummary),
+  {
+    ...Bank.post(
+      '/bank/imports',
+      'accountant',
+      'Import an OFX file: as a whole, and each line once. 422 names each fault by its line',
+      { ...ok('It was imported before, or it was a dry run', bankImport), ...created('Imported', bankImport) },
+      z.string().describe('the file: OFX 1.x or 2.x in UTF-8 or windows-1252, up to 8 MiB'),
+    ),
+    query: bankImportQuerySchema,
+    bodyType: 'application/x-ofx',
+  },
+  Bank.list('/bank/statements', bankStatement),
+  Bank.list('/bank/lines', bankLine, bankLineQuerySchema),
+  Bank.list('/bank/entries', bankEntry),
+  Bank.list('/bank/matches', bankMatch),
+  Bank.post('/bank/match', 'accountant', 'Match open lines by the rules, as an import does', ok('Matched', matched)),
+  Bank.post(
+    '/bank/matches',
+    'accountant',
+    'Match a line with an entry of its amount, at most 31 days apart. 409 for a line that is matched',
+    created('Matched', bankMatch),
+    bankMatchSchema,
+  ),
+  Bank.post(
+    '/bank/matches/{id}/undo',
+    'accountant',
+    'Undo a match: the rules keep this pair apart',
+    created('Undone', bankMatch),
+    bankUndoSchema,
+  ),
+];

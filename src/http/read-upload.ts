@@ -1,0 +1,44 @@
+import express, { type Request, type Response } from 'express';
+import { ConfereError } from '../domain/errors.ts';
+import { OFX_BYTES_MAX, OFX_MIB_MAX } from '../ledger/bank/read-ofx-elements.ts';
+
+/** Of the fields beside the file, and of the boundaries between them. */
+const FIELDS_BYTES_MAX = 64 * 1024;
+const MULTIPART = 'multipart/form-data';
+const readBytes = express.raw({ type: MULTIPART, limit: OFX_BYTES_MAX + FIELDS_BYTES_MAX, inflate: false });
+
+/**
+ * Reads a form that was sent with a file into `request.body`: the file as base64. Other forms are left as they are. It is
+ * called for callers with a session alone.
+ * @throws ConfereError `invalid_request` for a form that is too large or cannot be read.
+ */
+export async function readUpload(request: Request, response: Response): Promise<void> {
+  if (!request.is(MULTIPART)) return;
+  await new Promise<void>((resolve, reject) => {
+    readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error))));
+  });
+  const fields: Record<string, string> = {};
+  try {
+    const form = await new globalThis.Response(request.body as Buffer<ArrayBuffer>, {
+      headers: { 'content-type': request.headers['content-type'] ?? '' },
+    }).formData();
+    for (const [name, value] of form) {
+      fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64');
+    }
+  } catch (error) {
+    throw new ConfereError('invalid_request', 'the form could not be read: send it again', { cause: error });
+  }
+  request.body = fields;
+}
+
+/** The file of a form; empty where none was chosen. */
+export function uploadOf(request: Request, name: string): Buffer {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
+  return Buffer.from(typeof value === 'string' ? value : '', 'base64');
+}
+
+function explain(error: unknown): unknown {
+  if ((error as { type?: string }).type !== 'entity.too.large') return error;
+  const fault = `the file is larger than ${OFX_MIB_MAX} MiB`;
+  return new ConfereError('invalid_request', fault, { fields: { file: [fault] }, cause: error });
+}

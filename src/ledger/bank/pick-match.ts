@@ -1,0 +1,122 @@
+/** A person matches a line with an entry that the rules do not choose, and undoes a match. */
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { lockMatching } from './match-bank-lines.ts';
+import { selectOpenAdjustments, selectPaidCashouts } from './read-open-entries.ts';
+import { matchOfLine } from './standing-matches.ts';
+
+/** A bank may take a month over a transfer. Further apart, one of the two is another movement. */
+export const PICKED_DAYS_APART_MAX = 31;
+
+/** What a person chose for a line: the id of an adjustment of kind bank, or of a paid cashout. */
+export type PickedEntry = { adjustment: string } | { transaction: string };
+export type PickedBy = { actor: string; note?: string | undefined };
+
+type Entry = { seq: number; day: Day; cents: bigint };
+
+/**
+ * Matches a line with an adjustment or a cashout. The amounts must be equal, and the days at most PICKED_DAYS_APART_MAX apart.
+ * @param line its id, `bl_12`.
+ * @returns the id of the match.
+ * @throws ConfereError `not_found` for an unknown line; `conflict` for a line that is matched; `invalid_request` for an entry
+ *   that is unknown, reversed or matched already, or has another amount or a day too far apart.
+ */
+export async function pickMatch(context: Context, line: string, picked: PickedEntry, by: PickedBy): Promise<string> {
+  return await transact(context.db, async (trx) => {
+    await lockMatching(trx);
+    const own = await findOpenLine(trx, line);
+    const entry = await findOpenEntry(trx, picked);
+    checkPair(own, entry, picked);
+    return await writeMatch(context, trx, { line_seq: own.seq, entry_seq: entry.seq, rule: 'person' }, by);
+  });
+}
+
+/**
+ * Undoes a match: the line and the entry are open again, and the rules keep this pair apart.
+ * @param match its id, `bm_12`. @returns the id of the row that undoes it.
+ * @throws ConfereError `not_found`; `conflict` where it is undone already, or undoes one itself.
+ */
+export async function undoMatch(context: Context, match: string, by: { actor: string; note: string }): Promise<string> {
+  return await transact(context.db, async (trx) => {
+    await lockMatching(trx);
+    const row = await trx
+      .selectFrom('bank_matches')
+      .leftJoin('bank_matches as undone', 'undone.undoes_seq', 'bank_matches.seq')
+      .select(['bank_matches.seq', 'bank_matches.line_seq', 'bank_matches.entry_seq', 'bank_matches.undoes_seq'])
+      .select('undone.seq as undone_by')
+      .where('bank_matches.seq', '=', parseNumbered('bm', match))
+      .executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such match');
+    if (row.undoes_seq !== null) throw new ConfereError('conflict', 'it undoes a match itself: match the line anew');
+    if (row.undone_by !== null) throw new ConfereError('conflict', 'it is undone already');
+    const { seq: undoes_seq, line_seq, entry_seq } = row;
+    return await writeMatch(context, trx, { line_seq, entry_seq, rule: 'undo', undoes_seq }, by);
+  });
+}
+
+/** Parses `bl_12` to 12; 0, which no row has, for any other text. */
+export function parseNumbered(prefix: 'bl' | 'bm' | 'bs', id: string): number {
+  return Number(new RegExp(`^${prefix}_([1-9]\\d{0,14})$`).exec(id)?.[1] ?? 0);
+}
+
+async function findOpenLine(trx: Transaction<Database>, id: string): Promise<Entry> {
+  const row = await trx
+    .selectFrom('bank_lines')
+    .select(['seq', 'day', 'amount_cents'])
+    .select(matchOfLine('bank_lines.seq').as('match_seq'))
+    .where('seq', '=', parseNumbered('bl', id))
+    .executeTakeFirst();
+  if (!row) throw new ConfereError('not_found', 'there is no such line of a bank statement');
+  if (row.match_seq !== null) throw new ConfereError('conflict', `the line is matched already: bm_${row.match_seq}`);
+  return { seq: row.seq, day: row.day, cents: row.amount_cents };
+}
+
+async function findOpenEntry(trx: Transaction<Database>, picked: PickedEntry): Promise<Entry> {
+  if ('adjustment' in picked) {
+    const row = await selectOpenAdjustments(trx)
+      .select(['entries.seq', 'day', 'amount_cents'])
+      .where('adjustments.id', '=', picked.adjustment)
+      .executeTakeFirst();
+    if (!row) refuse('adjustment', 'is no adjustment of kind bank that is in force and without a match');
+    return { seq: row.seq, day: row.day, cents: -row.amount_cents };
+  }
+  const row = await selectPaidCashouts(trx).where('transactions.id', '=', picked.transaction).executeTakeFirst();
+  if (!row) refuse('transaction', 'is no paid cashout without a match');
+  return { seq: row.entry_seq, day: row.at_wall.slice(0, 'YYYY-MM-DD'.length), cents: row.amount_cents };
+}
+
+function checkPair(line: Entry, entry: Entry, picked: PickedEntry): void {
+  const field = 'adjustment' in picked ? 'adjustment' : 'transaction';
+  if (line.cents !== entry.cents)
+    refuse(field, `moves ${formatAmount(entry.cents)} in the bank account, and the line ${formatAmount(line.cents)}`);
+  const isNear =
+    addDays(line.day, -PICKED_DAYS_APART_MAX) <= entry.day && entry.day <= addDays(line.day, PICKED_DAYS_APART_MAX);
+  if (!isNear) refuse(field, `is of ${entry.day}, more than ${PICKED_DAYS_APART_MAX} days from the line's ${line.day}`);
+}
+
+type NewMatch = { line_seq: number; entry_seq: number; rule: 'person' | 'undo'; undoes_seq?: number };
+
+async function writeMatch(
+  { clock }: Context,
+  trx: Transaction<Database>,
+  match: NewMatch,
+  { actor, note }: PickedBy,
+): Promise<string> {
+  const { insertId } = await trx
+    .insertInto('bank_matches')
+    .values({ ...match, created_at: clock.now(), actor })
+    .executeTakeFirstOrThrow();
+  const seq = requireRowNumber(insertId, 'a match of the bank');
+  if (note !== undefined) await trx.insertInto('bank_match_notes').values({ match_seq: seq, note }).execute();
+  return `bm_${seq}`;
+}
+
+function refuse(field: string, fault: string): never {
+  throw new ConfereError('invalid_request', `${field}: ${fault}`, { fields: { [field]: [fault] } });
+}

@@ -1,0 +1,37 @@
+import { formatAmount } from '../../domain/money.ts';
+import type { BankAccount, BankSummary, Sum } from './summarize-bank.ts';
+
+/** The summary as the API and the command line show it: amounts as decimal texts. */
+export function presentBankSummary(summary: BankSummary) {
+  const { bankCents, ledgerCents } = summary;
+  return {
+    bank: bankCents === null ? null : formatAmount(bankCents),
+    ledger: formatAmount(ledgerCents),
+    difference: bankCents === null ? null : formatAmount(bankCents - ledgerCents),
+    before_first_line: formatAmount(summary.beforeCents),
+    withdrawals: presentSum(summary.withdrawals),
+    open_lines: presentSum(summary.openLines),
+    open_entries: presentSum(summary.openEntries),
+    after_balance: formatAmount(summary.afterCents),
+    matched: presentSum(summary.matched),
+    /** Whether each entry of `Assets:Bank` has its line. */
+    closed: summary.openEntries.count === 0,
+    accounts: summary.accounts.map(presentAccount),
+  };
+}
+
+function presentAccount({ account, lines, firstDay, lastDay, balance, gaps }: BankAccount) {
+  return {
+    account,
+    lines: presentSum(lines),
+    first_day: firstDay,
+    last_day: lastDay,
+    balance: balance && formatAmount(balance.cents),
+    balance_day: balance?.day ?? null,
+    gaps: gaps.map(({ from, to, cents }) => ({ from, to, amount: formatAmount(cents) })),
+  };
+}
+
+function presentSum({ count, cents }: Sum) {
+  return { count, amount: formatAmount(cents) };
+}

@@ -1,0 +1,285 @@
+/** The bank's statements by console, API and command: the same operations, for accountants; viewers see no texts. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { OFX_BYTES_MAX } from '../../../src/ledger/bank/read-ofx-elements.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+
+const PAGE = '/balances/bank';
+const home = temporaryDirectory();
+let env: ConsoleEnvironment;
+let day: string;
+beforeAll(async () => {
+  env = await openConsoleEnvironment({ SECRET_KEY });
+  day = addDays(env.today, -20);
+});
+afterAll(async () => {
+  home[Symbol.dispose]();
+  await env[Symbol.asyncDispose]();
+});
+
+type Role = 'viewer' | 'operator' | 'accountant';
+
+async function call(role: Role, method: string, address: string, body?: string | object) {
+  const response = await fetch(`${env.url}/api/v1${address}`, {
+    method,
+    headers: { authorization: `Bearer ${env.tokens[role]}` },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, json: JSON.parse(text) as Record<string, unknown> };
+}
+
+async function upload(role: Role, file: string | undefined, step = 'import', token?: string) {
+  const session = await openConsoleSession(env, role);
+  const form = new FormData();
+  form.set('form_token', token ?? /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '');
+  form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'extrato.ofx');
+  form.set('step', step);
+  const headers = { cookie: session.cookie, origin: env.url };
+  const response = await fetch(`${env.url}${PAGE}`, { method: 'POST', redirect: 'manual', headers, body: form });
+  const text = (await response.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+  return { status: response.status, text, to: response.headers.get('location') };
+}
+
+const ofx = (number: string, lines: MadeLine[]) => makeOfx({ number, lines, balance: { amount: '1000.00', day } });
+const line = (fitid: string, amount: string, memo = 'TED'): MadeLine => ({ day, fitid, amount, memo });
+const withdraw = (cents: bigint, note = 'retirada') =>
+  adjustBooks(env.context, {
+    platform: env.paid.platform ?? '',
+    day,
+    kind: 'bank',
+    amountCents: -cents,
+    note,
+    actor: 't',
+  });
+const listAudited = async (action: string) =>
+  await env.context.db
+    .selectFrom('audit')
+    .select(['actor', 'target', 'detail'])
+    .where('action', '=', action)
+    .orderBy('seq')
+    .execute();
+
+test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
+  const adjustment = await withdraw(123_400n);
+  const file = ofx('1-1', [line('f1', '1234.00', 'TED DE MARIA'), line('f2', '-9.90', 'TARIFA')]);
+  const checked = await upload('accountant', file, 'check');
+  expect([checked.status, checked.text]).toEqual([200, expect.stringContaining('Um par seria casado.')]);
+  expect(checked.text).toContain('341/1-1: 2 linhas novas, 0 já conhecidas');
+  expect(checked.text).toContain('Nenhum extrato foi importado até agora.');
+  expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_imported` });
+  expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_repeated` });
+  const session = await openConsoleSession(env, 'accountant');
+  const { text } = await session.get(`${PAGE}?done=bank_imported`);
+  expect(text).toContain('Extrato importado');
+  expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
+  expect(text).toContain('TARIFA');
+  expect(text).toContain('Assets:Bank está fechado');
+  expect((await session.get(`${PAGE}/lines?state=matched`)).text).toMatch(
+    /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
+  );
+  expect((await session.get(`${PAGE}/matches`)).html).toContain(adjustment);
+  const audited = await listAudited('bank.import');
+  expect(audited.map(({ detail }) => detail)).toEqual([
+    '{"statements":1,"new":2,"known":0,"matched":{"reference":0,"amount":1}}',
+    'repeated',
+  ]);
+  expect(audited[0]).toMatchObject({
+    target: expect.stringMatching(/^[0-9a-f]{64}$/),
+    actor: expect.stringMatching(/^tok_/),
+  });
+});
+
+test('a wrong upload stores nothing, and the page says what is wrong by line', async () => {
+  const faults = await upload(
+    'accountant',
+    ofx('1-2', [line('g1', '1.000'), { ...line('g2', '1.00'), day: '2026-02-31' }]),
+  );
+  expect(faults.status).toBe(422);
+  expect(faults.text).toMatch(/linha \d+: TRNAMT deve ser um valor com no máximo dois decimais, sem separar milhares/);
+  expect(faults.text).toMatch(/linha \d+: DTPOSTED deve ser uma data/);
+  expect(await upload('accountant', undefined)).toMatchObject({
+    status: 422,
+    text: expect.stringContaining('Escolha um arquivo.'),
+  });
+  const large = await upload('accountant', 'x'.repeat(OFX_BYTES_MAX + 100_000));
+  expect([large.status, large.text]).toEqual([422, expect.stringContaining('the file is larger than 8 MiB')]);
+  const good = ofx('1-2', [line('g1', '1.00')]);
+  expect(await upload('accountant', good, 'import', 'another session')).toMatchObject({ status: 403 });
+  for (const role of ['viewer', 'operator'] as const) expect((await upload(role, good)).status, role).toBe(403);
+  const session = await openConsoleSession(env, 'accountant');
+  const headers = { cookie: session.cookie, origin: env.url, 'content-type': 'multipart/form-data; boundary=x' };
+  expect((await fetch(`${env.url}${PAGE}`, { method: 'POST', headers, body: 'no form' })).status).toBe(422);
+  expect((await call('viewer', 'GET', '/bank')).json.accounts).toHaveLength(1);
+});
+
+test('the API imports a file as its body, says what a dry run would do, and refuses a wrong one with its lines', async () => {
+  const file = ofx('2-1', [line('a1', '50.00'), line('a2', '60.00')]);
+  expect((await call('operator', 'POST', '/bank/imports', file)).status).toBe(403);
+  const dry = await call('accountant', 'POST', '/bank/imports?dry_run=true', file);
+  expect([dry.status, dry.json]).toMatchObject([
+    200,
+    { dry_run: true, repeated: false, statements: [{ new: 2, balance: '1000.00' }] },
+  ]);
+  expect((await call('accountant', 'POST', '/bank/imports?dry_run=1', file)).status).toBe(422);
+  expect((await call('accountant', 'POST', '/bank/imports', file)).status).toBe(201);
+  expect((await call('accountant', 'POST', '/bank/imports', file)).json).toMatchObject({ repeated: true });
+  const wrong = await call('accountant', 'POST', '/bank/imports', ofx('2-1', [line('a1', '50.01')]));
+  expect([wrong.status, wrong.json.errors]).toEqual([
+    422,
+    { file: [expect.stringMatching(/^line \d+: the FITID was imported before, with another day or amount$/)] },
+  ]);
+  expect((await call('accountant', 'POST', '/bank/imports', '')).text).toContain('does not begin with a header of OFX');
+  expect((await call('accountant', 'POST', '/bank/imports', 'x'.repeat(OFX_BYTES_MAX + 1))).status).toBe(413);
+});
+
+test('a person picks one of two candidates and undoes it, by the API and by forms in two steps', async () => {
+  const [one, other] = [await withdraw(7700n, 'primeira'), await withdraw(7700n, 'segunda')];
+  await call('accountant', 'POST', '/bank/imports', ofx('3-1', [line('p1', '77.00')]));
+  const open = (await call('accountant', 'GET', '/bank/lines?state=open&account=341/3-1')).json.lines as {
+    id: string;
+    candidates: { adjustment_id: string }[];
+  }[];
+  expect(open[0]?.candidates.map((candidate) => candidate.adjustment_id)).toEqual([one, other]);
+  const line_id = open[0]?.id ?? '';
+  for (const body of [{ line_id }, { line_id, adjustment_id: one, transaction_id: 'x' }, { line_id, adjustment: one }])
+    expect((await call('accountant', 'POST', '/bank/matches', body)).status).toBe(422);
+  const made = await call('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: one, note: 'recibo' });
+  expect([made.status, made.json]).toMatchObject([
+    201,
+    { line_id, adjustment_id: one, rule: 'person', note: 'recibo' },
+  ]);
+  expect((await call('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: other })).status).toBe(409);
+  expect((await call('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: ' ' })).status).toBe(
+    422,
+  );
+  expect(
+    (await call('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: 'outra' })).json,
+  ).toMatchObject({ rule: 'undo', undoes: made.json.id });
+
+  const session = await openConsoleSession(env, 'accountant');
+  const address = `${PAGE}/lines/${line_id}/match`;
+  expect((await session.get(PAGE)).text).toContain('mais de um candidato');
+  const empty = await session.post(address, { entry: '', adjustment: '', transaction: '', note: '' });
+  expect([empty.status, empty.text]).toEqual([422, expect.stringContaining('Escolha um lançamento, e só um.')]);
+  const wrong = await session.post(address, { entry: '', adjustment: '', transaction: env.paid.id, note: '' });
+  expect([wrong.status, wrong.text]).toEqual([
+    422,
+    expect.stringContaining('Não serve: a saída por PIX está paga e sem par'),
+  ]);
+  const preview = await session.post(address, {
+    entry: `adjustment ${other}`,
+    adjustment: '',
+    transaction: '',
+    note: '',
+  });
+  expect(preview.text).toContain('O razão não muda.');
+  expect(await session.confirm(address, preview)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_matched` });
+  const [match] = (await call('accountant', 'GET', '/bank/matches')).json.matches as {
+    id: string;
+    adjustment_id: string;
+  }[];
+  expect(match?.adjustment_id).toBe(other);
+  const undo = `${PAGE}/matches/${match?.id}/undo`;
+  expect((await session.post(undo, { note: '' })).text).toContain('Escreva por quê.');
+  const asked = await session.post(undo, { note: 'engano' });
+  expect(await session.confirm(undo, asked)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_undone` });
+  expect((await session.post(undo, { note: 'de novo' })).text).toContain('Este par já foi desfeito.');
+  const actions = [...(await listAudited('bank.match')), ...(await listAudited('bank.undo'))];
+  expect(actions.map(({ target, detail }) => `${target} ${detail}`)).toEqual([
+    `${String(made.json.id)} null`,
+    `${match?.id} console`,
+    expect.stringMatching(/^bm_\d+ null$/),
+    expect.stringMatching(/^bm_\d+ console$/),
+  ]);
+});
+
+test('a viewer sees days and amounts and no texts or notes; others see them, audited', async () => {
+  const secret = 'RITA QUADROS 11144477735';
+  await withdraw(101n, `de ${secret}`);
+  await call(
+    'accountant',
+    'POST',
+    '/bank/imports',
+    ofx('4-1', [{ ...line('CPF11144477735', '1.99', secret), checkNumber: '98765' }]),
+  );
+  for (const address of ['/bank', '/bank/lines', '/bank/entries', '/bank/matches', '/bank/statements']) {
+    const { status, text } = await call('viewer', 'GET', address);
+    expect([status, text.includes('QUADROS'), text.includes('11144477735'), text.includes('98765')], address).toEqual([
+      200,
+      false,
+      false,
+      false,
+    ]);
+  }
+  const viewer = await openConsoleSession(env, 'viewer');
+  for (const address of [PAGE, `${PAGE}/lines`, `${PAGE}/matches`]) {
+    const { status, html } = await viewer.get(address);
+    expect([status, html.includes('QUADROS'), html.includes('11144477735'), html.includes('98765')], address).toEqual([
+      200,
+      false,
+      false,
+      false,
+    ]);
+  }
+  expect((await viewer.get(PAGE)).html).not.toContain('type="file"');
+  const before = (await listAudited('bank.lines')).length;
+  expect((await call('operator', 'GET', '/bank/lines')).text).toContain(secret);
+  const operator = await openConsoleSession(env, 'operator');
+  expect((await operator.get(PAGE)).text).toContain(secret);
+  expect((await listAudited('bank.lines')).slice(before).map(({ detail }) => detail)).toEqual([null, 'console']);
+});
+
+test('the command imports, lists, matches and undoes, with exit codes', async () => {
+  const file = path.join(home.path, 'extrato.ofx');
+  const run = async (...args: string[]) => {
+    const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
+    const { code, out, err } = await runCommandInProcess(['bank', ...args], variables);
+    return { code, out, err, json: (out.startsWith('{') ? JSON.parse(out) : {}) as Record<string, unknown> };
+  };
+  writeFileSync(file, Buffer.from(ofx('5-1', [line('c1', '88,00', 'Depósito')]), 'latin1'));
+  expect(await run('import', file, '--dry-run')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('341/5-1  1 new lines, 0 known'),
+  });
+  expect(await run('import', file, '--json')).toMatchObject({
+    code: 0,
+    json: { repeated: false, dry_run: false, statements: [{ new: 1 }] },
+  });
+  expect((await run('import', file)).out).toBe('this file was imported before: nothing changed\n');
+  const adjustment = await withdraw(8800n);
+  expect((await run('match', '--json')).json).toEqual({ matched: { reference: 0, amount: 1 } });
+  const { json } = await run('list', '--state', 'matched', '--json');
+  const [found] = json.lines as { id: string; memo: string; match: { id: string; adjustment_id: string } }[];
+  expect(found).toMatchObject({ memo: 'Depósito', match: { adjustment_id: adjustment } });
+  expect(await run('match', '--undo', found?.match.id ?? '')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--note must say why'),
+  });
+  expect((await run('match', '--undo', found?.match.id ?? '', '--note', 'engano', '--json')).json).toMatchObject({
+    rule: 'undo',
+  });
+  expect((await run('match', found?.id ?? '', '--adjustment', adjustment)).out).toContain('person');
+  const { out } = await run('list');
+  expect(out).toContain('entries of Assets:Bank without a line:');
+  expect(out).toMatch(/bank R\$ \d+\.\d\d {2}Assets:Bank R\$ \d+\.\d\d {2}difference/);
+  writeFileSync(file, 'no OFX');
+  expect(await run('import', file)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('line 1: the file does not begin'),
+  });
+  for (const wrong of [
+    ['import', `${file}.none`],
+    ['match', 'bl_1'],
+    ['match', '--adjustment', 'x'],
+    ['list', '--state', 'x'],
+  ])
+    expect((await run(...wrong)).code, wrong.join(' ')).toBe(2);
+});
