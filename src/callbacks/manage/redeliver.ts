@@ -1,17 +1,20 @@
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.ts';
+import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
+
+const MINUTE_MS = 60_000;
 
 /**
  * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is
  * undelivered. A callback in flight is not changed.
- * @throws ConfereError `not_found`; `conflict` if the merchant is not enabled, or fetches its events.
+ * @throws ConfereError `not_found`; `conflict` if the merchant's callbacks are held, or it fetches its events.
  */
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
   const callback = await findCallback(context.db, id);
   const merchant = await findMerchant(context.db, callback.merchant_id);
-  assertMerchantEnabled(merchant);
+  assertDelivers(merchant);
   const now = context.clock.now();
   // a callback that is being retried keeps its step, and does not block newer ones for longer
   const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
@@ -26,11 +29,27 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
   return findCallback(context.db, id);
 }
 
-/** Without this check a requested delivery would be held silently, or never sent. @throws ConfereError `conflict`. */
-export function assertMerchantEnabled(merchant: MerchantRow): void {
-  if (merchant.url === null) {
-    throw new ConfereError('conflict', 'the merchant fetches its events: it can ask again from an earlier cursor');
-  }
-  if (merchant.state === 'enabled') return;
-  throw new ConfereError('conflict', `the merchant is ${merchant.state}: enable it first`);
+/** Why nothing is sent to a merchant: it fetches its events, it is not enabled, or its circuit breaker is open. */
+export type Hold = 'fetches' | 'state' | 'breaker';
+
+/** Returns why a callback that is made due now would be held instead of sent; undefined if it is sent. */
+export function findHold({ url, state, breaker_opened_at: opened }: HoldFacts): Hold | undefined {
+  if (url === null) return 'fetches';
+  if (state !== 'enabled') return 'state';
+  return opened === null ? undefined : 'breaker';
 }
+
+type HoldFacts = Pick<MerchantRow, 'url' | 'state' | 'breaker_opened_at'>;
+
+/** Without this check a requested delivery would be held silently, or never sent. @throws ConfereError `conflict`. */
+export function assertDelivers(merchant: MerchantRow): void {
+  const hold = findHold(merchant);
+  if (hold !== undefined) throw new ConfereError('conflict', HOLD_TEXTS[hold](merchant));
+}
+
+const HOLD_TEXTS: Record<Hold, (merchant: MerchantRow) => string> = {
+  fetches: () => 'the merchant fetches its events: it can ask again from an earlier cursor',
+  state: ({ state }) => `the merchant is ${state}: enable it first`,
+  breaker: ({ failing_since: since }) =>
+    `nothing would be sent: the address has failed since ${since?.toISOString()}, so the circuit breaker holds all callbacks and tries one every ${PROBE_EVERY_MS / MINUTE_MS} minutes. They are sent once it answers 2xx; enabling the merchant again sends them now`,
+};

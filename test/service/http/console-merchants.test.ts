@@ -259,3 +259,37 @@ test('a callback shows its merchant by name, on its page, in the list and on the
   ])
     expect((await operator.get(address)).html, address).toContain(link);
 });
+
+test('behind an open breaker a redelivery and a replay say that nothing would be sent, and change nothing', async () => {
+  const { db, clock } = env.context;
+  const row = await db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .select(['callbacks.seq', 'callbacks.state', 'merchants.id', 'merchant_seq'])
+    .where('transaction_seq', 'is not', null)
+    .executeTakeFirstOrThrow();
+  const since = new Date(clock.now().getTime() - 10 * MINUTE_MS);
+  const opened = { failures: 10, failing_since: since, breaker_opened_at: since };
+  await db.updateTable('merchants').set(opened).where('seq', '=', row.merchant_seq).execute();
+  const call = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${env.tokens.operator}`, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`${env.url}/api/v1/callbacks/${path}`, init);
+    return { status: response.status, detail: String(((await response.json()) as { detail?: string }).detail) };
+  };
+  const range = { merchant: row.id, from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
+  const refusals = [await call(`cb_${row.seq}/redeliver`, {}), await call('replay', range)];
+  for (const { status, detail } of refusals) {
+    expect(status).toBe(409);
+    expect(detail).toContain(`failed since ${since.toISOString()}, so the circuit breaker holds all callbacks`);
+  }
+  expect((await call('replay', { ...range, dry_run: true })).status).toBe(200);
+  const page = await operator.get(`/callbacks/cb_${row.seq}`);
+  expect(page.text).toContain('o disjuntor está aberto. Um só callback é tentado a cada 5 min');
+  expect(page.html).not.toContain('/redeliver"');
+  const typed = { from: '2020-01-01T00:00:00', to: '2030-01-01T00:00:00', states: 'all' };
+  const preview = await operator.post(`/merchants/${row.id}/replay`, typed);
+  expect([preview.status, preview.text]).toEqual([422, expect.stringContaining('o seu disjuntor está aberto')]);
+  const after = await db.selectFrom('callbacks').select('state').where('seq', '=', row.seq).executeTakeFirst();
+  expect(after?.state).toBe(row.state);
+});

@@ -1,5 +1,6 @@
-import { isFailing } from '../../../callbacks/health/merchant-health.ts';
+import { isFailing, PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
 import { COUNT_MAX, type Delivery, SAMPLE_MAX, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
@@ -43,6 +44,16 @@ const TALLY_WORDS = words({ pending: 'Pendentes', held: 'Retidos', failed: 'Falh
 /** `HTTP 503`, or the class of an attempt without an answer. */
 export function describeOutcome(status: number | null, errorClass: string | null): string {
   return status === null ? describeCode(ATTEMPT_ERROR_WORDS, errorClass ?? '') : `HTTP ${status}`;
+}
+
+/** In place of a form that would send nothing now: why. */
+export function describeHold(hold: Hold): Html {
+  const every = formatDuration(PROBE_EVERY_MS / 1000);
+  if (hold === 'fetches')
+    return html`<p>${t('Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.')}</p>`;
+  if (hold === 'state')
+    return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que seja reativado.')}</p>`;
+  return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;
 }
 
 function describeFailing(context: Context, merchant: PresentedMerchant): Html | undefined {

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
-import { assertMerchantEnabled } from '../../../callbacks/manage/redeliver.ts';
+import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
@@ -35,7 +35,7 @@ ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Esco
     read: (draft) => readRange(context, draft),
     async preview(range, item) {
       // refused here as by the change
-      assertMerchantEnabled(item);
+      assertDelivers(item);
       const count = await replay(context, { ...range, merchant: item.id, dryRun: true });
       return html`${facts([
         ['Lojista', item.name],
@@ -45,7 +45,7 @@ ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Esco
       ])}`;
     },
     async change(inner, _range, { item }) {
-      assertMerchantEnabled(await findMerchant(inner.db, item.id));
+      assertDelivers(await findMerchant(inner.db, item.id));
       return item.id;
     },
     async finish(range, { actor, item, isRepeated }) {
@@ -57,7 +57,12 @@ ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Esco
         return auditChange(context, change, { actor, action: 'callbacks.replayed', target: item.id, detail });
       });
     },
-    refusals: { conflict: { field: 'form', text: 'O lojista não está ativo: reative-o antes.' } },
+    refusals: {
+      conflict: {
+        field: 'form',
+        text: 'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.',
+      },
+    },
     action: 'callbacks.replay_requested',
     done: 'replayed',
   };

@@ -2,14 +2,14 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
-import { redeliver } from '../../../callbacks/manage/redeliver.ts';
+import { findHold, redeliver } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
-import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { findMerchant, selectMerchants } from '../../../merchants/read-merchants.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { merchantLink, readMerchantWords } from '../lists/list-merchants.ts';
-import { describeOutcome } from '../merchants/render-delivery.ts';
+import { describeHold, describeOutcome } from '../merchants/render-delivery.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table } from '../parts/page-components.ts';
@@ -34,11 +34,16 @@ export function callbackPages(context: Context): Router {
       transactions: [callback.transaction_id],
       via: 'console',
     });
-    const again = postForm(
-      response,
-      `/callbacks/${callback.id}/redeliver`,
-      html`<div class="actions"><button>${t('Entregar de novo')}</button></div>`,
-    );
+    // none if it was removed
+    const merchant = await selectMerchants(context.db).where('id', '=', callback.merchant_id).executeTakeFirst();
+    const hold = merchant && findHold(merchant);
+    const again = hold
+      ? describeHold(hold)
+      : postForm(
+          response,
+          `/callbacks/${callback.id}/redeliver`,
+          html`<div class="actions"><button>${t('Entregar de novo')}</button></div>`,
+        );
     const body = html`<p class="crumb"><a href="/callbacks">${t('Callbacks')}</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.webhook_id)}</p>

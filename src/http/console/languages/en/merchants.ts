@@ -88,7 +88,8 @@ export const MERCHANTS_EN = {
     'Sends the callbacks that were created in a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No relógio do provedor.': 'On the provider’s clock.',
   'Callbacks que voltariam para a fila': 'Callbacks that would be queued again',
-  'O lojista não está ativo: reative-o antes.': 'The merchant is not active: enable it first.',
+  'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.':
+    'Nothing would be sent: the merchant is not active, fetches its events, or its circuit breaker is open.',
   'O fim vem depois do começo.': 'The end comes after the beginning.',
   'Escolha quais.': 'Choose which.',
   // secrets and tokens
@@ -132,6 +133,12 @@ export const MERCHANTS_EN = {
     'You may {callbacks}, talk to the merchant and, once it is enabled again, replay a period.',
   'ver os callbacks e os seus erros': 'see the callbacks and their errors',
   'repetir um período': 'replay a period',
+  'Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.':
+    'Nothing is sent to this merchant: it fetches its events, and can ask for them again from an earlier cursor.',
+  'Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que seja reativado.':
+    'Nothing is sent now: the merchant is not active. Callbacks are held until it is enabled again.',
+  'Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.':
+    'Nothing is sent now: the circuit breaker is open. A single callback is tried every {every}; the others follow once it is accepted, or once the breaker is closed.',
   // the page
   'Últimos callbacks': 'Last callbacks',
   'Todos os callbacks deste lojista': 'All callbacks of this merchant',
