@@ -1,6 +1,10 @@
-/** Roles of the API and the console. A merchant has no role here: its token gives access to its own events only. */
+/** Roles of the API and the console. A merchant has none of them: its tokens give access to its own data only. */
 export const ROLES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** What a token can be for: a role, or the login of one merchant, which opens its portal alone. */
+export const TOKEN_ROLES = [...ROLES, 'merchant'] as const;
+export type TokenRole = (typeof TOKEN_ROLES)[number];
 
 /** The roles that each role includes. Accountants and operators are viewers who see personal data. */
 const MAY: Record<Role, readonly Role[]> = {
@@ -25,4 +29,8 @@ export function maySeePersons(role: Role): boolean {
 
 export function isRole(text: string): text is Role {
   return (ROLES as readonly string[]).includes(text);
+}
+
+export function isTokenRole(text: string): text is TokenRole {
+  return (TOKEN_ROLES as readonly string[]).includes(text);
 }

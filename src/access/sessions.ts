@@ -2,7 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { isRole, type Role } from './roles.ts';
-import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLiveTokens } from './tokens.ts';
+import {
+  ADMIN_CALLER,
+  type Caller,
+  hashToken,
+  isAdminHash,
+  type MerchantCaller,
+  selectLiveMerchantTokens,
+  selectLiveTokens,
+  toMerchantCaller,
+} from './tokens.ts';
 import { issuerName } from './users.ts';
 
 export const SESSION_MS = 12 * 3_600_000;
@@ -34,6 +43,16 @@ export async function openUserSession(
   user: { seq: number; role: Role },
 ): Promise<string> {
   return await storeSession(context, { user_seq: user.seq, role: user.role });
+}
+
+/** Opens a session of the portal for a merchant's token, as `openSession` does. @throws ConfereError `unauthorized`. */
+export async function openMerchantSession(context: Pick<Context, 'db' | 'clock'>, token: string): Promise<string> {
+  const hash = hashToken(token);
+  const row = await selectLiveMerchantTokens(context, context.clock.now())
+    .where('token_hash', '=', hash)
+    .executeTakeFirst();
+  if (!row) throw new ConfereError('unauthorized', 'this token is revoked or has expired');
+  return await storeSession(context, { token_seq: row.seq, opened_with: hash });
 }
 
 type Opened = { token_seq: number | null; opened_with: Buffer } | { user_seq: number; role: Role };
@@ -76,6 +95,23 @@ export async function findSession(context: Context, session: string): Promise<Ca
     .where('token_hash', '=', row.opened_with)
     .executeTakeFirst();
   return token && { id: token.id, role: token.role as Role };
+}
+
+/** @returns the merchant's login of a session of the portal; undefined once it or its token has ended. */
+export async function findMerchantSession(context: Context, session: string): Promise<MerchantCaller | undefined> {
+  const now = context.clock.now();
+  const row = await context.db
+    .selectFrom('sessions')
+    .select(['token_seq', 'opened_with'])
+    .where('session_hash', '=', hashOf(session))
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  if (!row?.opened_with || row.token_seq === null) return undefined;
+  const token = await selectLiveMerchantTokens(context, now)
+    .where('tokens.seq', '=', row.token_seq)
+    .where('token_hash', '=', row.opened_with)
+    .executeTakeFirst();
+  return token && toMerchantCaller(token);
 }
 
 async function findUser({ db, config }: Context, seq: number, role: string): Promise<Caller | undefined> {

@@ -1,8 +1,10 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { readSetting } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
+import { requireRowNumber } from '../database/require-row-number.ts';
 import { ConfereError } from '../domain/errors.ts';
-import type { Role } from './roles.ts';
+import type { Role, TokenRole } from './roles.ts';
 
 /** The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. */
 export type Caller = { id: string; role: Role; name?: string };
@@ -15,30 +17,58 @@ export const ADMIN_SETTING = 'admin_token_hash';
 const USED_EVERY_MS = 60_000;
 /** The form of a token from createToken. Only ADMIN_TOKEN may differ. */
 const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
+const MERCHANT_TOKEN_FORM = /^cfm_[A-Za-z0-9_-]{43}$/;
 
-export type NewToken = { name: string; role: Role; expiresAt?: Date | undefined };
-/** `expires_at` is present only if the token expires. */
-export type CreatedToken = { id: string; role: Role; token: string; expires_at?: string };
+export type NewToken = {
+  name: string;
+  role: TokenRole;
+  /** The id of the merchant, of a token with the role `merchant` alone. */
+  merchant?: string | undefined;
+  expiresAt?: Date | undefined;
+};
+/** `merchant` is present only in a merchant's token, `expires_at` only if the token expires. */
+export type CreatedToken = { id: string; role: TokenRole; token: string; merchant?: string; expires_at?: string };
 
 /**
  * Creates a token. Its text is returned only here; only its hash is stored.
- * @throws ConfereError `invalid_request` if `expiresAt` is not in the future.
+ * @throws ConfereError `invalid_request` if `expiresAt` is not in the future, or if `merchant` does not fit the role.
  */
 export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<CreatedToken> {
   const now = context.clock.now();
-  const { name, role, expiresAt } = request;
+  const { name, role, merchant, expiresAt } = request;
   if (expiresAt !== undefined && expiresAt <= now) {
     throw new ConfereError('invalid_request', 'expires_at is not in the future', {
       fields: { expires_at: ['must be in the future'] },
     });
   }
+  const merchant_seq = await findMerchantSeq(context.db, role, merchant);
   const id = `tok_${randomUUID().replaceAll('-', '')}`;
-  const token = `cft_${randomBytes(32).toString('base64url')}`;
+  const token = `${merchant_seq === null ? 'cft' : 'cfm'}_${randomBytes(32).toString('base64url')}`;
   await context.db
     .insertInto('tokens')
-    .values({ id, name, role, token_hash: hashToken(token), created_at: now, expires_at: expiresAt ?? null })
+    .values({
+      id,
+      name,
+      role,
+      merchant_seq,
+      token_hash: hashToken(token),
+      created_at: now,
+      expires_at: expiresAt ?? null,
+    })
     .execute();
-  return { id, role, token, ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }) };
+  const more = { ...(merchant && { merchant }), ...(expiresAt && { expires_at: expiresAt.toISOString() }) };
+  return { id, role, token, ...more };
+}
+
+/** @returns the merchant's row number; null for a role of ours. @throws ConfereError `invalid_request`. */
+async function findMerchantSeq(db: Reader, role: TokenRole, merchant: string | undefined): Promise<number | null> {
+  const refuse = (fault: string) => {
+    throw new ConfereError('invalid_request', `merchant ${fault}`, { fields: { merchant: [fault] } });
+  };
+  if (role !== 'merchant') return merchant === undefined ? null : refuse('goes with the role merchant alone');
+  if (merchant === undefined) return refuse('is required: the id of the merchant that logs in');
+  const query = db.selectFrom('merchants').select('seq').where('id', '=', merchant).where('deleted_at', 'is', null);
+  return (await query.executeTakeFirst())?.seq ?? refuse('is no id of a merchant');
 }
 
 /** @returns the caller with this token; undefined if it is unknown, revoked or expired. */
@@ -52,19 +82,63 @@ export async function findCaller(context: Context, token: string): Promise<Calle
     .where('token_hash', '=', hash)
     .executeTakeFirst();
   if (!row) return undefined;
-  if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() >= USED_EVERY_MS) {
-    await context.db.updateTable('tokens').set({ last_used_at: now }).where('seq', '=', row.seq).execute();
-  }
+  await recordUse(context, row, now);
   // only createToken writes roles
   return { id: row.id, role: row.role as Role };
 }
 
-/** Query of tokens that are neither revoked nor expired. */
+async function recordUse(
+  { db }: Pick<Context, 'db'>,
+  row: { seq: number; last_used_at: Date | null },
+  now: Date,
+): Promise<void> {
+  if (row.last_used_at !== null && now.getTime() - row.last_used_at.getTime() < USED_EVERY_MS) return;
+  await db.updateTable('tokens').set({ last_used_at: now }).where('seq', '=', row.seq).execute();
+}
+
+/** Query of tokens of ours that are neither revoked nor expired. A merchant's token is never among them. */
 export function selectLiveTokens(context: Pick<Context, 'db'>, now: Date) {
+  return selectLive(context, now).where('tokens.merchant_seq', 'is', null).where('tokens.role', '<>', 'merchant');
+}
+
+function selectLive(context: Pick<Context, 'db'>, now: Date) {
   return context.db
     .selectFrom('tokens')
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]));
+}
+
+/** A token of a merchant: its id and name, and the merchant that it belongs to. It is no `Caller`. */
+export type MerchantCaller = { id: string; name: string; merchantSeq: number };
+
+/** Whether a text has the form of a merchant's token. */
+export function isMerchantToken(text: string): boolean {
+  return MERCHANT_TOKEN_FORM.test(text);
+}
+
+/** @returns the merchant's login with this token; undefined if it is unknown, revoked or expired. */
+export async function findMerchantToken(context: Context, token: string): Promise<MerchantCaller | undefined> {
+  if (!isMerchantToken(token)) return undefined;
+  const now = context.clock.now();
+  const row = await selectLiveMerchantTokens(context, now)
+    .select('tokens.last_used_at')
+    .where('token_hash', '=', hashToken(token))
+    .executeTakeFirst();
+  if (!row) return undefined;
+  await recordUse(context, row, now);
+  return toMerchantCaller(row);
+}
+
+/** Query of merchants' tokens that are neither revoked nor expired. */
+export function selectLiveMerchantTokens(context: Pick<Context, 'db'>, now: Date) {
+  return selectLive(context, now)
+    .where('tokens.role', '=', 'merchant')
+    .where('tokens.merchant_seq', 'is not', null)
+    .select(['tokens.seq', 'tokens.id', 'tokens.name', 'tokens.merchant_seq']);
+}
+
+export function toMerchantCaller(row: { id: string; name: string; merchant_seq: number | null }): MerchantCaller {
+  return { id: row.id, name: row.name, merchantSeq: requireRowNumber(row.merchant_seq, 'a merchant token') };
 }
 
 /** Whether this is the hash of ADMIN_TOKEN or, if that is not set, of the generated token. */
@@ -76,14 +150,21 @@ export async function isAdminHash(context: Pick<Context, 'config' | 'db'>, hash:
 
 /** @returns tokens as the API shows them, newest first. @param after only tokens below this row number. */
 export async function listTokens(context: Context, limit: number, after: number | undefined) {
-  let query = context.db.selectFrom('tokens').selectAll().orderBy('seq', 'desc').limit(limit);
-  if (after !== undefined) query = query.where('seq', '<', after);
+  let query = context.db
+    .selectFrom('tokens')
+    .leftJoin('merchants', 'merchants.seq', 'tokens.merchant_seq')
+    .selectAll('tokens')
+    .select('merchants.id as merchant')
+    .orderBy('tokens.seq', 'desc')
+    .limit(limit);
+  if (after !== undefined) query = query.where('tokens.seq', '<', after);
   const now = context.clock.now();
   return (await query.execute()).map((row) => ({
     seq: row.seq,
     id: row.id,
     name: row.name,
-    role: row.role as Role,
+    role: row.role as TokenRole,
+    merchant: row.merchant,
     state: row.revoked_at !== null ? 'revoked' : row.expires_at !== null && row.expires_at <= now ? 'expired' : 'live',
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,

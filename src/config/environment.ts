@@ -23,6 +23,7 @@ import {
   webhookHmac,
 } from './fields.ts';
 import { oidcFields } from './oidc-fields.ts';
+import { portalFields } from './portal-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
@@ -74,6 +75,7 @@ export const environment = z.object({
     [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000),
   ),
   CALLBACK_ALERT_AFTER: durationText.default(30 * 60_000),
+  ...portalFields,
   REPORT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   REPORT_FULL_DOCUMENTS: booleanText.default(false),
   REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),

@@ -5,6 +5,7 @@ import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { authenticate } from './access/authorize.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
+import { authenticateMerchant } from './access/require-scope.ts';
 import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
@@ -18,6 +19,7 @@ import { jobRoutes } from './api/jobs.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
+import { portalRoutes } from './api/merchants/portal.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
@@ -28,6 +30,7 @@ import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
+import { portalPages } from './console/portal/routes.ts';
 import { consoleRoutes, unknownAddressPage } from './console/routes.ts';
 import { createBareApp } from './create-bare-app.ts';
 import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
@@ -58,12 +61,14 @@ export function createApp(
   });
   const metrics = createMetricsPage(context, readers);
   app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
-  // before `authenticate`: merchants send a pull token
+  const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
+  // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));
-  app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));
+  app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json]));
+  app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', bankImportRoutes(context));
-  app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
+  app.use('/api/v1', json, [
     transactionRoutes(context),
     reconciliationRoutes(context),
     alertRoutes(context),
@@ -86,7 +91,7 @@ export function createApp(
     auditRoutes(context),
     openapiRoutes(context),
   ]);
-  app.use(consoleRoutes(context, guard));
+  app.use(portalPages(context, guard), consoleRoutes(context, guard));
   app.use(unknownAddressPage(context), () => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });

@@ -101,7 +101,9 @@ export async function updateMerchant(context: Context, id: string, change: Merch
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? merchant.events_since);
     }
   });
-  if (change.state !== undefined && change.state !== merchant.state) return setMerchantState(context, id, change.state);
+  // a merchant that paused itself becomes paused by operators
+  if (change.state === 'paused' || (change.state !== undefined && change.state !== merchant.state))
+    return setMerchantState(context, id, change.state);
   return findMerchant(context.db, id);
 }
 
@@ -110,18 +112,27 @@ function receivesMore(merchant: MerchantRow, { eventsSince, filter }: MerchantCh
   return filter !== undefined && !isWithin(completeFilter(filter), parseFilter(merchant.filter));
 }
 
+/** Who paused a merchant. What operators paused, the merchant itself cannot enable. */
+export type PausedBy = 'operator' | 'merchant';
+
 /**
  * Enables or pauses a merchant. Enabling resets its health: its held callbacks are resumed, oldest first.
  */
-export async function setMerchantState(context: Context, id: string, state: MerchantState): Promise<MerchantRow> {
+export async function setMerchantState(
+  context: Context,
+  id: string,
+  state: MerchantState,
+  by: PausedBy = 'operator',
+): Promise<MerchantRow> {
   const merchant = await findMerchant(context.db, id);
-  const set = state === 'enabled' ? { state, disabled_reason: null, ...HEALTHY } : { state };
+  const paused_by = state === 'paused' ? by : null;
+  const set = state === 'enabled' ? { state, paused_by, disabled_reason: null, ...HEALTHY } : { state, paused_by };
   await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
   context.wakeUps.callbacks.notify();
   return findMerchant(context.db, id);
 }
 
-/** Removes a merchant: it gets no more callbacks. Its past callbacks stay on record. */
+/** Removes a merchant: it gets no more callbacks, and its tokens end. Its past callbacks stay on record. */
 export async function removeMerchant(context: Context, id: string): Promise<void> {
   const merchant = await findMerchant(context.db, id);
   await transact(context.db, async (trx) => {
@@ -133,6 +144,12 @@ export async function removeMerchant(context: Context, id: string): Promise<void
     };
     await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     await trx.deleteFrom('merchant_secrets').where('merchant_seq', '=', merchant.seq).execute();
+    await trx
+      .updateTable('tokens')
+      .set({ revoked_at: now })
+      .where('merchant_seq', '=', merchant.seq)
+      .where('revoked_at', 'is', null)
+      .execute();
   });
 }
 

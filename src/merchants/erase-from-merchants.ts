@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { Erase } from '../domain/person/person.ts';
 import { REMOVED } from '../domain/person/redact-text.ts';
-import { parseFilter } from './match-filter.ts';
+import { filtersOf } from './match-filter.ts';
 
 const REMOVED_URL = 'https://removed.invalid/';
 
@@ -14,7 +14,7 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
   return async ({ redact, onLeft }, { write }) => {
     const rows = await db
       .selectFrom('merchants')
-      .select(['seq', 'id', 'name', 'url', 'email', 'filter', 'deleted_at'])
+      .select(['seq', 'id', 'name', 'url', 'email', 'filter', 'own_filter', 'deleted_at'])
       .orderBy('seq')
       .execute();
     let changed = 0;
@@ -28,7 +28,7 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
       }
       changed++;
       if (!write) continue;
-      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}' };
+      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}', own_filter: null };
       await transact(db, (trx) => trx.updateTable('merchants').set(set).where('seq', '=', seq).execute());
     }
     return changed;
@@ -37,14 +37,19 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
 
 function listTexts({
   filter,
+  own_filter,
   ...texts
 }: {
   name: string;
   url: string | null;
   email: string | null;
   filter: string;
+  own_filter: string | null;
 }): string[] {
-  const { extra_match, ...lists } = parseFilter(filter);
-  const values = [...Object.values(lists).flat(), ...Object.entries(extra_match).flat(), ...Object.values(texts)];
+  const filters = filtersOf({ filter, own_filter }).flatMap(({ extra_match, ...lists }) => [
+    ...Object.values(lists).flat(),
+    ...Object.entries(extra_match).flat(),
+  ]);
+  const values = [...filters, ...Object.values(texts)];
   return values.filter((value) => value !== null && value !== '').map(String);
 }

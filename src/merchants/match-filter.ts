@@ -46,6 +46,16 @@ export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): b
   );
 }
 
+/** The filters of a merchant, each of which an event has to match: the operators', and the merchant's own within it. */
+export function filtersOf(row: { filter: string; own_filter: string | null }): MerchantFilter[] {
+  return [row.filter, row.own_filter].filter((text) => text !== null).map(parseFilter);
+}
+
+/** Whether an event matches each of these filters. */
+export function matchesFilters(filters: readonly MerchantFilter[], facts: FilterableFacts): boolean {
+  return filters.every((filter) => matchesFilter(filter, facts));
+}
+
 /** Whether each event that matches `inner` also matches `outer`; false where that is not plain to see. */
 export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean {
   const isInList = (one: readonly string[], other: readonly string[]): boolean =>

@@ -1,4 +1,5 @@
 import { maskPlatform, maskText } from '../domain/person/mask-person.ts';
+import type { PausedBy } from './change-merchants.ts';
 import { parseFilter } from './match-filter.ts';
 import type { MerchantRow } from './read-merchants.ts';
 
@@ -13,7 +14,10 @@ export function presentMerchant(row: MerchantRow) {
     email: row.email,
     state: row.state,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
+    paused_by: row.state === 'paused' ? ((row.paused_by ?? 'operator') as PausedBy) : null,
     filter: parseFilter(row.filter),
+    /** What the merchant itself chose within `filter`. */
+    own_filter: parseFilter(row.own_filter ?? '{}'),
     rate: row.rate,
     events_since: row.events_since.toISOString(),
     created_at: row.created_at.toISOString(),
@@ -25,6 +29,17 @@ export function presentMerchant(row: MerchantRow) {
     pulled_at: row.pulled_at?.toISOString() ?? null,
     pull_token_expires_at: row.pull_token_expires_at?.toISOString() ?? null,
   };
+}
+
+/**
+ * A merchant as it sees itself. A backfill reads the transactions of all merchants: how many it has read, and how far it
+ * is, would show how much others have.
+ */
+export function presentOwnMerchant(row: MerchantRow) {
+  const { backfill, ...merchant } = presentMerchant(row);
+  if (backfill === null) return { ...merchant, backfill };
+  const { reached: _, done: __, ...own } = backfill;
+  return { ...merchant, backfill: own };
 }
 
 const BACKFILL_STATES: Record<string, 'waiting' | 'running' | 'done'> = { waiting: 'waiting', done: 'done' };
@@ -57,6 +72,7 @@ export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
     url: merchant.url === null ? null : maskText(new URL(merchant.url).origin),
     email: null,
     filter: maskFilter(merchant.filter),
+    own_filter: maskFilter(merchant.own_filter),
   };
 }
 

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
-import { EN } from '../../src/http/console/languages/en/catalogue.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
@@ -11,6 +10,7 @@ import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
+import { findPortuguese } from './find-portuguese.ts';
 
 const PATIENCE_MS = 180_000;
 /** Data of the test that is Portuguese itself. */
@@ -24,22 +24,8 @@ const DATA = [
 ];
 /** What programs read, and files. */
 const NO_PAGES =
-  /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
+  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
 const PAGES_MIN = 35;
-/** Words that English does not have, and how Portuguese writes amounts and days. */
-const PORTUGUESE =
-  /[ãõçáéíóúâêôà]|\b(?:de|da|dos|das|uma?|nenhuma?|ainda|agora|hoje|pelo|pela|para|por|sem|seu)\b|\d\d\/\d\d\/\d{4}|R\$ [\d.]*\d,\d\d\b/i;
-/** Texts whose English differs, and the parts between their values. A single word may be data: it must be a whole text. */
-const SOURCES = Object.entries(EN)
-  .flatMap(([source, english]) => splitText(source).filter((part) => !english.includes(part)))
-  .filter((part) => /\p{L}{3}/u.test(part));
-const WHOLE = new Set(SOURCES);
-const PHRASES = SOURCES.filter((part) => part.includes(' ') && part.length > 8);
-
-function splitText(text: string): string[] {
-  return text.split(/\{\w+\}|<[^>]+>/).map((part) => part.trim());
-}
-
 let env: ConsoleEnvironment;
 let page: Page;
 /** The addresses of items, by their routes. */
@@ -87,29 +73,6 @@ afterAll(async () => {
   await env[Symbol.asyncDispose]();
 });
 
-/** Each text of the page, and of its attributes that people read or hear. */
-const READ_TEXTS = `(() => {
-  const nodes = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
-  const texts = [];
-  while (nodes.nextNode())
-    if (!nodes.currentNode.parentElement.closest('script, textarea, .brand, [lang="pt-BR"]')) texts.push(nodes.currentNode.data);
-  for (const name of ['aria-label', 'title', 'placeholder', 'data-label', 'data-text-copy', 'data-text-copied', 'data-text-failed'])
-    for (const element of document.querySelectorAll('[' + name + ']')) texts.push(element.getAttribute(name));
-  return [document.title, ...texts].map((text) => text.replace(/\\s+/g, ' ').trim()).filter((text) => text !== '');
-})()`;
-
-/** The texts of the shown page that are Portuguese. */
-async function findPortuguese(shown: Page): Promise<string[]> {
-  const texts: string[] = await shown.evaluate(READ_TEXTS);
-  expect(texts.length).toBeGreaterThan(5);
-  expect(await shown.locator('html').getAttribute('lang')).toBe('en');
-  const found = texts.filter((text) => {
-    const rest = DATA.reduce((left, value) => left.replaceAll(value, ''), text);
-    return WHOLE.has(text) || PORTUGUESE.test(rest) || PHRASES.some((phrase) => rest.includes(phrase));
-  });
-  return [...new Set(found)];
-}
-
 async function logInInEnglish(): Promise<void> {
   await page.goto(`${env.url}/login`);
   await page.getByLabel('Token').fill(env.tokens.admin);
@@ -123,7 +86,7 @@ test(
     await using opened = await openBrowser(env.url, { locale: 'en-US' });
     page = opened.page;
     await page.goto(`${env.url}/login`);
-    const found: Record<string, string[]> = { '/login': await findPortuguese(page) };
+    const found: Record<string, string[]> = { '/login': await findPortuguese(page, DATA) };
     await logInInEnglish();
     const routes = listRoutes(createApp(env.context)).filter((route) => route.startsWith('get '));
     for (const route of routes.map((one) => one.slice('get '.length)).filter((one) => !NO_PAGES.test(one))) {
@@ -131,7 +94,7 @@ test(
       expect(item === '' || examples[item] !== undefined, `no example for ${route}`).toBe(true);
       const answer = await page.goto(`${env.url}${route.replace(item, examples[item] ?? '')}`);
       expect(answer?.status(), route).toBe(200);
-      found[route] = await findPortuguese(page);
+      found[route] = await findPortuguese(page, DATA);
     }
     for (const address of [
       '/transactions/nothing',
@@ -143,7 +106,7 @@ test(
       '/transactions?from=2026-02-30&operation=x&q=R%24+ten',
     ]) {
       await page.goto(`${env.url}${address}`);
-      found[address] = await findPortuguese(page);
+      found[address] = await findPortuguese(page, DATA);
     }
     expect(Object.keys(found).length).toBeGreaterThan(PAGES_MIN);
     expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([]);
@@ -164,16 +127,16 @@ test('a form takes, refuses and previews an amount in the language of its page',
     await page.getByLabel('Amount, in R$').fill(wrong);
     await page.getByRole('button', { name: 'See what changes' }).click();
     await page.getByRole('alert').filter({ hasText: 'Write an amount as 1,234.56 or -1,234.56.' }).waitFor();
-    expect(await findPortuguese(page)).toEqual([]);
+    expect(await findPortuguese(page, DATA)).toEqual([]);
   }
   await page.getByLabel('Amount, in R$').fill('-1,234.56');
   await page.getByRole('button', { name: 'See what changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Enter an adjustment: check it' }).waitFor();
   expect(await page.getByRole('main').textContent()).toContain('-R$ 1,234.56');
-  expect(await findPortuguese(page)).toEqual([]);
+  expect(await findPortuguese(page, DATA)).toEqual([]);
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByRole('status').filter({ hasText: 'The adjustment is posted.' }).waitFor();
-  expect(await findPortuguese(page)).toEqual([]);
+  expect(await findPortuguese(page, DATA)).toEqual([]);
 });
 
 test.each([true, false])('a language that a person chose stays, with scripts: %s', async (script) => {

@@ -33,9 +33,9 @@ const THEMES = {
   phone: { size: { width: 360, height: 780 }, scheme: 'light', rules: 'layout' },
 } as const;
 
-/** Addresses that are no pages: programs and files, and what needs an issuer (`oidc.test.ts`). */
+/** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|webhooks|console|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
+  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
 const FORMS = [
   'statement',
   'adjustment',
@@ -45,7 +45,7 @@ const FORMS = [
   'bank-match',
   'bank-undo',
 ];
-const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke'];
+const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
@@ -135,6 +135,7 @@ beforeAll(async () => {
     ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['merchant-portal-token', `/merchants/${merchant?.id}/portal-token`, 'Dar acesso ao portal'],
     ['merchant-token-revoke', `/merchants/${merchant?.id}/revoke-pull-token`, 'Revogar o token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],
     ['callbacks', '/callbacks', 'Callbacks'],

@@ -31,6 +31,7 @@ const LAYERS: Record<string, number> = {
   'src/inbox': 8,
   'src/reconciliation': 8,
   'src/reports': 8,
+  'src/portal': 8,
   'src/doctor': 8.5,
   'src/backup': 8.5,
   'src/http': 9,
@@ -70,6 +71,7 @@ const INNER: Record<string, string[]> = {
     'merchants',
     'pages',
     'overview',
+    'portal',
   ],
   'src/http/api': ['books', 'merchants'],
   'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer', 'backup'],
@@ -174,6 +176,28 @@ describe('the code', () => {
     // binaries and the run directory of the machine
     const handers = /^src\/commands\/|^embedded\//;
     expect(readers.filter((file) => file !== 'src/config.ts' && !handers.test(file))).toEqual([]);
+  });
+
+  it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
+    const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)/;
+    /** The router, and what opens sessions and makes forms: they pass the context on. */
+    const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login)\.ts$/;
+    const own = sources.filter(({ file }) => PORTAL.test(file));
+    expect(own.length).toBeGreaterThan(8);
+    const pages = own.filter(({ file }) => !OPENERS.test(file));
+    const opening = pages.filter(({ imports }) =>
+      imports.some((target) => /^src\/(?:context\.ts|database\/|portal\/own)/.test(target)),
+    );
+    expect(opening.map(({ file }) => file)).toEqual([]);
+    const reading = own.filter(({ text }) => /\.db\b|\bContext, 'db'/.test(text));
+    expect(reading.map(({ file }) => file)).toEqual([]);
+    // a scope is opened by a token or a session of its merchant, and nowhere else
+    const openers = sources.filter(({ text }) => /\bfindScopeBy(?:Token|Session)\b/.test(text));
+    expect(openers.map(({ file }) => file).sort()).toEqual([
+      'src/http/access/require-scope.ts',
+      'src/http/console/portal/routes.ts',
+      'src/portal/open-scope.ts',
+    ]);
   });
 
   it('writes each table of the books in its room alone', () => {

@@ -44,6 +44,7 @@ const WRONG = {
   OIDC_ROLES: 'finance:accountant',
   CALLBACK_ALLOW_PRIVATE: 'maybe',
   CALLBACK_RETRY_SCHEDULE: 'now and then',
+  PORTAL_LOGO: 'https://shop.example/logo.png',
   REPORT_LOCALE: 'pt_PT',
   REPORT_FULL_DOCUMENTS: 'perhaps',
   REFUND_COMMISSION: 'halved',
@@ -110,7 +111,7 @@ describe('the environment', () => {
           const env = { ...SOUND, ...Object.fromEntries(chosen.map((name) => [name, WRONG[name]])) };
           const message = faultsOf(env, needs);
           const named = message.split('\n').slice(1);
-          for (const name of chosen) expect(named.filter((line) => line.startsWith(`  ${name}`))).toHaveLength(1);
+          for (const name of chosen) expect(named.filter((line) => line.split(':')[0] === `  ${name}`)).toHaveLength(1);
           expect(named).toHaveLength(chosen.length);
           for (const name of chosen) if (WRONG[name].length > 3) expect(message).not.toContain(WRONG[name]);
         }),
@@ -309,6 +310,23 @@ describe('the environment', () => {
       .split('\n')
       .slice(1);
     expect(lines.map((line) => line.trim().split(':')[0])).toEqual([name]);
+  });
+
+  it('takes a logo of the portal as a picture in a data URL, by what it holds', () => {
+    const urlOf = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
+    const png = Buffer.from('89504e470d0a1a0a', 'hex');
+    const webp = Buffer.from('RIFF\0\0\0\0WEBP', 'latin1');
+    expect(readConfig({ PORTAL_LOGO: urlOf('image/png', png) }).PORTAL_LOGO).toEqual({ type: 'image/png', bytes: png });
+    expect(readConfig({ PORTAL_LOGO: urlOf('image/webp', webp) }).PORTAL_LOGO?.type).toBe('image/webp');
+    for (const url of [
+      urlOf('image/svg+xml', Buffer.from('<svg onload="alert(1)">')),
+      urlOf('image/jpeg', png),
+      urlOf('image/png', Buffer.from('<script>')),
+      urlOf('text/html', png),
+    ])
+      expect(faultsOf({ PORTAL_LOGO: url })).toContain('PORTAL_LOGO: must be a data URL of a PNG, JPEG or WebP');
+    const large = Buffer.concat([png, Buffer.alloc(64 * 1024)]);
+    expect(faultsOf({ PORTAL_LOGO: urlOf('image/png', large) })).toContain('PORTAL_LOGO: must be at most 64 KiB');
   });
 
   it('takes any value from a file', () => {

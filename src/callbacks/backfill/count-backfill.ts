@@ -17,14 +17,14 @@ export type BackfillCount = {
   counted_to: string | null;
 };
 
-/** Counts the callbacks that a backfill would enqueue for a merchant with this filter, and writes nothing. */
+/** Counts the callbacks that a backfill would enqueue for a merchant with these filters, and writes nothing. */
 export async function countBackfill(
   context: Context,
   merchant: { seq: number; id: string } | undefined,
-  { filter, eventsSince }: { filter: MerchantFilter; eventsSince: Date },
+  { filters, eventsSince }: { filters: readonly MerchantFilter[]; eventsSince: Date },
 ): Promise<BackfillCount> {
   const identity = merchant ?? NO_MERCHANT;
-  const recipient = { ...identity, filter, eventsSince, holds: false, pulls: false, isBackfilling: false };
+  const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false };
   const endMs = context.timers.monotonicMs() + COUNT_MS_MAX;
   const count = { callbacks: 0, transactions: 0 };
   let cursor = { wall: firstWallOf(context, eventsSince), seq: 0 };

@@ -1,5 +1,6 @@
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import type { AttemptRow, CallbackRow } from './read-callbacks.ts';
+import type { OwnCallbackRow } from './read-own-callbacks.ts';
 
 export type PresentedCallback = ReturnType<typeof presentCallback>;
 
@@ -20,6 +21,14 @@ export function presentCallback(row: CallbackRow) {
     created_at: row.created_at.toISOString(),
     delivered_at: row.delivered_at?.toISOString() ?? null,
   };
+}
+
+export type PresentedOwnCallback = ReturnType<typeof presentOwnCallback>;
+
+/** A callback as its merchant sees it: its id is the webhook-id. */
+export function presentOwnCallback(row: OwnCallbackRow) {
+  const { id: _, merchant_id: __, webhook_id: id, ...rest } = presentCallback(row);
+  return { id, reference: row.reference, ...rest };
 }
 
 /** Null also for a callback of a backfill, which is sent when its merchant has no other one. */

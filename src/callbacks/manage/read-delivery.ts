@@ -12,7 +12,13 @@ export const COUNT_MAX = 10_000;
 
 export const UNDELIVERED = ['pending', 'held', 'failed'] as const;
 
-export type FailedAttempt = { at: Date; status: number | null; errorClass: string; callback: string };
+export type FailedAttempt = {
+  at: Date;
+  status: number | null;
+  errorClass: string;
+  callback: string;
+  webhookId: string;
+};
 export type Delivery = {
   /** By state; COUNT_MAX + 1 stands for more. */
   counts: Record<(typeof UNDELIVERED)[number], number>;
@@ -44,6 +50,7 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
       status: failed.response_status,
       errorClass: failed.error_class ?? '',
       callback: `cb_${failed.callback_seq}`,
+      webhookId: await readWebhookId(context, failed.callback_seq),
     },
     lastSuccessAt: attempts.findLast((one) => one.error_class === null)?.started_at,
     nextAttemptAt,
@@ -75,6 +82,11 @@ async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]
     JOIN callback_attempts ON callback_seq = sample.seq
     WHERE started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
   return rows;
+}
+
+async function readWebhookId({ db }: Context, seq: number): Promise<string> {
+  const row = await db.selectFrom('callbacks').select('webhook_id').where('seq', '=', seq).executeTakeFirstOrThrow();
+  return row.webhook_id;
 }
 
 function summarize(start: Date, all: Attempt[]): AttemptSlot {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
-import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
+import { type MerchantFilter, matchesFilters } from '../../merchants/match-filter.ts';
 import { deriveWebhookId } from './derive-webhook-id.ts';
 
 /** Takes the place of the status in the `type` of a correction's callback. */
@@ -47,7 +47,7 @@ type CorrectedTransaction = TransactionFacts & { events: { status: string; atWal
 export type Recipient = {
   seq: number;
   id: string;
-  filter: MerchantFilter;
+  filters: readonly MerchantFilter[];
   eventsSince: Date;
   /** Its callbacks are held: it is paused, disabled or failing. */
   holds: boolean;
@@ -59,10 +59,12 @@ export type Recipient = {
 
 export type CallbackInsert = Insertable<Database['callbacks']> & { webhook_id: string };
 
-type RecipientRules = Pick<Recipient, 'filter' | 'eventsSince'>;
+type RecipientRules = Pick<Recipient, 'filters' | 'eventsSince'>;
 
 export function receivesEvent(recipient: RecipientRules, { transaction, event }: CallbackCause): boolean {
-  return event.at >= recipient.eventsSince && matchesFilter(recipient.filter, { ...transaction, status: event.status });
+  return (
+    event.at >= recipient.eventsSince && matchesFilters(recipient.filters, { ...transaction, status: event.status })
+  );
 }
 
 /** Whether a merchant receives any event of the transaction as it was before or, if it concerns `either`, as it is now. */
@@ -73,7 +75,7 @@ export function receivesCorrection(context: Context, recipient: RecipientRules, 
       (event) =>
         event.status !== STATUS_UNREADABLE &&
         context.calendar.toInstant(event.atWall) >= recipient.eventsSince &&
-        matchesFilter(recipient.filter, { ...facts, status: event.status }),
+        matchesFilters(recipient.filters, { ...facts, status: event.status }),
     ),
   );
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { parseFilter } from '../../merchants/match-filter.ts';
+import { filtersOf } from '../../merchants/match-filter.ts';
 import { holdsBack } from '../health/merchant-health.ts';
 import type { Recipient } from './callback-rows.ts';
 
@@ -8,7 +8,15 @@ export async function readRecipients(db: Reader, merchantSeq?: number): Promise<
   const rows = await db
     .selectFrom('merchants')
     .leftJoin('backfills', 'backfills.merchant_seq', 'merchants.seq')
-    .select(['merchants.seq', 'id', 'merchants.state', 'filter', 'merchants.events_since', 'breaker_opened_at'])
+    .select([
+      'merchants.seq',
+      'id',
+      'merchants.state',
+      'filter',
+      'own_filter',
+      'merchants.events_since',
+      'breaker_opened_at',
+    ])
     .select(['deleted_at', 'url', 'backfills.state as backfill'])
     .where('deleted_at', 'is', null)
     .$if(merchantSeq !== undefined, (select) => select.where('merchants.seq', '=', merchantSeq ?? 0))
@@ -16,7 +24,7 @@ export async function readRecipients(db: Reader, merchantSeq?: number): Promise<
   return rows.map((row) => ({
     seq: row.seq,
     id: row.id,
-    filter: parseFilter(row.filter),
+    filters: filtersOf(row),
     eventsSince: row.events_since,
     holds: holdsBack(row),
     pulls: row.url === null,

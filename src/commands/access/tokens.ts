@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
-import { isRole, ROLES } from '../../access/roles.ts';
+import { isTokenRole, TOKEN_ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -11,14 +11,17 @@ const ACTOR = 'command';
 const PAGE_ROWS = 200;
 
 type Output = { json?: boolean };
-type CreateOptions = Output & { role: string; name: string; expires?: string };
+type CreateOptions = Output & { role: string; name: string; merchant?: string; expires?: string };
 
 export function tokensCommand(program: Command): void {
-  const tokens = program.command('tokens').description('tokens, which open the API and the console');
+  const tokens = program
+    .command('tokens')
+    .description('tokens, which open the API and the console, or the portal of one merchant');
   tokens
     .command('create')
     .description('create a token; its text is shown once')
-    .requiredOption('--role <role>', ROLES.join(', '))
+    .requiredOption('--role <role>', TOKEN_ROLES.join(', '))
+    .option('--merchant <id>', 'with the role merchant: whose portal it opens')
     .option('--name <name>', 'its owner', 'unnamed')
     .option('--expires <instant>', 'when it ends, such as 2026-12-31T00:00:00-03:00 (default: never)')
     .option('--json', 'print one JSON object')
@@ -41,13 +44,15 @@ export function tokensCommand(program: Command): void {
     );
 }
 
-async function create({ role, name, expires, json }: CreateOptions): Promise<void> {
-  if (!isRole(role)) throw new ConfereError('wrong_use', `--role must be one of ${ROLES.join(', ')}`);
+async function create({ role, name, merchant, expires, json }: CreateOptions): Promise<void> {
+  if (!isTokenRole(role)) throw new ConfereError('wrong_use', `--role must be one of ${TOKEN_ROLES.join(', ')}`);
+  if ((role === 'merchant') !== (merchant !== undefined))
+    throw new ConfereError('wrong_use', '--role merchant and --merchant go together');
   const expiresAt = parseInstant('--expires', expires);
   await withContext({}, async (context) => {
     const token = await auditChange(
       context,
-      (inner) => createToken(inner, { role, name, expiresAt }),
+      (inner) => createToken(inner, { role, name, merchant, expiresAt }),
       (made) => ({ actor: ACTOR, action: 'tokens.create', target: made.id }),
     );
     const until = token.expires_at === undefined ? '' : `, until ${formatTime(context, token.expires_at)}`;

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
-import { PREVIEW_DAYS, previewFilter } from '../../callbacks/manage/preview-filter.ts';
+import { previewFilter } from '../../callbacks/manage/preview-filter.ts';
+import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
 import { type MerchantChange, updateMerchant } from '../../merchants/change-merchants.ts';
-import { completeFilter, type FilterInput, parseFilter } from '../../merchants/match-filter.ts';
+import { completeFilter, type FilterInput, filtersOf } from '../../merchants/match-filter.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { parseInstant } from '../parse-options.ts';
@@ -52,9 +53,11 @@ export function addUpdateCommand(merchants: Command): void {
 async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
   const change = readChange(options);
   if (options.dryRun) {
-    const before = parseFilter((await findMerchant(context.db, id)).filter);
-    const filter = change.filter ? completeFilter(change.filter) : before;
-    const { events, complete, matched, before: compared } = await previewFilter(context, filter, before);
+    const merchant = await findMerchant(context.db, id);
+    const before = filtersOf(merchant);
+    const filter = change.filter ? JSON.stringify(completeFilter(change.filter)) : merchant.filter;
+    const filters = filtersOf({ ...merchant, filter });
+    const { events, complete, matched, before: compared } = await previewFilter(context, filters, { before });
     const counted = { dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before: compared };
     const text = `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${compared?.matched}`;
     print(options.json, counted, text);

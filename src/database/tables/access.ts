@@ -12,6 +12,7 @@ export type AccessTables = {
     id: string;
     name: string;
     role: string;
+    merchant_seq: Optional<number>;
     token_hash: Buffer;
     created_at: Date;
     revoked_at: Optional<Date>;

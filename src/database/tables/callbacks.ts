@@ -13,6 +13,9 @@ export type CallbackTables = {
     state: Generated<string>;
     disabled_reason: Optional<string>;
     filter: string;
+    /** What the merchant itself chose within `filter`; null: it accepts all. */
+    own_filter: Optional<string>;
+    paused_by: Optional<string>;
     rate: Optional<number>;
     rate_next_at: Optional<Date>;
     events_since: Date;

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { audit, auditShown, type ShowingAction } from '../../access/audit.ts';
 import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
-import { type Caller, findCaller } from '../../access/tokens.ts';
+import { type Caller, findCaller, findMerchantToken, isMerchantToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token.ts';
@@ -19,7 +19,10 @@ export function authenticate(context: Context, guard: AuthGuard): RequestHandler
   };
 }
 
-/** Finds the caller by the bearer token; undefined without a valid one. @throws ConfereError `too_many_requests`. */
+/**
+ * Finds the caller by the bearer token; undefined without a valid one. A merchant is no caller.
+ * @throws ConfereError `too_many_requests`; `forbidden` for a merchant's token of the portal.
+ */
 export async function findBearer(context: Context, guard: AuthGuard, request: Request): Promise<Caller | undefined> {
   const credential = readBearer(request);
   if (credential === undefined) return undefined;
@@ -29,7 +32,13 @@ export async function findBearer(context: Context, guard: AuthGuard, request: Re
     await guard.admit(attempt, () => findMerchantByPullToken(context, credential));
     return undefined;
   }
-  return await guard.admit({ kind: 'bearer', address: request.ip, credential }, () => findCaller(context, credential));
+  const attempt = { kind: 'bearer', address: request.ip, credential } as const;
+  if (isMerchantToken(credential)) {
+    const merchant = await guard.admit(attempt, () => findMerchantToken(context, credential));
+    if (!merchant) return undefined;
+    throw new ConfereError('forbidden', "a merchant's token opens /portal and /api/v1/portal alone");
+  }
+  return await guard.admit(attempt, () => findCaller(context, credential));
 }
 
 export function readBearer(request: Request): string | undefined {

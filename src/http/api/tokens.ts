@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
-import { ROLES } from '../../access/roles.ts';
+import { TOKEN_ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
@@ -11,7 +11,8 @@ import { parseBody } from '../parse-request.ts';
 
 export const newTokenSchema = z.object({
   name: z.string().min(1).max(200).default('unnamed'),
-  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
+  role: z.enum(TOKEN_ROLES, `must be one of ${TOKEN_ROLES.join(', ')}`),
+  merchant: z.string().optional().describe('with the role merchant: whose portal it opens'),
   expires_at: z.iso
     .datetime({ offset: true, error: 'must be an instant: 2026-12-31T00:00:00-03:00' })
     .nullable()
@@ -19,7 +20,7 @@ export const newTokenSchema = z.object({
     .describe('when it ends; null: never'),
 });
 
-/** Tokens, which open the API and the console. */
+/** Tokens, which open the API and the console, or the portal of one merchant. */
 export function tokenRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/tokens', requireRole('admin'), async (req, response) => {

@@ -15,6 +15,7 @@
  * - `reports/`: the month and the day of reports; `months/`: the closing of a month.
  * - `merchants/`: the forms about merchants, and what their page shows of deliveries.
  * - `pages/`: the pages of one item.
+ * - `portal/`: the pages of merchants, with a login of their own.
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
@@ -43,6 +44,7 @@ import { userPages } from './lists/list-users.ts';
 import { webhookListPages } from './lists/list-webhooks.ts';
 import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
 import { merchantForms } from './merchants/merchant-forms.ts';
+import { portalTokenForm } from './merchants/portal-token.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
 import { monthForms } from './months/month-forms.ts';
@@ -123,6 +125,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     merchantListPages(reading),
     merchantForms(context),
     secretForms(context),
+    portalTokenForm(context),
     replayForm(context),
     merchantPages(context),
     callbackListPages(reading),

@@ -22,7 +22,7 @@ export function buildDocument(
       title: 'Confere',
       version: about.version,
       description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit.',
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit. A token of the role merchant opens /portal alone.',
     },
     servers: [{ url: about.url }],
     paths,
@@ -36,6 +36,7 @@ export function buildDocument(
           description: 'a token of ours: viewer, accountant, operator or admin',
         },
         merchant: { type: 'http', scheme: 'bearer', description: "a merchant's pull token" },
+        portal: { type: 'http', scheme: 'bearer', description: 'a token of the role merchant' },
         provider: { type: 'http', scheme: 'bearer', description: 'the credentials that WEBHOOK_AUTH asks for' },
       },
     },
@@ -49,7 +50,7 @@ function describe({ method, path, tag, summary, access, query, body, bodyType, r
     required: true,
     schema: { type: 'string' },
   }));
-  const isRole = access !== 'provider' && access !== 'merchant' && access !== 'nothing';
+  const isRole = access !== 'provider' && access !== 'merchant' && access !== 'portal' && access !== 'nothing';
   return {
     operationId: nameOperation(method, path),
     tags: [tag],

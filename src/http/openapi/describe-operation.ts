@@ -10,8 +10,8 @@ export type Operation = {
   path: string;
   tag: string;
   summary: string;
-  /** The credential that a request needs: a role's token, the provider's, a merchant's pull token, or nothing. */
-  access: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
+  /** The credential: a role's token, the provider's, a merchant's pull token or token of the portal, or nothing. */
+  access: Role | readonly Role[] | 'provider' | 'merchant' | 'portal' | 'nothing';
   query?: z.ZodObject | undefined;
   body?: z.ZodType | undefined;
   /** The type of the body; default: JSON. */

@@ -10,7 +10,6 @@ import { contractSchema, contractWithdrawalSchema } from '../api/books/commissio
 import { newOpeningSchema, openingReversalSchema } from '../api/books/openings.ts';
 import { platformNameSchema } from '../api/books/platforms.ts';
 import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
-import { feedQuerySchema } from '../api/merchants/events.ts';
 import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
 import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
@@ -25,12 +24,13 @@ import { alert } from './components/alerts.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
 import { jobs } from './components/jobs.ts';
 import * as ledger from './components/ledger.ts';
-import { backfillCount, feedEvent, merchant, newMerchant, pullToken, rotatedMerchant } from './components/merchants.ts';
+import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from './components/merchants.ts';
 import { problem } from './components/problem.ts';
 import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
 import { callbackSeries, moneySeries } from './components/series.ts';
 import { webhook, webhookWithItems } from './components/webhooks.ts';
 import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
+import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 
 const Ledger = describeTag('Ledger');
@@ -53,7 +53,6 @@ const receiving = {
 } as const;
 const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
 const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
-const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
 export const API_OPERATIONS: readonly Operation[] = [
@@ -201,10 +200,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     pullTokenSchema,
   ),
   Merchants.delete('/merchants/{id}/pull-token', 'admin', 'End its token for /events', 'Ended'),
-  {
-    ...Merchants.get('/events', 'List the events of the merchant that calls', ok('A page', feedPage), feedQuerySchema),
-    access: 'merchant',
-  },
+  ...PORTAL_OPERATIONS,
   Callbacks.list('/callbacks', callback, callbackQuerySchema),
   Callbacks.get('/series/callbacks', 'How merchants answer, of a sample', callbackSeries, callbackSeriesQuerySchema),
   Callbacks.get('/callbacks/{id}', 'One callback, try by try', callbackWithAttempts),

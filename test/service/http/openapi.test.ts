@@ -42,6 +42,7 @@ test('the real service answers every operation as documented', async () => {
   await askRunsAndMismatches();
   await askWebhooks();
   await askMerchants();
+  await askPortal();
   await askRest();
   expect([...answered].sort()).toEqual(listDocumented().filter((one) => one !== 'post /webhooks/pix/{token}'));
 });
@@ -163,6 +164,35 @@ async function askMerchants(): Promise<void> {
   await ask('post', '/api/v1/callbacks/replay', { body: { ...range, dry_run: true } });
   await ask('post', '/api/v1/callbacks/replay', { body: range, status: 202 });
   await ask('delete', '/api/v1/merchants/{id}', { path, status: 204 });
+}
+
+async function askPortal(): Promise<void> {
+  const since = { events_since: '2020-01-01T00:00:00Z' };
+  const merchant = await ask('post', '/api/v1/merchants', {
+    body: { name: 'own', url: 'http://127.0.0.1:9/', ...since },
+    status: 201,
+  });
+  const login = { role: 'merchant', merchant: merchant.id };
+  await ask('post', '/api/v1/tokens', { body: { ...login, merchant: 'none' }, status: 422 });
+  await ask('post', '/api/v1/tokens', { body: { role: 'merchant' }, status: 422 });
+  await ask('post', '/api/v1/tokens', { body: { ...login, role: 'viewer' }, status: 422 });
+  const token = String((await ask('post', '/api/v1/tokens', { body: login, status: 201 })).token);
+  await ask('get', '/api/v1/portal', { token });
+  await ask('get', '/api/v1/portal/health', { token });
+  const { id } = await ask('post', '/api/v1/portal/test', { token, status: 202 });
+  await ask('get', '/api/v1/portal/callbacks', { token });
+  await ask('get', '/api/v1/portal/callbacks?merchant=x', { token, status: 422 });
+  await ask('get', '/api/v1/portal/callbacks/{id}', { path: { id }, token });
+  await env.timers.advance(1_000);
+  await ask('post', '/api/v1/portal/callbacks/{id}/redeliver', { path: { id }, token, status: 202 });
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  await ask('post', '/api/v1/portal/callbacks/replay', { body: { ...range, dry_run: true }, token });
+  await ask('post', '/api/v1/portal/callbacks/replay', { body: range, token, status: 202 });
+  await ask('post', '/api/v1/portal/rotate-secret', { token });
+  await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] }, dry_run: true }, token });
+  await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] } }, token });
+  await ask('post', '/api/v1/portal/pause', { token });
+  await ask('post', '/api/v1/portal/resume', { token });
 }
 
 async function askRest(): Promise<void> {

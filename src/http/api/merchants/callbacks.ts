@@ -35,19 +35,24 @@ export const callbackQuerySchema = z.object({
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
+/** The fields of a replay, and what holds between them. */
+export const replayRangeFields = {
+  from: instant,
+  to: instant,
+  states: z
+    .array(z.enum(['delivered', 'failed']))
+    .min(1)
+    .optional(),
+  dry_run: z.boolean().default(false),
+};
+export const REPLAY_ORDER = {
+  check: ({ from, to }: { from: Date; to: Date }): boolean => from < to,
+  fault: { path: ['to'], error: 'must be after from' },
+};
+
 export const replaySchema = z
-  .strictObject({
-    merchant: z.string(),
-    from: instant,
-    to: instant,
-    filter: filterSchema.optional(),
-    states: z
-      .array(z.enum(['delivered', 'failed']))
-      .min(1)
-      .optional(),
-    dry_run: z.boolean().default(false),
-  })
-  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be after from' });
+  .strictObject({ merchant: z.string(), filter: filterSchema.optional(), ...replayRangeFields })
+  .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault);
 
 /** Callbacks with their attempts; redelivery of one, and replay of a range. */
 export function callbackRoutes(context: Context): express.Router {

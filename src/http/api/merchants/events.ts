@@ -8,6 +8,7 @@ import { findMerchantByPullToken } from '../../../merchants/pull-token.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
 import { readBearer } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
+import { createMerchantLimit, MERCHANT_REQUESTS_PER_S_MAX } from '../../access/limit-merchant.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { createRouter } from '../../create-router.ts';
@@ -15,8 +16,6 @@ import { parseQuery } from '../../parse-request.ts';
 import { instant } from '../fields.ts';
 
 const LIMIT_MAX = 200;
-/** Reads of one merchant in a second, in this process. Ten full pages are 2,000 events a second. */
-const READS_PER_S_MAX = 10;
 const LIMIT_DEFAULT = 50;
 
 export const feedQuerySchema = z.object({
@@ -43,7 +42,7 @@ export const feedQuerySchema = z.object({
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  const admitRead = createReadLimit(context);
+  const admitRead = createMerchantLimit(context);
   router.get('/events', async (request, response) => {
     const credential = readBearer(request);
     const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
@@ -54,7 +53,9 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
     markAuthenticated(response);
     if (!admitRead(merchant.seq)) {
       pullReads.inc({ outcome: 'limited' });
-      throw new ConfereError('too_many_requests', `at most ${READS_PER_S_MAX} reads a second`, { retryAfterS: 1 });
+      throw new ConfereError('too_many_requests', `at most ${MERCHANT_REQUESTS_PER_S_MAX} reads a second`, {
+        retryAfterS: 1,
+      });
     }
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, ...page } = parseQuery(request, feedQuerySchema);
@@ -65,18 +66,4 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
   });
   return router;
-}
-
-/** Counts each merchant's reads by the second. @returns whether it may read now. */
-function createReadLimit({ timers }: Pick<Context, 'timers'>): (merchantSeq: number) => boolean {
-  const reads = new Map<number, number>();
-  let second = 0;
-  return (merchantSeq) => {
-    const now = Math.floor(timers.monotonicMs() / 1000);
-    if (now !== second) reads.clear();
-    second = now;
-    const count = (reads.get(merchantSeq) ?? 0) + 1;
-    reads.set(merchantSeq, count);
-    return count <= READS_PER_S_MAX;
-  };
 }

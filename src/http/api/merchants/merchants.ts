@@ -184,7 +184,8 @@ async function sendCount(
   await authorizeFilter(context, getCaller(response), filter);
   const done = { actor: getActor(response), action: 'merchant.backfill_counted', target: merchant?.id ?? 'new' };
   await audit(context, { ...done, detail: Object.keys(filter ?? {}).join(', ') });
-  const count = await countBackfill(context, merchant, { filter: completeFilter(filter), eventsSince });
+  const own = parseFilter(merchant?.own_filter ?? '{}');
+  const count = await countBackfill(context, merchant, { filters: [completeFilter(filter), own], eventsSince });
   response.json({ dry_run: true, events_since: eventsSince.toISOString(), ...count });
 }
 

@@ -12,6 +12,7 @@ import type { Role } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
+import { getScope, requireScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import type { Draft } from '../parts/fields.ts';
@@ -28,7 +29,8 @@ type Place<Title extends string = PlainText> = { address: string; title: Title }
 export type TwoStepForm<Value, Item = undefined> = {
   /** The address of the page; the form is posted there too. It may have `:id`. */
   address: string;
-  roles: [Role, ...Role[]];
+  /** Who may use it: roles of ours, or the merchant whose scope the request has. */
+  roles: [Role, ...Role[]] | 'merchant';
   title: PlainText;
   lead: PlainText;
   /** The section of the console; default: the balances. */
@@ -89,7 +91,8 @@ class ChangedSinceError extends Error {
 /** The routes of a form in two steps. */
 export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Value, Item>): Router {
   const router = createRouter();
-  router.get(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
+  const admit = form.roles === 'merchant' ? requireScope : requireRole(...form.roles);
+  router.get(form.address, admit, async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
     const initial = form.initial?.(item) ?? {};
     const given = (name: string): string =>
@@ -98,7 +101,7 @@ export function twoStepForm<Value, Item>(context: Context, form: TwoStepForm<Val
     await sendForm(request, response, form, { values, faults: {} }, item);
   });
 
-  router.post(form.address, requireRole(...form.roles), async (request: Request<Params>, response) => {
+  router.post(form.address, admit, async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
     const values = Object.fromEntries(form.names.map((name) => [name, readFormLines(request, name)]));
     const draft: Draft = { values, faults: {} };
@@ -139,7 +142,7 @@ async function answerRead<Value, Item>(
       await preview(false);
       return;
     }
-    const made = await make(context, form, { key, value, item, actor: getActor(response), assertSame });
+    const made = await make(context, form, { key, value, item, actor: actorOf(form, response), assertSame });
     if (typeof made === 'object' && made.shown) sendMade(request, response, form, item, made.shown);
     else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
   } catch (error) {
@@ -163,12 +166,17 @@ type Confirmed<Value, Item> = {
   assertSame: (inner: Context) => Promise<void>;
 };
 
+function actorOf<Value, Item>({ roles }: TwoStepForm<Value, Item>, response: Response): string {
+  return roles === 'merchant' ? getScope(response).actor : getActor(response);
+}
+
 async function make<Value, Item>(
   context: Context,
   form: TwoStepForm<Value, Item>,
   { key, value, item, actor, assertSame }: Confirmed<Value, Item>,
 ): Promise<string | Made | undefined> {
-  const { action } = form;
+  const { action, roles } = form;
+  const via = roles === 'merchant' ? 'portal' : 'console';
   const prepared = form.prepare ? await form.prepare(value, { actor, item }) : value;
   const made = await auditChangeOnce(
     context,
@@ -178,7 +186,7 @@ async function make<Value, Item>(
       return await form.change(inner, prepared, { actor, item });
     },
     (done) => {
-      const { target, detail = 'console' } = typeof done === 'string' ? { target: done } : done;
+      const { target, detail = via } = typeof done === 'string' ? { target: done } : done;
       return { actor, action, target, detail };
     },
   );

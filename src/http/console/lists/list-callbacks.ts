@@ -27,7 +27,7 @@ const query = z.object({
 const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 
 /** The types of callbacks by name, as they are sent. An unknown status has a type of its own, which an address can name. */
-const TYPE_WORDS: Record<string, string> = Object.fromEntries(
+export const TYPE_WORDS: Record<string, string> = Object.fromEntries(
   [
     ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
     TEST_TYPE,

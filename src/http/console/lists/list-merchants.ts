@@ -63,7 +63,7 @@ export function merchantLink(words: MerchantWords, id: string): Html {
 }
 
 /** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */
-export function merchantBadges({ clock }: Context, merchant: PresentedMerchant): Html {
+export function merchantBadges({ clock }: Pick<Context, 'clock'>, merchant: PresentedMerchant): Html {
   const isSeenFailing = merchant.state === 'enabled' && isFailing(merchant.failing_since, clock.now());
   return html`${isSeenFailing ? badge({ failing: t('Falhando') }, 'failing') : badge(MERCHANT_STATE_WORDS, merchant.state)}${
     merchant.breaker === 'open' && html` ${badge({ held: t('Disjuntor aberto') }, 'held')}`

@@ -1,13 +1,14 @@
 import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
+import type { TokenRole } from '../../../access/roles.ts';
 import { listTokens, revokeToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
-import { EMPTY_VALUE, moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
+import { html, type Part } from '../parts/html.ts';
 import { badge, idText, table } from '../parts/page-components.ts';
 import { sendList } from '../parts/send-list.ts';
 import { postForm } from '../parts/send-page.ts';
@@ -24,7 +25,7 @@ export function tokenPages(context: Context): Router {
       empty: 'Nenhum token: quem administra cria um com confere tokens create.',
       columns: [
         { title: 'Token', cell: (row) => html`${row.name} ${idText(row.id)}` },
-        { title: 'Papel', cell: (row) => ROLE_WORDS[row.role] },
+        { title: 'Papel', cell: roleCell },
         { title: 'Estado', cell: (row) => badge(TOKEN_STATE_WORDS, row.state) },
         { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
         { title: 'Expira em', cell: (row) => moment(context.calendar, row.expires_at) },
@@ -51,4 +52,10 @@ export function tokenPages(context: Context): Router {
     response.redirect(303, '/tokens?done=revoked');
   });
   return router;
+}
+
+/** The role; of a merchant's token, its merchant. */
+function roleCell({ role, merchant }: { role: TokenRole; merchant: string | null }): Part {
+  if (role !== 'merchant') return ROLE_WORDS[role];
+  return html`${t('Lojista')}${merchant !== null && html` <a class="id" href="/merchants/${merchant}">${shortId(merchant)}</a>`}`;
 }

@@ -18,6 +18,7 @@ export function merchantActions(response: Response, merchant: PresentedMerchant,
     isAdmin && ['rotate-secret', 'Trocar o segredo'],
     isAdmin && ['pull-token', hasToken ? 'Trocar o token de busca' : 'Dar um token de busca'],
     isAdmin && hasToken && ['revoke-pull-token', 'Revogar o token'],
+    isAdmin && ['portal-token', 'Dar acesso ao portal'],
   ];
   return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && postForm(response, `${address}/enable`, buttons(merchant))}
 <p class="actions">${links.filter((one) => one !== false).map(([name, text]) => html`<a href="${address}/${name}">${t(text)}</a>`)}</p></section>`;

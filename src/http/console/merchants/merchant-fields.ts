@@ -24,19 +24,24 @@ export type MerchantInput = {
 };
 
 const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'extra_prefixes'] as const;
-export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...LISTS, 'extra_match'] as const;
+export const FILTER_FIELDS = [...LISTS, 'extra_match'] as const;
+export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...FILTER_FIELDS] as const;
 export const NEW_FIELDS = [...CHANGE_FIELDS, 'events_since'] as const;
 const NAME_CHARS_MAX = 200;
 const PLATFORM_CHOICES_MAX = 24;
 const RATE = /^[1-9]\d{0,2}$|^1000$/;
 
 export function toDraftValues(row: MerchantRow): Record<string, string> {
-  const filter = parseFilter(row.filter);
-  const lists = LISTS.map((name) => [name, filter[name].join('\n')]);
-  const match = Object.entries(filter.extra_match).map(([key, value]) => `${key}=${value}`);
   const { name, url, email, rate } = row;
   const facts = { name, url: url ?? '', email: email ?? '', rate: rate === null ? '' : String(rate) };
-  return { ...facts, ...Object.fromEntries(lists), extra_match: match.join('\n') };
+  return { ...facts, ...toFilterValues(parseFilter(row.filter)) };
+}
+
+/** A filter as the fields of the form have it. */
+export function toFilterValues(filter: MerchantFilter): Record<string, string> {
+  const lists = LISTS.map((name) => [name, filter[name].join('\n')]);
+  const match = Object.entries(filter.extra_match).map(([key, value]) => `${key}=${value}`);
+  return { ...Object.fromEntries(lists), extra_match: match.join('\n') };
 }
 
 /** Reads the fields, and notes in the draft what is wrong with them. */
@@ -59,7 +64,8 @@ export function readMerchant(context: Context, draft: Draft): MerchantInput {
   };
 }
 
-function readFilter(draft: Draft): MerchantFilter {
+/** Reads the fields of a filter, and notes in the draft what is wrong with them. */
+export function readFilter(draft: Draft): MerchantFilter {
   const pairs = linesOf(draft, 'extra_match').map((line) => /^([^=]+)=(.*)$/.exec(line)?.slice(1) ?? []);
   if (pairs.some((pair) => pair.length === 0)) draft.faults.extra_match = t('Uma linha é chave=valor.');
   const lists = LISTS.map((name) => [name, linesOf(draft, name)]);
@@ -95,7 +101,12 @@ ${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o 
 ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
 ${isNew && input('events_since', 'Eventos desde', 'Vazio: a partir de agora.', html` type="datetime-local" step="1"`)}</div>
-<h2>${t('O que ele recebe')}</h2><p class="hint">${t('Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.')}</p>
+<h2>${t('O que ele recebe')}</h2>${filterFields(draft, platforms)}`;
+}
+
+/** The fields of a filter. @param platforms the known ones, with their names. */
+export function filterFields(draft: Draft, platforms: Record<string, string>): Html {
+  return html`<p class="hint">${t('Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.')}</p>
 <div class="fields wide">${choices(draft, 'operations', 'Operações', OPERATION_WORDS, [])}
 ${choices(draft, 'statuses', 'Situações', STATUS_WORDS, linesOf(draft, 'statuses'))}
 ${platformChoices(draft, platforms)}

@@ -3,14 +3,14 @@ import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
 import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
-import { parseFilter } from '../../../merchants/match-filter.ts';
+import { filtersOf, parseFilter } from '../../../merchants/match-filter.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
-import { type Label, t, translate } from '../languages/translate.ts';
+import { type Label, type PlainText, t, translate } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
@@ -110,7 +110,8 @@ async function previewOf(
 ): Promise<Html> {
   // a count reveals whether anything matches the filter: it is a search
   await authorizeFilter(context, getCaller(response), filter);
-  return renderFilterPreview(await previewFilter(context, filter, item && parseFilter(item.filter)));
+  const own = parseFilter(item?.own_filter ?? '{}');
+  return renderFilterPreview(await previewFilter(context, [filter, own], { before: item && filtersOf(item) }));
 }
 
 function describe(
@@ -152,9 +153,17 @@ function renderChanges(input: MerchantInput, item: MerchantRow, names: PlatformN
   });
 }
 
-/** The page that shows a merchant's secret, once. */
-export function showSecret({ id, name }: { id: string; name: string }, secret: string, follows: Part): Html {
+/** The page that shows a merchant's secret, once. @param onwards where its link leads to. */
+export function showSecret(
+  { id, name }: { id: string; name: string },
+  secret: string,
+  follows: Part,
+  onwards: { address: string; title: PlainText } = {
+    address: `/merchants/${id}`,
+    title: 'Já guardei: abrir o lojista',
+  },
+): Html {
   return html`<section class="act"><p>${tHtml('{name}: guarde este segredo agora. Ele não aparece de novo.', { name: html`<b>${name}</b>` })}</p>
 <p class="secret">${idText(secret)}</p><p class="hint">${follows}</p>
-<p class="actions">${buttonLink(`/merchants/${id}`, t('Já guardei: abrir o lojista'))}</p></section>`;
+<p class="actions">${buttonLink(onwards.address, t(onwards.title))}</p></section>`;
 }

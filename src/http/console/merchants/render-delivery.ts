@@ -1,5 +1,11 @@
 import { isFailing, PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import { COUNT_MAX, type Delivery, SAMPLE_MAX, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import {
+  COUNT_MAX,
+  type Delivery,
+  type FailedAttempt,
+  SAMPLE_MAX,
+  UNDELIVERED,
+} from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
@@ -12,21 +18,34 @@ import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
 
+type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
+
+/** Where the tallies and the last error lead to. */
+export type DeliveryLinks = {
+  list: (state: (typeof UNDELIVERED)[number]) => string;
+  item: (callback: FailedAttempt) => string;
+};
+
 /** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
-export function renderDelivery(context: Context, merchant: PresentedMerchant, delivery: Delivery): Html {
+export function renderDelivery(
+  context: Clocked,
+  merchant: PresentedMerchant,
+  delivery: Delivery,
+  links: DeliveryLinks,
+): Html {
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
   return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
-      html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="/callbacks?merchant=${merchant.id}&amp;state=${state}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
+      html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="${links.list(state)}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
   )}</ul>
 ${facts([
   ['Próxima tentativa', describeNext(context, merchant, nextAttemptAt)],
   [
     'Último erro em 24 h',
     lastFailure
-      ? html`<a href="/callbacks/${lastFailure.callback}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
+      ? html`<a href="${links.item(lastFailure)}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
       : t('nenhum'),
   ],
   [
@@ -56,7 +75,7 @@ export function describeHold(hold: Hold): Html {
   return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;
 }
 
-function describeFailing(context: Context, merchant: PresentedMerchant): Html | undefined {
+function describeFailing(context: Clocked, merchant: PresentedMerchant): Html | undefined {
   if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
@@ -64,7 +83,7 @@ function describeFailing(context: Context, merchant: PresentedMerchant): Html | 
   return html`<p class="explain bad">${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>`;
 }
 
-function describeNext(context: Context, merchant: PresentedMerchant, at: Date | undefined): Part {
+function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
   if (merchant.state !== 'enabled') return t('nenhuma até que seja reativado');
   if (at === undefined) return t('nada espera');
   if (at <= context.clock.now()) return t('agora');
@@ -75,7 +94,7 @@ function formatBounded(count: number): string {
   return count > COUNT_MAX ? t('mais de {n}', { n: formatCount(COUNT_MAX) }) : formatCount(count);
 }
 
-function renderHours({ calendar }: Context, hours: AttemptSlot[]): Html {
+function renderHours({ calendar }: Clocked, hours: AttemptSlot[]): Html {
   if (hours.every((hour) => hour.attempts === 0))
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));

@@ -1,7 +1,8 @@
-import { type FilterPreview, PREVIEW_DAYS } from '../../../callbacks/manage/preview-filter.ts';
+import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
+import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { t, words } from '../languages/translate.ts';
-import { formatCount, formatWallTime, money } from '../parts/format.ts';
+import { formatCount, formatWallTime, money, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
@@ -32,8 +33,8 @@ export function renderFilter(filter: MerchantFilter, names: PlatformNames): Html
   return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}</ul>`;
 }
 
-/** Which of the last events a filter would have matched. */
-export function renderFilterPreview(preview: FilterPreview): Html {
+/** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */
+export function renderFilterPreview(preview: FilterPreview, links = true): Html {
   const { events, complete, matched, before, examples } = preview;
   const counts = { events: formatCount(events), days: PREVIEW_DAYS, matched: html`<b>${formatCount(matched)}</b>` };
   const accepted = complete
@@ -52,7 +53,10 @@ ${table({
   rows: examples,
   empty: before ? 'Nenhum evento muda de destino.' : 'Nenhum destes eventos seria enviado.',
   columns: [
-    { title: 'Transação', cell: (row) => transactionLink(row.transactionId) },
+    {
+      title: 'Transação',
+      cell: (row) => (links ? transactionLink(row.transactionId) : shortId(row.transactionId)),
+    },
     { title: 'Operação', cell: (row) => describeCode(OPERATION_WORDS, row.operation) },
     { title: 'Situação', cell: (row) => describeCode(STATUS_WORDS, row.status) },
     { title: 'Em', cell: (row) => formatWallTime(row.at) },

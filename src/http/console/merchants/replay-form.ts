@@ -9,7 +9,7 @@ import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { t, words } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ofMerchant } from './merchant-forms.ts';
 
@@ -27,22 +27,13 @@ export function replayForm(context: Context): Router {
     lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
     names: ['from', 'to', 'states'],
     initial: () => describeYesterday(context),
-    fields: async (
-      draft,
-    ) => html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
-${inputField(draft, { name: 'to', label: 'Até antes de', hint: 'No relógio do provedor.' }, html` type="datetime-local" step="1" required`)}
-${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`,
+    fields: async (draft) => replayFields(draft),
     read: (draft) => readRange(context, draft),
     async preview(range, item) {
       // refused here as by the change
       assertDelivers(item);
       const count = await replay(context, { ...range, merchant: item.id, dryRun: true });
-      return html`${facts([
-        ['Lojista', item.name],
-        ['De', moment(context.calendar, range.from)],
-        ['Até antes de', moment(context.calendar, range.to)],
-        ['Callbacks que voltariam para a fila', html`<b>${formatCount(count)}</b>`],
-      ])}`;
+      return renderReplay(context, range, { name: item.name, count });
     },
     async change(inner, _range, { item }) {
       assertDelivers(await findMerchant(inner.db, item.id));
@@ -57,25 +48,51 @@ ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Esco
         return auditChange(context, change, { actor, action: 'callbacks.replayed', target: item.id, detail });
       });
     },
-    refusals: {
-      conflict: {
-        field: 'form',
-        text: 'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.',
-      },
-    },
+    refusals: REPLAY_REFUSALS,
     action: 'callbacks.replay_requested',
     done: 'replayed',
   };
   return twoStepForm(context, form);
 }
 
-function describeYesterday({ calendar, clock }: Context): Record<string, string> {
+/** What the form says where the merchant's callbacks are held. */
+export const REPLAY_REFUSALS = {
+  conflict: {
+    field: 'form',
+    text: 'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.',
+  },
+} as const;
+
+/** The fields of a range. */
+export function replayFields(draft: Draft): Html {
+  return html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
+${inputField(draft, { name: 'to', label: 'Até antes de', hint: 'No relógio do provedor.' }, html` type="datetime-local" step="1" required`)}
+${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;
+}
+
+/** What a replay would send. @param about the merchant's name, and how many callbacks. */
+export function renderReplay(
+  { calendar }: Pick<Context, 'calendar'>,
+  range: Pick<Range, 'from' | 'to'>,
+  about: { name: string; count: number },
+): Html {
+  return facts([
+    ['Lojista', about.name],
+    ['De', moment(calendar, range.from)],
+    ['Até antes de', moment(calendar, range.to)],
+    ['Callbacks que voltariam para a fila', html`<b>${formatCount(about.count)}</b>`],
+  ]);
+}
+
+/** The range that the form has at first: yesterday. */
+export function describeYesterday({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>): Record<string, string> {
   const to = calendar.dayOf(clock.now());
   const from = calendar.dayOf(new Date(calendar.startOfDay(to).getTime() - 1));
   return { from: `${from}T00:00:00`, to: `${to}T00:00:00`, states: 'all' };
 }
 
-function readRange({ calendar }: Context, { values, faults }: Draft): Range {
+/** Reads a range, and notes in the draft what is wrong with it. */
+export function readRange({ calendar }: Pick<Context, 'calendar'>, { values, faults }: Draft): Range {
   const [from, to] = ['from', 'to'].map((name) => {
     const wall = parseWall(values[name] ?? '');
     if (wall === undefined) faults[name] = t('Escolha o dia e a hora.');

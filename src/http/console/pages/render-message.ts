@@ -1,6 +1,3 @@
-import type { CallbackRow } from '../../../callbacks/manage/read-callbacks.ts';
-import { renderBodies } from '../../../callbacks/render/render-bodies.ts';
-import type { Context } from '../../../context.ts';
 import { t, untranslated } from '../languages/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -8,13 +5,13 @@ import { facts } from '../parts/page-components.ts';
 /**
  * A callback's message: its body as it would be sent now, the headers of the last attempt, and a script that signs and
  * sends it. For roles that see personal data.
+ * @param body undefined if it cannot be rendered.
  */
-export async function renderMessage(
-  context: Context,
-  row: CallbackRow,
+export function renderMessage(
+  webhookId: string,
+  body: object | undefined,
   headers: Record<string, string> | undefined,
-): Promise<Html> {
-  const body = await renderBody(context, row);
+): Html {
   if (body === undefined)
     return html`<section><h2>${t('Mensagem')}</h2><p class="empty">${t('Não pode ser montada: o razão não tem o evento dela.')}</p></section>`;
   return html`<section><h2>${t('Mensagem')}</h2>
@@ -29,21 +26,7 @@ ${
 }
 <details class="numbers"><summary>${t('Assinar e enviar com openssl e curl')}</summary>
 <p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.', { body: t('corpo') })}</p>
-<pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(row.webhook_id, JSON.stringify(body))}</pre></details></section>`;
-}
-
-async function renderBody(context: Context, row: CallbackRow): Promise<object | undefined> {
-  const callback = {
-    seq: row.seq,
-    transactionSeq: row.transaction_seq,
-    eventSeq: row.event_seq,
-    sequence: row.sequence,
-    type: row.type,
-    previousStatus: row.previous_status,
-    source: row.source,
-    createdAt: row.created_at,
-  };
-  return (await renderBodies(context, [callback])).get(row.seq);
+<pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(webhookId, JSON.stringify(body))}</pre></details></section>`;
 }
 
 /** Commands of a shell that sign a body as we do (Standard Webhooks), print the signature and send it. */

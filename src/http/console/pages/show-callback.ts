@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
+import { readMessage } from '../../../callbacks/manage/read-message.ts';
 import { findHold, redeliver } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant, selectMerchants } from '../../../merchants/read-merchants.ts';
@@ -9,12 +10,13 @@ import { auditShownTransactions, canSeePersonalData, getActor, requireRole } fro
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { merchantLink, readMerchantWords } from '../lists/list-merchants.ts';
-import { describeHold, describeOutcome } from '../merchants/render-delivery.ts';
-import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { describeHold } from '../merchants/render-delivery.ts';
+import { moment } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
+import { renderAttempts } from './render-attempts.ts';
 import { renderMessage } from './render-message.ts';
 
 /** A person waits for the outcome of a test. */
@@ -61,7 +63,7 @@ ${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts(context, attempts, withBody)}</section>
-${withBody && (await renderMessage(context, row, attempts.at(-1)?.request_headers))}`;
+${withBody && renderMessage(row.webhook_id, await readMessage(context, row), attempts.at(-1)?.request_headers)}`;
     const isAwaited = row.transaction_seq === null && callback.state === 'pending';
     sendPage(request, response, {
       title: `${t('Callback')} ${callback.id}`,
@@ -86,30 +88,4 @@ ${withBody && (await renderMessage(context, row, attempts.at(-1)?.request_header
     },
   );
   return router;
-}
-
-function renderAttempts(context: Context, attempts: ReturnType<typeof presentAttempt>[], withBody: boolean): Html {
-  return table({
-    caption: 'Tentativas, a mais antiga primeiro',
-    rows: attempts,
-    empty: 'Nenhuma tentativa até agora.',
-    columns: [
-      { title: 'Nº', cell: (row) => row.number },
-      { title: 'Em', cell: (row) => moment(context.calendar, row.at) },
-      { title: 'Duração', cell: (row) => `${formatCount(row.duration_ms)} ms`, align: 'end' },
-      {
-        title: 'Resultado',
-        cell: (row) => describeOutcome(row.response_status, row.error_class),
-      },
-      ...(withBody
-        ? [
-            {
-              title: 'Resposta' as const,
-              cell: (row: (typeof attempts)[number]) =>
-                row.response_body ? html`<pre>${row.response_body}</pre>` : EMPTY_VALUE,
-            },
-          ]
-        : []),
-    ],
-  });
 }

@@ -5,7 +5,7 @@ import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import { html } from '../parts/html.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { sendPage, siteOf } from '../parts/send-page.ts';
 
 type ErrorPage = { status: number; title: PlainText; text: PlainText };
 
@@ -19,6 +19,12 @@ const TOO_LONG: ErrorPage = {
   status: 503,
   title: 'Demora demais',
   text: 'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.',
+};
+
+const LIMITED: ErrorPage = {
+  status: 429,
+  title: 'Pedidos demais',
+  text: 'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
@@ -63,14 +69,18 @@ export function showErrors(context: Context) {
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
-<p><a href="/">${t('Ir para a visão geral')}</a></p></div>`;
+<p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;
     sendPage(request, response, { title: t(shown.title), body, status: shown.status });
   };
 }
 
 function describe(error: unknown): ErrorPage {
   if (isStatementTimeout(error)) return TOO_LONG;
-  if (error instanceof ConfereError) return ERROR_PAGES[error.code] ?? UNEXPECTED;
+  if (error instanceof ConfereError) {
+    // a limit of requests ends by itself; that of a viewer's searches names no time
+    if (error.code === 'too_many_requests' && error.retryAfterS !== undefined) return LIMITED;
+    return ERROR_PAGES[error.code] ?? UNEXPECTED;
+  }
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
     return { status: 400, title: 'Pedido inválido', text: 'O endereço ou o formulário não pôde ser lido.' };

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { closeSession, openSession } from '../../../access/sessions.ts';
-import { findCaller } from '../../../access/tokens.ts';
+import { findCaller, isMerchantToken } from '../../../access/tokens.ts';
 import { isUser } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
 import type { Issuer } from '../../../oidc/open-issuer.ts';
@@ -36,7 +36,9 @@ export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | 
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      const fault = t('Este token não existe ou foi revogado, ou expirou.');
+      const fault = isMerchantToken(credential)
+        ? t('Este token é de um lojista: ele abre o portal, em /portal.')
+        : t('Este token não existe ou foi revogado, ou expirou.');
       sendLogin(request, response, { next, hasIssuer, fault, status: 401 });
       return;
     }

@@ -39,7 +39,10 @@ export function merchantPages(context: Context): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
-${renderDelivery(context, merchant, await readDelivery(context, row))}
+${renderDelivery(context, merchant, await readDelivery(context, row), {
+  list: (state) => `/callbacks?merchant=${merchant.id}&state=${state}`,
+  item: ({ callback }) => `/callbacks/${callback}`,
+})}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', { on: 'merchant' })}
 <p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
@@ -78,25 +81,33 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
     ],
     ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
+    ['Pausado por', merchant.paused_by === 'merchant' && t('ele mesmo')],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
     ['Filtro', renderFilter(merchant.filter, names)],
-    [
-      'Eventos anteriores',
-      backfill &&
-        t('{state}: {callbacks} callbacks de {transactions} transações', {
-          state: BACKFILL_WORDS[backfill.state],
-          callbacks: formatCount(backfill.enqueued),
-          transactions: formatCount(backfill.done),
-        }),
-    ],
+    ['Disso, o que ele escolheu', isSet(merchant.own_filter) && renderFilter(merchant.own_filter, names)],
+    ['Eventos anteriores', backfill && describeBackfill(backfill)],
   ]);
 }
 
-const BACKFILL_WORDS = words({ waiting: 'na fila', running: 'enfileirando', done: 'concluído' });
+function isSet(filter: PresentedMerchant['own_filter']): boolean {
+  return Object.values(filter).some((list) => Object.keys(list).length > 0);
+}
 
-function renderUrl(url: string | null): Html | string | null {
+/** How far a backfill is. */
+function describeBackfill(backfill: NonNullable<PresentedMerchant['backfill']>): string {
+  return t('{state}: {callbacks} callbacks de {transactions} transações', {
+    state: BACKFILL_WORDS[backfill.state],
+    callbacks: formatCount(backfill.enqueued),
+    transactions: formatCount(backfill.done),
+  });
+}
+
+export const BACKFILL_WORDS = words({ waiting: 'na fila', running: 'enfileirando', done: 'concluído' });
+
+/** The address of a merchant without its path, which may hold a secret. */
+export function renderUrl(url: string | null): Html | string | null {
   if (url === null) return t('busca os eventos pela API');
   return URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null;
 }

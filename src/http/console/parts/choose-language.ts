@@ -21,7 +21,7 @@ function findLanguage(request: Request): Language {
 }
 
 /** Keeps a person's choice in this browser. It is no secret: a link from another site shows pages in it too. */
-export function setLanguageCookie(context: Context, response: Response, language: Language): void {
+export function setLanguageCookie(context: Pick<Context, 'config'>, response: Response, language: Language): void {
   const options = { httpOnly: true, sameSite: 'lax', secure: isHttps(context), path: '/' } as const;
   response.cookie(COOKIE, language, { ...options, maxAge: COOKIE_MS });
 }

@@ -15,6 +15,7 @@ import { isPersonal, readFilters } from './parse-filters.ts';
 import { readSessionCookie } from './require-session.ts';
 
 export type Filters = Record<string, unknown>;
+type Configured = Pick<Context, 'config'>;
 
 const SEALED = 'sealed';
 const FORM_TOKEN = 'form_token';
@@ -29,7 +30,7 @@ export type SealedList<T extends z.ZodType> = {
 };
 
 /** Redirects a posted search, or an address that holds such a filter in plain text, to the address that encrypts it. */
-export function encryptFilters<T extends z.ZodType>(context: Context, list: SealedList<T>): RequestHandler {
+export function encryptFilters<T extends z.ZodType>(context: Configured, list: SealedList<T>): RequestHandler {
   return async (request, response, next) => {
     const posted = request.method === 'POST';
     const typed = Object.keys(request.query).filter(
@@ -48,7 +49,7 @@ export function encryptFilters<T extends z.ZodType>(context: Context, list: Seal
 }
 
 /** Filters in plain text replace encrypted ones of the same name. */
-function replacePlain(context: Context, request: Request, typed: string[]): Filters | undefined {
+function replacePlain(context: Configured, request: Request, typed: string[]): Filters | undefined {
   const sealed = decryptFilters(context, request);
   return sealed && { ...sealed, ...Object.fromEntries(typed.map((name) => [name, request.query[name]])) };
 }
@@ -59,7 +60,7 @@ function replacePlain(context: Context, request: Request, typed: string[]): Filt
  * @returns also the filters as they were given, from which other addresses of the list follow.
  */
 export function readSealedFilters<T extends z.ZodType>(
-  context: Context,
+  context: Configured,
   request: Request,
   list: Pick<SealedList<T>, 'schema' | 'field'>,
 ): { filters: z.infer<T> | undefined; draft: Draft; given: Filters } {
@@ -77,7 +78,7 @@ function describeEnded(request: Request, field: string): { filters: undefined; d
 }
 
 /** @returns undefined if another session encrypted them. */
-function decryptFilters(context: Context, request: Request): Filters | undefined {
+function decryptFilters(context: Configured, request: Request): Filters | undefined {
   const { [SEALED]: sealed, ...plain } = request.query;
   if (sealed === undefined) return plain;
   if (!isFilled(sealed)) return undefined;
@@ -90,7 +91,7 @@ function decryptFilters(context: Context, request: Request): Filters | undefined
 }
 
 /** The address of a list with these filters: personal ones encrypted, empty ones left out. */
-export function encryptAddress(context: Context, request: Request, path: string, given: Filters): string {
+export function encryptAddress(context: Configured, request: Request, path: string, given: Filters): string {
   const search = new URLSearchParams();
   const personal: Filters = {};
   for (const [name, value] of Object.entries(given)) {
@@ -105,7 +106,7 @@ export function encryptAddress(context: Context, request: Request, path: string,
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
-function openVault(context: Context, request: Request): Vault {
+function openVault(context: Configured, request: Request): Vault {
   const session = readSessionCookie(context, request) ?? '';
   return createVault(createHmac('sha256', session).update('confere search').digest());
 }

@@ -10,21 +10,38 @@ import { language } from '../languages/language.ts';
 import { html } from './html.ts';
 import { removePersonalFilters } from './parse-filters.ts';
 
+type Configured = Pick<Context, 'config'>;
+
 /**
  * Requires a session: a cookie that scripts cannot read and other sites cannot send. A posted form also carries a token
  * derived from the cookie, and its Origin must be ours. Each of the three would suffice in a browser without defects.
  */
 export function requireSession(context: Context, guard: AuthGuard): RequestHandler {
+  return requireLogin(context, guard, findSession, (response, caller) => {
+    response.locals.caller = caller;
+    markAuthenticated(response);
+  });
+}
+
+/**
+ * Requires a session of the area that the request's address is in.
+ * @param find returns what a session's cookie opens. @param keep keeps it for the handlers of the request.
+ */
+export function requireLogin<Found>(
+  context: Context,
+  guard: AuthGuard,
+  find: (context: Context, session: string) => Promise<Found | undefined>,
+  keep: (response: Response, found: Found) => void,
+): RequestHandler {
   return async (request, response, next) => {
     const session = readSessionCookie(context, request);
     const attempt = { kind: 'session', address: request.ip, credential: session ?? '' } as const;
-    const caller = session && (await guard.admit(attempt, () => findSession(context, session)));
-    if (!session || !caller) {
+    const found = session === undefined ? undefined : await guard.admit(attempt, () => find(context, session));
+    if (session === undefined || found === undefined) {
       redirectToLogin(request, response);
       return;
     }
-    response.locals.caller = caller;
-    markAuthenticated(response);
+    keep(response, found);
     response.locals.formToken = formTokenOf(session);
     if (request.method === 'POST') {
       checkOrigin(context, request);
@@ -35,8 +52,8 @@ export function requireSession(context: Context, guard: AuthGuard): RequestHandl
   };
 }
 
-export function readSessionCookie(context: Context, request: Request): string | undefined {
-  return readCookie(request, cookieName(context));
+export function readSessionCookie(context: Configured, request: Request): string | undefined {
+  return readCookie(request, cookieName(context, request));
 }
 
 export function readCookie(request: Request, name: string): string | undefined {
@@ -45,16 +62,16 @@ export function readCookie(request: Request, name: string): string | undefined {
   return pair?.slice(wanted.length) || undefined;
 }
 
-export function setSessionCookie(context: Context, response: Response, session: string): void {
-  response.cookie(cookieName(context), session, { ...cookieOptions(context), maxAge: SESSION_MS });
+export function setSessionCookie(context: Configured, response: Response, session: string): void {
+  response.cookie(cookieName(context, response.req), session, { ...cookieOptions(context), maxAge: SESSION_MS });
 }
 
-export function clearSessionCookie(context: Context, response: Response): void {
-  response.clearCookie(cookieName(context), cookieOptions(context));
+export function clearSessionCookie(context: Configured, response: Response): void {
+  response.clearCookie(cookieName(context, response.req), cookieOptions(context));
 }
 
 /** @throws ConfereError `forbidden` when a form was sent from another site's page. */
-export function checkOrigin(context: Context, request: Request): void {
+export function checkOrigin(context: Configured, request: Request): void {
   const site = request.headers['sec-fetch-site'];
   const { origin } = request.headers;
   const own = origin === undefined ? site === 'same-origin' : isOwnOrigin(context, request, origin);
@@ -63,7 +80,7 @@ export function checkOrigin(context: Context, request: Request): void {
   }
 }
 
-function isOwnOrigin(context: Context, request: Request, origin: string): boolean {
+function isOwnOrigin(context: Configured, request: Request, origin: string): boolean {
   if (origin === new URL(context.config.PUBLIC_URL).origin) return true;
   // behind a proxy our scheme may differ from the browser's, so only the hosts are compared
   return URL.canParse(origin) && new URL(origin).host === request.headers.host;
@@ -94,19 +111,29 @@ function redirectToLogin(request: Request, response: Response): void {
     response.type('html').send(page.text);
     return;
   }
+  const { home, login } = areaOf(request);
   const next =
-    request.method === 'GET' && request.originalUrl !== '/' ? removePersonalFilters(request.originalUrl) : undefined;
-  response.redirect(303, next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`);
+    request.method === 'GET' && request.originalUrl !== home ? removePersonalFilters(request.originalUrl) : undefined;
+  response.redirect(303, next === undefined ? login : `${login}?next=${encodeURIComponent(next)}`);
 }
 
-function cookieName(context: Context): string {
-  return isHttps(context) ? '__Host-confere_session' : 'confere_session';
+/** The console and the portal have logins of their own: the cookie of one is never read in the other. */
+const CONSOLE = { home: '/', login: '/login', cookie: 'confere_session' } as const;
+const PORTAL = { home: '/portal', login: '/portal/login', cookie: 'confere_portal' } as const;
+
+function areaOf({ originalUrl }: Request): typeof CONSOLE | typeof PORTAL {
+  return /^\/portal(?:[/?]|$)/.test(originalUrl) ? PORTAL : CONSOLE;
 }
 
-function cookieOptions(context: Context) {
+function cookieName(context: Configured, request: Request): string {
+  const { cookie } = areaOf(request);
+  return isHttps(context) ? `__Host-${cookie}` : cookie;
+}
+
+function cookieOptions(context: Configured) {
   return { httpOnly: true, sameSite: 'strict', secure: isHttps(context), path: '/' } as const;
 }
 
-export function isHttps(context: Context): boolean {
+export function isHttps(context: Configured): boolean {
   return context.config.PUBLIC_URL.startsWith('https:');
 }

@@ -48,9 +48,27 @@ export type Page = {
   address?: string;
 };
 
+/** What surrounds the pages of the console, or of the portal. */
+export type Site = {
+  /** After the title of each page. */
+  name: string;
+  brand: Html;
+  icon: string;
+  /** The address of its first page. */
+  home: string;
+  /** The header of a page with a session; undefined without one. */
+  frame(request: Request, response: Response): Html | undefined;
+};
+
+/** The site of a response: the console, unless a router has set another one. */
+export function siteOf(response: Response): Site {
+  return (response.locals.site as Site | undefined) ?? CONSOLE;
+}
+
 /** Answers with a page. Without a session it has no navigation. */
 export function sendPage(request: Request, response: Response, page: Page): void {
-  const caller = response.locals.caller as Caller | undefined;
+  const site = siteOf(response);
+  const header = site.frame(request, response);
   const document = html`<!doctype html>
 <html lang="${language()}">
 <head>
@@ -59,15 +77,15 @@ export function sendPage(request: Request, response: Response, page: Page): void
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${page.onwardsTo !== undefined && html`<meta http-equiv="refresh" content="0; url=${page.onwardsTo}">`}
-<title>${page.title} · Confere</title>
+<title>${page.title} · ${site.name}</title>
 ${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-equiv="refresh" content="${Math.max(page.refreshS, PLAIN_REFRESH_S_MIN)}"></noscript>`}
-<link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml">
+<link rel="icon" href="${site.icon}">
 <link rel="stylesheet" href="${assetAddress('console.css')}">
 <script src="${assetAddress('console.js')}" type="module"></script>
 </head>
-<body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone${page.wide && ' wide'}"`}>
+<body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!header && html` class="alone${page.wide && ' wide'}"`}>
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
-${caller && frame(request, response, caller)}
+${header}
 <main id="conteudo" tabindex="-1">${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
 ${foot(request, page.address)}
 </body>
@@ -110,7 +128,19 @@ export function formTokenField(response: Response): Html {
   return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
 }
 
-export const BRAND = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8"></rect><path d="M8.5 16.8l4.9 4.9L23.8 10.6"></path></svg><span>Confere</span>`;
+export const MARK = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8"></rect><path d="M8.5 16.8l4.9 4.9L23.8 10.6"></path></svg>`;
+export const BRAND = html`${MARK}<span>Confere</span>`;
+
+const CONSOLE: Site = {
+  name: 'Confere',
+  brand: BRAND,
+  icon: assetAddress('icon.svg'),
+  home: '/',
+  frame(request, response) {
+    const caller = response.locals.caller as Caller | undefined;
+    return caller && frame(request, response, caller);
+  },
+};
 
 function frame(request: Request, response: Response, caller: Caller): Html {
   const here = `/${request.path.split('/')[1] ?? ''}`;
@@ -187,6 +217,7 @@ const DONE: Record<string, string> = words({
   paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
   tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
   merchant_changed: 'Lojista gravado.',
+  filter_chosen: 'Filtro gravado: o que já foi enfileirado segue como está.',
   token_revoked: 'Token de busca revogado: não abre mais os eventos.',
   replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',
   repeated:

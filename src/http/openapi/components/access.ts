@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { ROLES } from '../../../access/roles.ts';
+import { TOKEN_ROLES } from '../../../access/roles.ts';
 import { component, instant, nullableInstant } from '../fields.ts';
 
-const tokenFields = { id: z.string(), role: z.enum(ROLES) };
+const tokenFields = { id: z.string(), role: z.enum(TOKEN_ROLES) };
 
 export const token = component('Token', {
   ...tokenFields,
   name: z.string(),
+  merchant: z.string().nullable().describe('whose portal it opens'),
   state: z.enum(['live', 'expired', 'revoked']),
   created_at: instant,
   expires_at: nullableInstant,
@@ -17,6 +18,7 @@ export const token = component('Token', {
 export const newToken = component('NewToken', {
   ...tokenFields,
   token: z.string().describe('shown this once'),
+  merchant: z.string().optional().describe('with the role merchant'),
   expires_at: instant.optional().describe('where it expires'),
 });
 

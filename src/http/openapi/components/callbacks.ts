@@ -20,7 +20,7 @@ const callbackFields = {
 
 export const callback = component('Callback', callbackFields);
 
-const attempt = component('Attempt', {
+export const attempt = component('Attempt', {
   number: z.int(),
   at: instant,
   duration_ms: z.int(),

@@ -2,6 +2,23 @@ import { z } from 'zod';
 import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
 import { component, instant, nullableInstant, nullableText } from '../fields.ts';
 
+const filter = z.object({
+  platforms: z.array(z.string()),
+  operations: z.array(z.string()),
+  statuses: z.array(z.string()),
+  reference_prefixes: z.array(z.string()),
+  extra_prefixes: z.array(z.string()),
+  extra_match: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+
+const ownBackfill = {
+  state: z.enum(['waiting', 'running', 'done']),
+  from: instant,
+  enqueued: z.int().describe('callbacks'),
+  started_at: nullableInstant,
+  finished_at: nullableInstant,
+};
+
 const merchantFields = {
   id: z.string(),
   name: z.string(),
@@ -9,14 +26,9 @@ const merchantFields = {
   email: nullableText,
   state: z.enum(MERCHANT_STATES),
   disabled_reason: nullableText,
-  filter: z.object({
-    platforms: z.array(z.string()),
-    operations: z.array(z.string()),
-    statuses: z.array(z.string()),
-    reference_prefixes: z.array(z.string()),
-    extra_prefixes: z.array(z.string()),
-    extra_match: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  }),
+  paused_by: z.enum(['operator', 'merchant']).nullable(),
+  filter,
+  own_filter: filter.describe('what the merchant itself chose within `filter`'),
   rate: z.int().nullable(),
   events_since: instant,
   created_at: instant,
@@ -24,13 +36,9 @@ const merchantFields = {
   breaker: z.enum(['closed', 'open']),
   backfill: z
     .object({
-      state: z.enum(['waiting', 'running', 'done']),
-      from: instant,
+      ...ownBackfill,
       reached: nullableText.describe("the provider's wall time up to which events were read"),
       done: z.int().describe('transactions'),
-      enqueued: z.int().describe('callbacks'),
-      started_at: nullableInstant,
-      finished_at: nullableInstant,
     })
     .nullable()
     .describe('callbacks of events that the ledger knew before'),
@@ -46,9 +54,11 @@ export const backfillCount = component('BackfillCount', {
   counted_to: nullableInstant,
 });
 export const merchant = component('Merchant', merchantFields);
+export const ownMerchant = component('OwnMerchant', { ...merchantFields, backfill: z.object(ownBackfill).nullable() });
 const secret = z.string().describe('whsec_…: shown this once');
 export const newMerchant = component('NewMerchant', { ...merchantFields, secret });
-export const rotatedMerchant = component('RotatedMerchant', { ...merchantFields, secret, old_secret_until: instant });
+export const rotatedSecret = z.object({ secret, old_secret_until: instant });
+export const rotatedMerchant = component('RotatedMerchant', { ...merchantFields, ...rotatedSecret.shape });
 
 export const feedEvent = component('FeedEvent', {
   id: z.string(),

@@ -14,6 +14,7 @@ import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
 import { MORE_PAGES_EN } from './pages-more.ts';
 import { PARTS_EN } from './parts.ts';
+import { PORTAL_EN } from './portal.ts';
 import { REPORTS_EN } from './reports.ts';
 import { SEARCH_EN } from './search.ts';
 import { WORDS_EN } from './words.ts';
@@ -37,4 +38,5 @@ export const EN = {
   ...MONTHS_EN,
   ...ACCOUNTS_EN,
   ...SEARCH_EN,
+  ...PORTAL_EN,
 };

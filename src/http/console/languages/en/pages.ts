@@ -41,6 +41,7 @@ export const PAGES_EN = {
   'Entregue em': 'Delivered at',
   'Tentativas, a mais antiga primeiro': 'Attempts, the oldest first',
   'Nenhuma tentativa até agora.': 'No attempts yet.',
+  'Cabeçalhos do pedido': 'Request headers',
   Nº: 'No.',
   Mensagem: 'Message',
   'Não pode ser montada: o razão não tem o evento dela.': 'It cannot be rendered: the ledger does not have its event.',

@@ -1,0 +1,120 @@
+/**
+ * The callbacks of one merchant, as its portal reads them. Each statement has the merchant's row number in its condition. A
+ * callback is named by its webhook-id: row numbers count the callbacks of all merchants, and would show how many others have.
+ */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { type CallbackState, selectCallbacks } from './read-callbacks.ts';
+
+/**
+ * A term with more transactions, of all merchants, is compared with the merchant's own callbacks one by one: so a search
+ * takes no longer because others have what it searches for.
+ */
+const CANDIDATES_MAX = 200;
+
+export type OwnCallbackQuery = {
+  reference?: string | undefined;
+  extra?: string | undefined;
+  transactionId?: string | undefined;
+  state?: CallbackState | undefined;
+  type?: string | undefined;
+  /** Of the callback's creation; `to` is excluded. */
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
+export type OwnCallbackRow = Awaited<ReturnType<ReturnType<typeof selectOwn>['execute']>>[number];
+
+/**
+ * Returns a page of a merchant's callbacks, newest first.
+ * @param page.after the webhook-id that the page before ended with.
+ * @returns also the webhook-id that the next page begins after; undefined at the end.
+ * @throws ConfereError `invalid_request` for a cursor that is no callback of the merchant.
+ */
+export async function listOwnCallbacks(
+  db: Reader,
+  merchantSeq: number,
+  query: OwnCallbackQuery,
+  { limit, after }: { limit: number; after: string | undefined },
+): Promise<{ rows: OwnCallbackRow[]; next: string | undefined }> {
+  const terms = await findTerms(db, query);
+  let select = selectOwn(db, merchantSeq);
+  for (const { seqs, column, value } of terms) {
+    select = seqs
+      ? select.where('callbacks.transaction_seq', 'in', seqs.length > 0 ? seqs : [0])
+      : // a scalar subquery: the server cannot turn it into a join that reads the others' transactions first
+        select.where(
+          sql<boolean>`(SELECT 1 FROM transactions t WHERE t.seq = callbacks.transaction_seq AND t.${sql.ref(column)} = ${value}) = 1`,
+        );
+  }
+  if (query.state !== undefined) select = select.where('callbacks.state', '=', query.state);
+  if (query.type !== undefined) select = select.where('callbacks.type', '=', query.type);
+  if (query.from !== undefined) select = select.where('callbacks.created_at', '>=', query.from);
+  if (query.to !== undefined) select = select.where('callbacks.created_at', '<', query.to);
+  if (after !== undefined) {
+    const { created_at: at, seq } = await findCursor(db, merchantSeq, after);
+    select = select
+      .where('callbacks.created_at', '<=', at)
+      .where((eb) => eb.or([eb('callbacks.created_at', '<', at), eb('callbacks.seq', '<', seq)]));
+  }
+  // of few transactions an expression, which has no index: the server would walk through all callbacks of the merchant
+  const isFew = terms.some(({ seqs }) => seqs !== undefined);
+  const created = isFew ? sql`callbacks.created_at + INTERVAL 0 SECOND` : sql`callbacks.created_at`;
+  const found = await select
+    .orderBy(created, 'desc')
+    .orderBy('callbacks.seq', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? rows.at(-1)?.webhook_id : undefined };
+}
+
+/** @throws ConfereError `not_found`, for another merchant's callback too. */
+export async function findOwnCallback(db: Reader, merchantSeq: number, webhookId: string): Promise<OwnCallbackRow> {
+  const row = await selectOwn(db, merchantSeq).where('callbacks.webhook_id', '=', webhookId).executeTakeFirst();
+  if (!row) throw new ConfereError('not_found', 'there is no callback with this id');
+  return row;
+}
+
+function selectOwn(db: Reader, merchantSeq: number) {
+  return selectCallbacks(db).select('transactions.reference').where('callbacks.merchant_seq', '=', merchantSeq);
+}
+
+async function findCursor(db: Reader, merchantSeq: number, webhookId: string) {
+  try {
+    return await findOwnCallback(db, merchantSeq, webhookId);
+  } catch (error) {
+    if (!(error instanceof ConfereError) || error.code !== 'not_found') throw error;
+    const fault = 'is not a valid cursor';
+    throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+  }
+}
+
+type Term = { column: 'id' | 'reference' | 'extra_hash'; value: string | Buffer };
+
+/** Reads the transactions of each given term, unless they are many. */
+async function findTerms(db: Reader, { reference, extra, transactionId }: OwnCallbackQuery) {
+  const terms: Term[] = [];
+  if (transactionId !== undefined) terms.push({ column: 'id', value: transactionId });
+  // longer values are stored truncated
+  if (reference !== undefined)
+    terms.push({ column: 'reference', value: truncateText(reference, TEXT_BYTES_MAX.reference) });
+  if (extra !== undefined) {
+    const stored = truncateText(extra, TEXT_BYTES_MAX.extra);
+    terms.push({ column: 'extra_hash', value: createHash('sha256').update(stored).digest() });
+  }
+  return await Promise.all(terms.map(async (term) => ({ ...term, seqs: await readSeqs(db, term) })));
+}
+
+/** @returns undefined for more than CANDIDATES_MAX. */
+async function readSeqs(db: Reader, { column, value }: Term): Promise<number[] | undefined> {
+  const rows = await db
+    .selectFrom('transactions')
+    .select('seq')
+    .where(column, '=', value)
+    .limit(CANDIDATES_MAX + 1)
+    .execute();
+  return rows.length > CANDIDATES_MAX ? undefined : rows.map(({ seq }) => seq);
+}

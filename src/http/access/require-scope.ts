@@ -1,0 +1,58 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { isMerchantToken } from '../../access/tokens.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { findScopeByToken, type MerchantScope } from '../../portal/open-scope.ts';
+import { markAuthenticated } from '../connections/mark-authenticated.ts';
+import { readBearer } from './authorize.ts';
+import type { AuthGuard } from './guard-auth-attempts.ts';
+import { createMerchantLimit, MERCHANT_REQUESTS_PER_S_MAX } from './limit-merchant.ts';
+
+/**
+ * Opens the scope of the merchant whose token the request has. No other token passes, also none of ours.
+ * @throws ConfereError `unauthorized`, `too_many_requests`.
+ */
+export function authenticateMerchant(context: Context, guard: AuthGuard): RequestHandler {
+  const limit = limitScope(context);
+  return async (request: Request, response: Response, next: NextFunction) => {
+    const credential = readBearer(request) ?? '';
+    const attempt = { kind: 'bearer', address: request.ip, credential } as const;
+    const scope = isMerchantToken(credential)
+      ? await guard.admit(attempt, () => findScopeByToken(context, credential))
+      : undefined;
+    if (!scope)
+      throw new ConfereError('unauthorized', 'send Authorization: Bearer with the token of a merchant: cfm_…');
+    keepScope(response, scope);
+    limit(scope);
+    next();
+  };
+}
+
+/** Limits the requests of each merchant. @returns a function that throws ConfereError `too_many_requests`. */
+export function limitScope(context: Context): (scope: MerchantScope) => void {
+  const admit = createMerchantLimit(context);
+  return ({ merchant }) => {
+    if (admit(merchant.seq)) return;
+    const text = `at most ${MERCHANT_REQUESTS_PER_S_MAX} requests a second`;
+    throw new ConfereError('too_many_requests', text, { retryAfterS: 1 });
+  };
+}
+
+/** Keeps the scope for the handlers of this request. It is no caller: routes of ours do not admit it. */
+export function keepScope(response: Response, scope: MerchantScope): void {
+  response.locals.scope = scope;
+  markAuthenticated(response);
+}
+
+/** Passes requests that have a scope. @throws ConfereError `unauthorized`. */
+export const requireScope: RequestHandler = (_request, response, next) => {
+  getScope(response);
+  next();
+};
+
+/** The scope of the request's merchant. */
+export function getScope(response: Response): MerchantScope {
+  const scope = response.locals.scope as MerchantScope | undefined;
+  if (!scope) throw new ConfereError('unauthorized', 'no merchant is logged in');
+  return scope;
+}

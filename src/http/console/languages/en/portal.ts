@@ -1,0 +1,34 @@
+/** The portal: the pages of merchants. */
+export const PORTAL_EN = {
+  'Cole o token do portal, que a operação lhe deu. Ele começa com cfm_.':
+    'Paste the portal token that the operators gave you. It begins with cfm_.',
+  'Este token é de um lojista: ele abre o portal, em /portal.':
+    'This token is a merchant’s: it opens the portal, at /portal.',
+  'Todos os callbacks': 'All callbacks',
+  'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
+  '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
+  'Filtrar o que chega': 'Filter what arrives',
+  'O que a operação envia': 'What the operators send',
+  'Disso, o que você escolheu': 'Of that, what you chose',
+  'Disso, o que ele escolheu': 'Of that, what it chose',
+  'Pausado por': 'Paused by',
+  'ele mesmo': 'the merchant itself',
+  'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.':
+    'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
+  'Os eventos anteriores de uma mudança ainda estão sendo enviados: escolha um filtro mais largo depois disso.':
+    'The past events of a change are still being sent: choose a wider filter after that.',
+  'Filtro gravado: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
+  'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
+    'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
+  'Já guardei': 'I have kept it',
+  // giving access
+  'Dar acesso ao portal': 'Give access to the portal',
+  'Com ele o lojista entra no portal, em {address}, e usa a API do portal. Ele abre só os dados deste lojista.':
+    'With it the merchant logs in to the portal, at {address}, and uses the portal’s API. It opens the data of this merchant alone.',
+  'Um token por pessoa ou sistema: a auditoria guarda o nome dele.':
+    'One token for each person or system: the audit keeps its name.',
+  'Quem vai usar': 'Who will use it',
+  'Pedidos demais': 'Too many requests',
+  'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.':
+    'Too many requests came in a short time. Wait a moment and reload the page.',
+};

@@ -1,0 +1,49 @@
+import type { Router } from 'express';
+import { createToken } from '../../../access/tokens.ts';
+import type { Context } from '../../../context.ts';
+import type { MerchantRow } from '../../../merchants/read-merchants.ts';
+import { twoStepForm } from '../balances/two-step-form.ts';
+import { t } from '../languages/translate.ts';
+import { inputField } from '../parts/fields.ts';
+import { html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { ofMerchant, showSecret } from './merchant-forms.ts';
+
+const NAME_CHARS_MAX = 200;
+
+/** The form that gives a merchant a token of its portal. Tokens are listed and revoked in the list of tokens. */
+export function portalTokenForm(context: Context): Router {
+  const address = `${context.config.PUBLIC_URL}/portal`;
+  return twoStepForm<string, MerchantRow>(context, {
+    ...ofMerchant(context),
+    address: '/merchants/:id/portal-token',
+    roles: ['admin'],
+    title: 'Dar acesso ao portal',
+    lead: 'Um token por pessoa ou sistema: a auditoria guarda o nome dele.',
+    names: ['name'],
+    fields: async (draft, item) => html`<p><b>${item.name}</b></p>
+${inputField(draft, { name: 'name', label: 'Quem vai usar' }, html` maxlength="${NAME_CHARS_MAX}" required`)}`,
+    read: ({ values, faults }) => {
+      const { name = '' } = values;
+      if (name === '' || name.length > NAME_CHARS_MAX)
+        faults.name = t('Escreva um nome de até {n} caracteres.', { n: NAME_CHARS_MAX });
+      return name;
+    },
+    preview: async (name, item) =>
+      html`${facts([
+        ['Lojista', item.name],
+        ['Quem vai usar', name],
+      ])}<p>${t('O texto do token aparece uma só vez.')}</p>`,
+    async change(inner, name, { item }) {
+      const { id, token } = await createToken(inner, { name, role: 'merchant', merchant: item.id });
+      const follows = t(
+        'Com ele o lojista entra no portal, em {address}, e usa a API do portal. Ele abre só os dados deste lojista.',
+        { address },
+      );
+      return { target: id, shown: showSecret(item, token, follows) };
+    },
+    refusals: {},
+    action: 'tokens.create',
+    done: 'repeated',
+  });
+}

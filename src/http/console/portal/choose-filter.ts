@@ -1,0 +1,48 @@
+import type { Router } from 'express';
+import { type MerchantFilter, parseFilter } from '../../../merchants/match-filter.ts';
+import { t } from '../languages/translate.ts';
+import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
+import { renderFilter, renderFilterPreview } from '../merchants/render-filter.ts';
+import { html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import type { CreatePortalForm } from './portal-form.ts';
+
+const NO_NAMES = new Map<string, string>();
+
+/**
+ * The form of the filter that the merchant chooses itself, within what operators allow. Its preview counts none but the
+ * events that they let it receive.
+ */
+export function filterForm(form: CreatePortalForm): Router {
+  return form<MerchantFilter>({
+    address: '/portal/filter',
+    title: 'Filtrar o que chega',
+    lead: 'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.',
+    names: FILTER_FIELDS,
+    initial: ({ merchant }) => toFilterValues(parseFilter(merchant.own_filter ?? '{}')),
+    fields: async (draft, { merchant }) => {
+      const allowed = parseFilter(merchant.filter);
+      const platforms = Object.fromEntries(allowed.platforms.map((platform) => [platform, platform]));
+      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}
+<h2>${t('Disso, o que você escolheu')}</h2>${filterFields(draft, platforms)}`;
+    },
+    read: (draft) => readFilter(draft),
+    preview: async (filter, scope) =>
+      html`${facts([
+        ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter), NO_NAMES)],
+        ['Disso, o que você escolheu', renderFilter(filter, NO_NAMES)],
+      ])}${renderFilterPreview(await scope.previewFilter(filter), false)}`,
+    async change(own, filter, { merchant }) {
+      await own.setFilter(filter);
+      return merchant.id;
+    },
+    refusals: {
+      conflict: {
+        field: 'form',
+        text: 'Os eventos anteriores de uma mudança ainda estão sendo enviados: escolha um filtro mais largo depois disso.',
+      },
+    },
+    action: 'merchant.filter_chosen',
+    done: 'filter_chosen',
+  });
+}

@@ -1,0 +1,99 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import type { PresentedOwnCallback } from '../../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { parsePage } from '../../parse-page.ts';
+import type { Label } from '../languages/translate.ts';
+import { TYPE_WORDS } from '../lists/list-callbacks.ts';
+import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
+import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { formTokenField } from '../parts/send-page.ts';
+import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
+import { CALLBACKS } from './site.ts';
+
+const query = z.object({
+  reference: filterText(512),
+  extra: filterText(2048),
+  transaction_id: filterText(128),
+  state: filterChoice(CALLBACK_STATES),
+  type: filterText(128),
+  from: filterDay,
+  to: filterDay,
+});
+
+/** The merchant's callbacks, by reference, extra and day. An extra may name a person: it is posted, and sealed in the address. */
+export function ownCallbackPages(context: PortalContext): Router {
+  const router = createRouter();
+  const refuse = (request: Request, response: Response, draft: Draft): void =>
+    sendWrongFilters(request, response, { ...CALLBACKS, filters: { ...form(response, draft), areSet: true } });
+  const list = { schema: query, field: 'extra', refuse };
+  router.all(CALLBACKS.address, encryptFilters(context, list));
+  router.get(CALLBACKS.address, async (request, response) => {
+    const { filters, draft } = readSealedFilters(context, request, list);
+    if (filters === undefined) {
+      refuse(request, response, draft);
+      return;
+    }
+    const { transaction_id: transactionId, ...search } = filters;
+    const { callbacks, next } = await getScope(response).listCallbacks(
+      { ...search, transactionId },
+      parsePage(request),
+    );
+    const areSet = isFiltered(filters);
+    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    sendList(request, response, {
+      ...CALLBACKS,
+      filters: { ...form(response, draft), areSet },
+      rows: ownCallbackTable(context, callbacks, empty),
+      next,
+    });
+  });
+  return router;
+}
+
+function form(response: Response, draft: Draft) {
+  const fields = [
+    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'extra', label: 'Extra' }),
+    inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    filterField(draft, { name: 'state', label: 'Estado', words: CALLBACK_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'type', label: 'Tipo', words: TYPE_WORDS, any: 'Todos' }),
+    dayField(draft, { name: 'from', label: 'De' }),
+    dayField(draft, { name: 'to', label: 'Até' }),
+  ];
+  return { fields, token: formTokenField(response) };
+}
+
+/** A table of the merchant's callbacks, each linked to its page. */
+export function ownCallbackTable(
+  { calendar }: Pick<PortalContext, 'calendar'>,
+  rows: PresentedOwnCallback[],
+  empty: Label,
+): Html {
+  return table({
+    caption: 'Callbacks',
+    rows,
+    empty,
+    columns: [
+      { title: 'Callback', cell: (row) => html`<a href="${CALLBACKS.address}/${row.id}">${shortId(row.id)}</a>` },
+      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
+      { title: 'Referência', cell: (row) => row.reference ?? EMPTY_VALUE },
+      {
+        title: 'Transação',
+        cell: (row) => (row.transaction_id === null ? EMPTY_VALUE : shortId(row.transaction_id)),
+      },
+      { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
+      { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },
+      { title: 'Entregue ou próxima', cell: (row) => moment(calendar, row.delivered_at ?? row.next_attempt_at) },
+    ],
+  });
+}

@@ -1,0 +1,32 @@
+import type { Router } from 'express';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { t } from '../languages/translate.ts';
+import { showSecret } from '../merchants/merchant-forms.ts';
+import { moment } from '../parts/format.ts';
+import { html, tHtml } from '../parts/html.ts';
+import type { CreatePortalForm } from './portal-form.ts';
+import { HOME } from './site.ts';
+
+/** The form that gives the merchant a new secret, which is shown once. */
+export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm): Router {
+  const follows = (): string =>
+    t('O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.');
+  return form<void>({
+    address: '/portal/rotate-secret',
+    title: 'Trocar o segredo',
+    lead: 'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.',
+    names: [],
+    fields: async () => html`<p>${follows()}</p>`,
+    read: () => undefined,
+    preview: async () => html`<p class="explain">${follows()} ${t('O novo aparece uma só vez.')}</p>`,
+    async change(own, _value, { merchant }) {
+      const { secret, oldUntil } = await own.rotateSecret();
+      const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(calendar, oldUntil) });
+      const onwards = { address: HOME.address, title: 'Já guardei' } as const;
+      return { target: merchant.id, shown: showSecret(merchant, secret, until, onwards) };
+    },
+    refusals: {},
+    action: 'merchant.secret_rotated',
+    done: 'repeated',
+  });
+}

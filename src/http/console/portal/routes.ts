@@ -1,0 +1,63 @@
+/**
+ * The portal: pages for one merchant, who logs in with a token of the role `merchant`. It has a login, a cookie and a frame of
+ * its own, and shares the parts of the console. A page has the scope of its request and no database
+ * (`src/portal/open-scope.ts`). Start with `show-home.ts`.
+ */
+import express, { type Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { findScopeBySession } from '../../../portal/open-scope.ts';
+import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
+import { keepScope, limitScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { showErrors } from '../pages/show-error.ts';
+import { chooseLanguage } from '../parts/choose-language.ts';
+import { requireLogin } from '../parts/require-session.ts';
+import { setSecurityHeaders } from '../parts/set-security-headers.ts';
+import { filterForm } from './choose-filter.ts';
+import { ownCallbackPages } from './list-own-callbacks.ts';
+import { createPortalForms } from './portal-form.ts';
+import { replayForm } from './replay-own.ts';
+import { rotateForm } from './rotate-own-secret.ts';
+import { homePage } from './show-home.ts';
+import { ownCallbackPage } from './show-own-callback.ts';
+import { portalLogin, portalLogout } from './show-portal-login.ts';
+import { createSite, logoRoutes } from './site.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+const PORTAL_PATH = /^\/portal(?:\/|$)/;
+
+/** Routes of the portal. Other addresses pass on to the next handler. */
+export function portalPages(context: Context, guard: AuthGuard): Router {
+  const router = createRouter();
+  const site = createSite(context);
+  const limit = limitScope(context);
+  router.use((request, response, next) => {
+    const isOurs = PORTAL_PATH.test(request.path);
+    if (isOurs) response.locals.site = site;
+    next(isOurs ? undefined : 'router');
+  });
+  router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  router.use(logoRoutes(context), portalLogin(context, guard));
+  router.use(
+    requireLogin(context, guard, findScopeBySession, (response, scope) => {
+      keepScope(response, scope);
+      limit(scope);
+    }),
+  );
+  const form = createPortalForms(context);
+  router.use([
+    portalLogout(context),
+    homePage(context),
+    filterForm(form),
+    replayForm(context, form),
+    rotateForm(context, form),
+    ownCallbackPages(context),
+    ownCallbackPage(context),
+  ]);
+  router.use(() => {
+    throw new ConfereError('not_found', 'there is nothing at this address');
+  });
+  router.use(showErrors(context));
+  return router;
+}

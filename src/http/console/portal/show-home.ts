@@ -1,0 +1,100 @@
+import type { Response, Router } from 'express';
+import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
+import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
+import { merchantBadges } from '../lists/list-merchants.ts';
+import { renderDelivery } from '../merchants/render-delivery.ts';
+import { renderFilter } from '../merchants/render-filter.ts';
+import { BACKFILL_WORDS, renderUrl } from '../pages/show-merchant.ts';
+import { formatCount, moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts, idText, programText } from '../parts/page-components.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { ownCallbackTable } from './list-own-callbacks.ts';
+import { CALLBACKS, HOME } from './site.ts';
+
+const CALLBACKS_SHOWN = 20;
+const REFRESH_S = 60;
+/** Platforms have names that operators gave them: a merchant sees the ids of its filter. */
+const NO_NAMES = new Map<string, string>();
+
+/** The first page: what may be done, how callbacks reach the merchant, its filters, its last callbacks. */
+export function homePage(context: PortalContext): Router {
+  const router = createRouter();
+  router.get(HOME.address, async (request, response) => {
+    const scope = getScope(response);
+    const merchant = presentMerchant(scope.merchant);
+    const { callbacks } = await scope.listCallbacks({}, { limit: CALLBACKS_SHOWN, after: undefined });
+    const delivery = renderDelivery(context, merchant, await scope.readDelivery(), {
+      list: (state) => `${CALLBACKS.address}?state=${state}`,
+      item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
+    });
+    const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
+<p class="sub">${idText(merchant.id)}</p>
+${renderActions(response, scope)}
+${delivery}
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
+<section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora.')}
+<p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
+    sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
+  });
+
+  for (const [name, state] of [
+    ['pause', 'paused'],
+    ['resume', 'enabled'],
+  ] as const) {
+    router.post(`/portal/${name}`, async (_request, response) => {
+      await getScope(response).change(`merchant.${state}`, (own) => own.setState(state));
+      response.redirect(303, `${HOME.address}?done=${state}`);
+    });
+  }
+  router.post('/portal/test', async (_request, response) => {
+    const { callback } = await getScope(response).change('merchant.tested', (own) => own.sendTest());
+    response.redirect(303, `${CALLBACKS.address}/${callback.id}?done=tested`);
+  });
+  return router;
+}
+
+function renderActions(response: Response, { merchant, hold }: MerchantScope): Html {
+  const isPausedByUs = merchant.state === 'paused' && merchant.paused_by !== 'merchant';
+  const state =
+    merchant.state === 'enabled'
+      ? html`<button class="secondary" formaction="/portal/pause">${t('Pausar')}</button>`
+      : !isPausedByUs && html`<button formaction="/portal/resume">${t('Ativar')}</button>`;
+  const buttons = html`<div class="actions"><button class="secondary" formaction="/portal/test">${t('Enviar um teste')}</button>${state}${
+    hold === 'breaker' &&
+    html`<button class="secondary" formaction="/portal/resume">${t('Fechar o disjuntor')}</button>`
+  }</div>`;
+  return html`<section class="act bare" aria-label="${t('Ações')}">
+${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
+${postForm(response, '/portal/test', buttons)}
+<p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Repetir um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
+}
+
+function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope): Html {
+  const merchant = presentOwnMerchant(row);
+  return facts([
+    ['Endereço', renderUrl(merchant.url)],
+    [
+      'Última busca',
+      merchant.url === null ? (merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')) : null,
+    ],
+    ['E-mail', merchant.email],
+    ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
+    ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],
+    ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
+    ['Eventos desde', moment(calendar, merchant.events_since)],
+    ['O que a operação envia', renderFilter(merchant.filter, NO_NAMES)],
+    ['Disso, o que você escolheu', renderFilter(merchant.own_filter, NO_NAMES)],
+    [
+      'Eventos anteriores',
+      merchant.backfill &&
+        t('{state}: {callbacks} callbacks', {
+          state: BACKFILL_WORDS[merchant.backfill.state],
+          callbacks: formatCount(merchant.backfill.enqueued),
+        }),
+    ],
+  ]);
+}

@@ -1,0 +1,60 @@
+import type { Request, Router } from 'express';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
+import { describeHold } from '../merchants/render-delivery.ts';
+import { renderAttempts } from '../pages/render-attempts.ts';
+import { renderMessage } from '../pages/render-message.ts';
+import { moment } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
+import { CALLBACKS } from './site.ts';
+
+/** A person waits for the outcome of a test. */
+const TEST_REFRESH_S = 2;
+
+/** The page of one of the merchant's callbacks: its attempts, its message, and the form that redelivers it. */
+export function ownCallbackPage({ calendar }: PortalContext): Router {
+  const router = createRouter();
+  router.get('/portal/callbacks/:id', async (request: Request<{ id: string }>, response) => {
+    const scope = getScope(response);
+    const { callback, attempts, message } = await scope.showCallback(request.params.id);
+    const again = postForm(
+      response,
+      `${CALLBACKS.address}/${callback.id}/redeliver`,
+      html`<div class="actions"><button>${t('Entregar de novo')}</button></div>`,
+    );
+    const body = html`<p class="crumb"><a href="${CALLBACKS.address}">${t('Callbacks')}</a></p>
+<div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
+<p class="sub">${idText(callback.id)}</p>
+<section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold) : again}</section>
+<section><h2>${t('Fatos')}</h2>${facts([
+      ['Transação', callback.transaction_id && idText(callback.transaction_id)],
+      ['Referência', callback.reference],
+      ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
+      ['Criado em', moment(calendar, callback.created_at)],
+      ['Próxima tentativa', callback.next_attempt_at && moment(calendar, callback.next_attempt_at)],
+      ['Entregue em', callback.delivered_at && moment(calendar, callback.delivered_at)],
+    ])}</section>
+<section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true)}</section>
+${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
+    const isAwaited = callback.transaction_id === null && callback.state === 'pending';
+    sendPage(request, response, {
+      title: `${t('Callback')} ${callback.id}`,
+      body,
+      ...(isAwaited ? { refreshS: TEST_REFRESH_S } : {}),
+    });
+  });
+
+  router.post('/portal/callbacks/:id/redeliver', async (request: Request<{ id: string }>, response) => {
+    const { id } = request.params;
+    await getScope(response).change('callback.redelivered', (own) => own.redeliver(id), {
+      target: (done) => done.target,
+    });
+    response.redirect(303, `${CALLBACKS.address}/${encodeURIComponent(id)}?done=redelivered`);
+  });
+  return router;
+}

@@ -1,0 +1,63 @@
+/** What a merchant changes itself, in its portal: within what operators allow. */
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { setMerchantState } from './change-merchants.ts';
+import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseFilter } from './match-filter.ts';
+import { findMerchant, type MerchantRow } from './read-merchants.ts';
+import { startBackfill } from './start-backfill.ts';
+
+/**
+ * Pauses an enabled merchant, or enables one that paused itself, was disabled by its failures, or is behind an open breaker.
+ * @throws ConfereError `conflict` if it is not enabled, or if operators paused it.
+ */
+export async function setOwnState(context: Context, id: string, state: 'enabled' | 'paused'): Promise<MerchantRow> {
+  return await transact(context.db, async (trx) => {
+    const { state: now, paused_by: by } = await lockMerchant(trx, id);
+    if (state === 'paused' && now !== 'enabled') throw new ConfereError('conflict', `the merchant is ${now} already`);
+    if (state === 'enabled' && now === 'paused' && by !== 'merchant')
+      throw new ConfereError('conflict', 'operators paused this merchant: only they can enable it');
+    return await setMerchantState({ ...context, db: trx }, id, state, 'merchant');
+  });
+}
+
+/**
+ * Sets the filter that a merchant chooses itself. It narrows: an event has to match the operators' filter too. If it now
+ * accepts more than before, the callbacks of past events that it lacks follow in the background.
+ * @throws ConfereError `conflict` if it accepts more while such callbacks of an earlier change still wait: each widening
+ *   reads all events since `events_since`.
+ */
+export async function setOwnFilter(context: Context, id: string, input: FilterInput): Promise<MerchantRow> {
+  const filter = completeFilter(input);
+  await transact(context.db, async (trx) => {
+    const locked = await lockMerchant(trx, id);
+    const merchant = await findMerchant(trx, id);
+    const widens = !isWithin(filter, parseFilter(locked.own_filter ?? '{}'));
+    if (widens && merchant.backfill_state !== null && merchant.backfill_state !== 'done') {
+      const text = 'past events of an earlier change are still being sent: choose a wider filter once they are';
+      throw new ConfereError('conflict', text);
+    }
+    const set = { own_filter: acceptsAll(filter) ? null : JSON.stringify(filter) };
+    await trx.updateTable('merchants').set(set).where('seq', '=', locked.seq).execute();
+    if (widens) await startBackfill(context, trx, locked.seq, locked.events_since);
+  });
+  return await findMerchant(context.db, id);
+}
+
+async function lockMerchant(trx: Transaction<Database>, id: string) {
+  const row = await trx
+    .selectFrom('merchants')
+    .select(['seq', 'state', 'paused_by', 'own_filter', 'events_since'])
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw new ConfereError('not_found', 'there is no merchant with this id');
+  return row;
+}
+
+function acceptsAll(filter: MerchantFilter): boolean {
+  return Object.values(filter).every((list) => Object.keys(list).length === 0);
+}

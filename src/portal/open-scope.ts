@@ -1,0 +1,128 @@
+/**
+ * The scope of a request of the portal: what the merchant of its token may read and change. It alone holds the database.
+ * Each function passes on the row number of that merchant, and none takes a merchant from the request.
+ */
+import { audit, auditChange, auditShown } from '../access/audit.ts';
+import { findMerchantSession } from '../access/sessions.ts';
+import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
+import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
+import { previewFilter } from '../callbacks/manage/preview-filter.ts';
+import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
+import { readDelivery } from '../callbacks/manage/read-delivery.ts';
+import { readMessage } from '../callbacks/manage/read-message.ts';
+import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
+import { findHold } from '../callbacks/manage/redeliver.ts';
+import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import type { Context } from '../context.ts';
+import { limitStatementTime } from '../database/limit-statement-time.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
+import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
+import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
+import { listChanges, type OwnChanges } from './own-changes.ts';
+
+export type MerchantScope = ReturnType<typeof openScope>;
+/** What routes and pages of the portal know of the process beside the scope of a request: no database. */
+export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
+/** `from`, `to`: days of the callbacks' creation, both included. */
+export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
+export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states'>;
+/** Where a request came from, for the audit. */
+type Via = 'portal' | undefined;
+
+/** @returns the scope of a merchant's token; undefined if the token or the merchant has ended. */
+export async function findScopeByToken(context: Context, token: string): Promise<MerchantScope | undefined> {
+  return await findScope(context, await findMerchantToken(context, token), undefined);
+}
+
+/** @returns the scope of a session of the portal; undefined if the session, its token or the merchant has ended. */
+export async function findScopeBySession(context: Context, session: string): Promise<MerchantScope | undefined> {
+  return await findScope(context, await findMerchantSession(context, session), 'portal');
+}
+
+async function findScope(context: Context, caller: MerchantCaller | undefined, via: Via) {
+  if (!caller) return undefined;
+  const query = selectMerchants(context.db).where('merchants.seq', '=', caller.merchantSeq);
+  const merchant = await query.executeTakeFirst();
+  return merchant && openScope(context, { caller, merchant, via });
+}
+
+function openScope(context: Context, own: { caller: MerchantCaller; merchant: MerchantRow; via: Via }) {
+  const { caller, merchant, via } = own;
+  const { seq, id } = merchant;
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  const describe = (action: string, target: string, detail?: string) => {
+    const text = [via, detail].filter((part) => part !== undefined).join(' ');
+    return { actor: caller.id, action, target, ...(text === '' ? {} : { detail: text }) };
+  };
+  return {
+    /** As it was when the request began. */
+    merchant,
+    /** The id and the name of the token. */
+    actor: caller.id,
+    tokenName: caller.name,
+    /** Why nothing is sent to the merchant now; undefined if it is sent. */
+    hold: findHold(merchant),
+    ...ownReads(context, reading, { seq, merchant }),
+
+    /** A callback with its attempts and the body as it would be sent now; audited, since it shows a person. */
+    async showCallback(webhookId: string) {
+      const row = await findOwnCallback(reading.db, seq, webhookId);
+      const attempts = await listAttempts(reading.db, row.seq);
+      const transactions = row.transaction_id === null ? [] : [row.transaction_id];
+      const done = { actor: caller.id, action: 'callbacks.show', target: `cb_${row.seq}` } as const;
+      await auditShown(context, done, { transactions, via });
+      return {
+        callback: presentOwnCallback(row),
+        attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
+        message: await readMessage(reading, row),
+      };
+    },
+
+    /** Makes a change and audits it, in one transaction. @param describeTo the audit's target; default: the merchant. */
+    change: <T>(
+      action: string,
+      work: (changes: OwnChanges) => Promise<T>,
+      { target = () => id, detail }: { target?: (result: T) => string; detail?: string } = {},
+    ): Promise<T> =>
+      auditChange(
+        context,
+        (inner) => work(listChanges(inner, merchant)),
+        (result) => describe(action, target(result), detail),
+      ),
+
+    /** The changes in a transaction that somebody else audits. */
+    changesIn: (inner: Context): OwnChanges => listChanges(inner, merchant),
+
+    /** Audits a request that changes nothing itself. */
+    record: (action: string, detail: string) => audit(context, describe(action, id, detail)),
+
+    /** Sends a range again, each part of it in a transaction of its own. @throws ConfereError `conflict`. */
+    replay: (range: OwnRange): Promise<number> =>
+      replay(context, { ...range, merchant: id, dryRun: false }, (count, change) => {
+        const { from, to } = range;
+        return auditChange(context, change, describe('callbacks.replayed', id, JSON.stringify({ from, to, count })));
+      }),
+  };
+}
+
+function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: number; merchant: MerchantRow }) {
+  return {
+    /** A page of callbacks, newest first. @throws ConfereError `invalid_request` for a wrong cursor. */
+    async listCallbacks({ from, to, ...terms }: OwnSearch, page: { limit: number; after: string | undefined }) {
+      const startOf = (day: Day | undefined) => (day === undefined ? undefined : context.calendar.startOfDay(day));
+      const days = { from: startOf(from), to: startOf(to === undefined ? undefined : addDays(to, 1)) };
+      const { rows, next } = await listOwnCallbacks(reading.db, seq, { ...terms, ...days }, page);
+      return { callbacks: rows.map(presentOwnCallback), next };
+    },
+    /** How callbacks reach the merchant. */
+    readDelivery: () => readDelivery(reading, merchant),
+    /** How many callbacks a replay would send. */
+    countReplay: (range: OwnRange) => replay(reading, { ...range, merchant: merchant.id, dryRun: true }),
+    /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
+    previewFilter(filter: FilterInput) {
+      const allowed = { filter: parseFilter(merchant.filter), since: merchant.events_since };
+      const before = [parseFilter(merchant.own_filter ?? '{}')];
+      return previewFilter(context, [completeFilter(filter)], { before, allowed });
+    },
+  };
+}

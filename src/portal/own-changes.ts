@@ -1,0 +1,34 @@
+import { presentOwnCallback } from '../callbacks/manage/present-callback.ts';
+import { findOwnCallback } from '../callbacks/manage/read-own-callbacks.ts';
+import { redeliver } from '../callbacks/manage/redeliver.ts';
+import { sendTest } from '../callbacks/manage/send-test.ts';
+import type { Context } from '../context.ts';
+import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
+import type { FilterInput } from '../merchants/match-filter.ts';
+import type { MerchantRow } from '../merchants/read-merchants.ts';
+import { rotateSecret } from '../merchants/secrets.ts';
+
+export type OwnChanges = ReturnType<typeof listChanges>;
+
+/** What a merchant may change. @param inner its `db` is the transaction that audits the change. */
+export function listChanges(inner: Context, { seq, id }: MerchantRow) {
+  const present = async (callback: { webhook_id: string }) => {
+    const row = await findOwnCallback(inner.db, seq, callback.webhook_id);
+    return { target: `cb_${row.seq}`, callback: presentOwnCallback(row) };
+  };
+  return {
+    /** @throws ConfereError `not_found`; `conflict` while nothing would be sent. */
+    async redeliver(webhookId: string) {
+      const row = await findOwnCallback(inner.db, seq, webhookId);
+      return await present(await redeliver(inner, `cb_${row.seq}`));
+    },
+    /** Sends a signed test callback, in any state of the merchant. */
+    sendTest: async () => await present(await sendTest(inner, id)),
+    /** The secret is returned only here. */
+    rotateSecret: () => rotateSecret(inner, id),
+    /** @throws ConfereError `conflict`. */
+    setState: (state: 'enabled' | 'paused') => setOwnState(inner, id, state),
+    /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */
+    setFilter: (filter: FilterInput) => setOwnFilter(inner, id, filter),
+  };
+}
