@@ -188,8 +188,14 @@ describe('bodies that nobody asked the provider about', () => {
 describe('bodies that name ids which nobody could ask the provider about', () => {
   /** The sender has no hit, and has used all its shows of this hour. */
   async function spendShows(env: InboxEnvironment): Promise<void> {
-    const spent = { address: STRANGER, hour_at: env.context.clock.now(), shows: SENDER_SHOWS_PER_HOUR };
-    await env.context.db.insertInto('senders').values(spent).execute();
+    const spent = { hour_at: env.context.clock.now(), shows: SENDER_SHOWS_PER_HOUR };
+    const row = { address: STRANGER, ...spent };
+    await env.context.db.insertInto('senders').values(row).onDuplicateKeyUpdate(spent).execute();
+  }
+  /** A minute passes. On a busy machine an hour may pass before the grace is over: it begins with no shows left too. */
+  async function waitMinute(env: InboxEnvironment): Promise<void> {
+    await spendShows(env);
+    await env.timers.advance(60_000);
   }
 
   test('are dropped last, the oldest first; a repeat is still a repeat, and reprocessing still finds the key', async () => {
@@ -206,7 +212,7 @@ describe('bodies that name ids which nobody could ask the provider about', () =>
     const later = [keyed(20), keyed(20), keyed(20)];
     const last = await Promise.all(later.map((one) => env.receive(one, STRANGER)));
     await eventually('the grace is over', async () => {
-      await env.timers.advance(60_000);
+      await waitMinute(env);
       const states = await Promise.all([id, ...last.map((one) => one.id)].map(async (one) => await env.webhook(one)));
       return states.every(({ reason }) => reason === 'unknown_at_provider');
     });
@@ -234,7 +240,7 @@ describe('bodies that name ids which nobody could ask the provider about', () =>
     );
     const behind = await env.receive([...Array.from({ length: 10 }, () => ({})), keyed(1)], STRANGER);
     await eventually('the grace is over', async () => {
-      await env.timers.advance(60_000);
+      await waitMinute(env);
       const states = [(await env.webhook(many.id)).state, (await env.webhook(behind.id)).state];
       return states.every((state) => state === 'quarantined');
     });
