@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { importBankFile, readBankFile } from '../../src/ledger/bank/import-bank-file.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { listRoutes } from '../support/list-routes.ts';
+import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
 import { findPortuguese } from './find-portuguese.ts';
@@ -54,6 +56,9 @@ beforeAll(async () => {
   const webhook = await db.selectFrom('webhooks').select('hash').orderBy('seq').executeTakeFirst();
   const run = await db.selectFrom('runs').select('id').orderBy('seq').executeTakeFirst();
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
+  const line = { day: env.today, amount: '-7.00', fitid: 'f1', memo: 'x' };
+  await adjustBooks(env.context, { ...fee, kind: 'bank', amountCents: 700n, day: env.today });
+  await importBankFile(env.context, readBankFile(Buffer.from(makeOfx({ lines: [line] }))), 'test');
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   examples = {
     '/transactions/:id': `/transactions/${env.paid.id}`,
@@ -66,6 +71,9 @@ beforeAll(async () => {
     '/reports/:name': `/reports/${revised}?from=1&to=2`,
     '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
     '/balances/openings/:id': `/balances/openings/${opening}`,
+    '/balances/bank/lines/:id': '/balances/bank/lines/bl_1',
+    '/balances/bank/matches/:id': '/balances/bank/matches/bm_1',
+    '/reports/months/:id': `/reports/months/${env.today.slice(0, 7)}`,
   };
 });
 afterAll(async () => {

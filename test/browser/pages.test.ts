@@ -81,6 +81,7 @@ beforeAll(async () => {
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
   await issuePullToken(env.context, merchant?.id ?? '');
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
+  const month = env.today.slice(0, 7);
   addresses = [
     ['overview', '/', 'Não confere'],
     ['alerts', '/alerts', 'Alertas'],
@@ -113,6 +114,9 @@ beforeAll(async () => {
     ['runs', '/reconciliations', 'Conferências'],
     ['run', `/reconciliations/${run?.id}`, / a /],
     ['reports', '/reports', 'Relatórios'],
+    ['month', `/reports/months/${month}`, /^Fechamento de /],
+    ['month-close', `/reports/months/${month}/close`, 'Fechar o mês'],
+    ['month-reopen', `/reports/months/${month}/reopen`, 'Reabrir o mês'],
     ['platforms', '/balances/platforms', 'Plataformas'],
     ['adjustment-reverse-form', `/balances/adjustments/${adjustment}/reverse`, 'Estornar um ajuste'],
     ['opening-reverse-form', `/balances/openings/${opening}/reverse`, 'Estornar um saldo inicial'],
@@ -181,7 +185,8 @@ test(
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
       violations.push(...(await examine(page, name)));
       const next = page.getByRole('button', { name: 'Ver o que muda' });
-      if ((await next.count()) === 0) continue;
+      // a running month is not closed: http/console-months.test.ts previews that
+      if ((await next.count()) === 0 || name.startsWith('month-')) continue;
       await fillIn(page);
       await next.click();
       await page.waitForLoadState();
