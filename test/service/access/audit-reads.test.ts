@@ -152,7 +152,12 @@ async function listExamples(): Promise<Record<string, string>> {
   const merchant = await firstId('/merchants', 'merchants');
   const adjustment = await firstId('/adjustments', 'adjustments');
   const opening = await firstId('/openings', 'openings');
+  const month = env.today.slice(0, 7);
   return {
+    '/api/v1/months/:month': `/api/v1/months/${month}`,
+    '/reports/months/:id': `/reports/months/${month}`,
+    '/reports/months/:id/close': `/reports/months/${month}/close`,
+    '/reports/months/:id/reopen': `/reports/months/${month}/reopen`,
     '/api/v1/transactions/:id': `/api/v1/transactions/${ONE}`,
     '/api/v1/mismatches/:id': `/api/v1/mismatches/${mismatch}`,
     '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
@@ -210,8 +215,9 @@ test('each answer that shows an operator a person leaves an audit row, which nam
     const { status, text } = await open(examples[path] ?? path);
     // what is not for operators, and the merchants' feed
     expect([path, [200, 303, 401, 403].includes(status)], text).toEqual([path, true]);
-    // reversals and matches are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
-    const isForOthers = /\/(?:reverse|match|undo)$/.test(path) || ADMIN_FORMS.some((form) => path.endsWith(form));
+    // reversals, matches and months are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
+    const isForOthers =
+      /\/(?:reverse|match|undo|close|reopen)$/.test(path) || ADMIN_FORMS.some((form) => path.endsWith(form));
     expect(path.includes(':') ? status : 200, path).toBe(isForOthers ? 403 : 200);
     if (!PERSON.some((value) => text.includes(value))) continue;
     shown.push(path);
