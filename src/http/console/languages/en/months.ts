@@ -1,6 +1,5 @@
 /** The closing of months. */
 export const MONTHS_EN = {
-  'Em aberto': 'Open',
   Reaberto: 'Reopened',
   'Fechamento de {month}': 'Closing of {month}',
   'Fechamento do mês': 'Closing of the month',
