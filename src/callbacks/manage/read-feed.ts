@@ -6,7 +6,7 @@ import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { renderBodies } from '../render/render-bodies.ts';
+import { readMessages } from './read-message.ts';
 
 const NUMBERED_MAX = 1000;
 const HELD_RETRY_S = 60;
@@ -40,19 +40,7 @@ export async function readFeed(context: Context, merchant: FeedReader, page: Fee
     .orderBy('position')
     .limit(page.limit)
     .execute();
-  const bodies = await renderBodies(
-    context,
-    rows.map((row) => ({
-      seq: row.seq,
-      transactionSeq: row.transaction_seq,
-      eventSeq: row.event_seq,
-      sequence: row.sequence,
-      type: row.type,
-      previousStatus: row.previous_status,
-      source: row.source,
-      createdAt: row.created_at,
-    })),
-  );
+  const bodies = await readMessages(context, rows);
   return rows.flatMap((row) => {
     const body = bodies.get(row.seq);
     return body ? [{ position: requireRowNumber(row.position, 'the feed'), id: row.webhook_id, body }] : [];

@@ -1,18 +1,31 @@
+import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
 import { renderBodies } from '../render/render-bodies.ts';
-import type { CallbackRow } from './read-callbacks.ts';
+
+type Row = Pick<
+  Selectable<Database['callbacks']>,
+  'seq' | 'transaction_seq' | 'event_seq' | 'sequence' | 'type' | 'previous_status' | 'source' | 'created_at'
+>;
 
 /** Renders the body of a callback as it would be sent now; undefined if the ledger does not have its event. */
-export async function readMessage(context: Context, row: CallbackRow): Promise<object | undefined> {
-  const callback = {
-    seq: row.seq,
-    transactionSeq: row.transaction_seq,
-    eventSeq: row.event_seq,
-    sequence: row.sequence,
-    type: row.type,
-    previousStatus: row.previous_status,
-    source: row.source,
-    createdAt: row.created_at,
-  };
-  return (await renderBodies(context, [callback])).get(row.seq);
+export async function readMessage(context: Context, row: Row): Promise<object | undefined> {
+  return (await readMessages(context, [row])).get(row.seq);
+}
+
+/** Renders the bodies of stored callbacks as they would be sent now. @returns bodies by the callback's row number. */
+export async function readMessages(context: Context, rows: Row[]): Promise<Map<number, object>> {
+  return await renderBodies(
+    context,
+    rows.map((row) => ({
+      seq: row.seq,
+      transactionSeq: row.transaction_seq,
+      eventSeq: row.event_seq,
+      sequence: row.sequence,
+      type: row.type,
+      previousStatus: row.previous_status,
+      source: row.source,
+      createdAt: row.created_at,
+    })),
+  );
 }
