@@ -72,8 +72,9 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
 }
 
 /**
- * Dates inferred events by the creation, or by the latest event before them. Events are immutable: another date means
- * that an event of the same status replaces the old one.
+ * Dates inferred events by the creation, or by the latest real event before them: a date that was inferred earlier can be
+ * too late once a history shows an event between. Events are immutable: another date means that an event of the same
+ * status replaces the old one.
  * @param learnt how many sequence numbers were used before the observation.
  */
 function dateInferred(history: Extended, createdWall: WallTime, learnt: number): Extended {
@@ -82,7 +83,7 @@ function dateInferred(history: Extended, createdWall: WallTime, learnt: number):
   const all = [...history.events, ...outOfForce];
   let last = Math.max(learnt, ...all.map((event) => event.sequence));
   const events = history.events.map((event) => {
-    if (event.atWall > latest) latest = event.atWall;
+    if (!event.inferred && event.atWall > latest) latest = event.atWall;
     if (!event.inferred || event.atWall === latest) return event;
     const again = outOfForce.find((one) => one.inferred && one.status === event.status && one.atWall === latest);
     const sequence = isWritten(event) ? last + 1 : event.sequence;

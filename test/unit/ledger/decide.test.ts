@@ -254,6 +254,14 @@ describe('where the provider leaves histories out', () => {
       'refund@9',
     ]);
   });
+
+  test('an inferred payment moves back to an earlier time where a refund turns out to precede the event that dated it', () => {
+    const begun = row(['pending@0', 'in_process@3', 'in_analysis@5']);
+    const refunded = row(['pending@0', 'in_process@3', 'refund@4', 'in_analysis@5']);
+    const expected = ['pending@0', 'in_process@3', 'paid@3', 'refund@4', 'in_analysis@5'];
+    expect(historyOf(decideAll([bare('paid'), 1], [begun, 2], [refunded, 3]).after)).toEqual(expected);
+    expect(historyOf(decideAll([refunded, 3], [begun, 2], [bare('paid'), 1]).after)).toEqual(expected);
+  });
 });
 
 describe('the order of the array', () => {
