@@ -16,8 +16,8 @@ function splitText(text: string): string[] {
   return text.split(/\{\w+\}|<[^>]+>/).map((part) => part.trim());
 }
 
-/** Each text of the page, and of its attributes that people read or hear. */
-const READ_TEXTS = `(() => {
+/** Each text of a document, and of its attributes that people read or hear. */
+const READ_TEXTS = `((document) => {
   const nodes = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (nodes.nextNode())
@@ -25,16 +25,35 @@ const READ_TEXTS = `(() => {
   for (const name of ['aria-label', 'title', 'placeholder', 'data-label', 'data-text-copy', 'data-text-copied', 'data-text-failed'])
     for (const element of document.querySelectorAll('[' + name + ']')) texts.push(element.getAttribute(name));
   return [document.title, ...texts].map((text) => text.replace(/\\s+/g, ' ').trim()).filter((text) => text !== '');
-})()`;
+})`;
 
-/** The texts of an English page that are Portuguese. @param data of the test that is Portuguese itself. */
+/** The texts of the English page that is open, and are Portuguese. @param data of the test that is Portuguese itself. */
 export async function findPortuguese(shown: Page, data: readonly string[]): Promise<string[]> {
-  const texts: string[] = await shown.evaluate(READ_TEXTS);
-  expect(texts.length).toBeGreaterThan(5);
   expect(await shown.locator('html').getAttribute('lang')).toBe('en');
-  const found = texts.filter((text) => {
-    const rest = data.reduce((left, value) => left.replaceAll(value, ''), text);
-    return WHOLE.has(text) || PORTUGUESE.test(rest) || PHRASES.some((phrase) => rest.includes(phrase));
-  });
-  return [...new Set(found)];
+  return listPortuguese(await shown.evaluate(`${READ_TEXTS}(document)`), data);
+}
+
+/** The same of an address, which the browser requests and parses, but does not draw. */
+export async function findPortugueseAt(
+  shown: Page,
+  address: string,
+  data: readonly string[],
+): Promise<{ status: number; found: string[] }> {
+  const { status, lang, texts } = await shown.evaluate<{ status: number; lang: string; texts: string[] }>(`(async () => {
+    const answer = await fetch(${JSON.stringify(address)}, { headers: { accept: 'text/html' } });
+    const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    return { status: answer.status, lang: parsed.documentElement.lang, texts: ${READ_TEXTS}(parsed) };
+  })()`);
+  expect(lang, address).toBe('en');
+  return { status, found: listPortuguese(texts, data) };
+}
+
+function listPortuguese(texts: string[], data: readonly string[]): string[] {
+  expect(texts.length).toBeGreaterThan(5);
+  return [...new Set(texts)].filter((text) => isPortuguese(text, data));
+}
+
+function isPortuguese(text: string, data: readonly string[]): boolean {
+  const rest = data.reduce((left, value) => left.replaceAll(value, ''), text);
+  return WHOLE.has(text) || PORTUGUESE.test(rest) || PHRASES.some((phrase) => rest.includes(phrase));
 }

@@ -12,7 +12,7 @@ import { listRoutes } from '../support/list-routes.ts';
 import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
-import { findPortuguese } from './find-portuguese.ts';
+import { findPortuguese, findPortugueseAt } from './find-portuguese.ts';
 
 const PATIENCE_MS = 180_000;
 /** Data of the test that is Portuguese itself. */
@@ -100,9 +100,9 @@ test(
     for (const route of routes.map((one) => one.slice('get '.length)).filter((one) => !NO_PAGES.test(one))) {
       const [, item = ''] = /^(.*\/:\w+)/.exec(route) ?? [];
       expect(item === '' || examples[item] !== undefined, `no example for ${route}`).toBe(true);
-      const answer = await page.goto(`${env.url}${route.replace(item, examples[item] ?? '')}`);
-      expect(answer?.status(), route).toBe(200);
-      found[route] = await findPortuguese(page, DATA);
+      const shown = await findPortugueseAt(page, route.replace(item, examples[item] ?? ''), DATA);
+      expect(shown.status, route).toBe(200);
+      found[route] = shown.found;
     }
     for (const address of [
       '/transactions/nothing',
@@ -113,8 +113,7 @@ test(
       `/transactions?q=${env.paid.id.slice(0, 8)}&as=id`,
       '/transactions?from=2026-02-30&operation=x&q=R%24+ten',
     ]) {
-      await page.goto(`${env.url}${address}`);
-      found[address] = await findPortuguese(page, DATA);
+      found[address] = (await findPortugueseAt(page, address, DATA)).found;
     }
     expect(Object.keys(found).length).toBeGreaterThan(PAGES_MIN);
     expect(Object.entries(found).filter(([, texts]) => texts.length > 0)).toEqual([]);

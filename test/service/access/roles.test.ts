@@ -234,8 +234,8 @@ test('each route of the API admits the roles of the table: others get 403, stran
 test('each page and form of the console lets in whom the table names, and strangers to the login alone', async () => {
   const found: Record<string, string> = {};
   const wanted: Record<string, string> = {};
-  const sessions = new Map<Caller, string>();
-  for (const caller of CALLERS.slice(2)) sessions.set(caller, await openSession(env.context, tokens[caller]));
+  const sessions = new Map<Caller, Session>();
+  for (const caller of CALLERS.slice(2)) sessions.set(caller, await logIn(tokens[caller]));
   for (const [route, allowed] of Object.entries(CONSOLE)) {
     wanted[route] = CALLERS.map((caller) => {
       if (!sessions.has(caller)) return 'login';
@@ -266,11 +266,20 @@ async function ask(route: string, token: string): Promise<number> {
   return response.status;
 }
 
-async function open(route: string, session: string | undefined): Promise<string> {
+type Session = { cookie: string; form_token: string };
+
+async function logIn(token: string): Promise<Session> {
+  const cookie = `confere_session=${await openSession(env.context, token)}`;
+  const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
+  const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1];
+  if (form_token === undefined) throw new Error('no form token');
+  return { cookie, form_token };
+}
+
+async function open(route: string, session: Session | undefined): Promise<string> {
   const [method = '', address = ''] = route.split(' ');
-  const headers = { origin: env.url, ...(session ? { cookie: `confere_session=${session}` } : {}) };
-  const home = await (await fetch(`${env.url}/`, { headers })).text();
-  const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
+  const { cookie, form_token = '' } = session ?? {};
+  const headers = { origin: env.url, ...(cookie ? { cookie } : {}) };
   const response = await fetch(`${env.url}${fill(address)}`, {
     method: method.toUpperCase(),
     redirect: 'manual',

@@ -104,7 +104,7 @@ describe('all that a viewer sees of one transaction', () => {
       fc.property(anyCpf, habitsWith(anyOrder), (cpf, habit) => {
         expect(attack(listCpfsLike(cpf), renderAsViewer(cpf, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
-      propertyOptions(8, 60),
+      propertyOptions(3, 60),
     );
   });
 
@@ -114,7 +114,7 @@ describe('all that a viewer sees of one transaction', () => {
       fc.property(anyCnpj, habitsWith(fc.constant('mesa 4')), (cnpj, habit) => {
         expect(attack(listCnpjsLike(cnpj), renderAsViewer(cnpj, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
-      propertyOptions(2, 20),
+      propertyOptions(1, 20),
     );
   });
 
