@@ -39,7 +39,8 @@ export async function findPortugueseAt(
   address: string,
   data: readonly string[],
 ): Promise<{ status: number; found: string[] }> {
-  const { status, lang, texts } = await shown.evaluate<{ status: number; lang: string; texts: string[] }>(`(async () => {
+  type Read = { status: number; lang: string; texts: string[] };
+  const { status, lang, texts } = await shown.evaluate<Read>(`(async () => {
     const answer = await fetch(${JSON.stringify(address)}, { headers: { accept: 'text/html' } });
     const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
     return { status: answer.status, lang: parsed.documentElement.lang, texts: ${READ_TEXTS}(parsed) };

@@ -73,6 +73,7 @@ export class TestProvider {
   switches: Switches = { ...DEFAULTS };
   private readonly key: string;
   private touches = new Map<string, number>();
+  private touchedLast = 0;
   private server = createServer((request, response) => {
     this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -96,7 +97,9 @@ export class TestProvider {
   add(...rows: ProviderRow[]): void {
     for (const row of rows) {
       this.rows.set(row.id, row);
-      this.touches.set(row.id, Date.parse(`${row.date_created.replace(' ', 'T')}Z`));
+      const touched = Date.parse(`${row.date_created.replace(' ', 'T')}Z`);
+      this.touches.set(row.id, touched);
+      this.touchedLast = Math.max(this.touchedLast, touched);
     }
   }
 
@@ -122,7 +125,7 @@ export class TestProvider {
     const row = this.row(id);
     row.status = status;
     row.events.unshift({ status, date_created: at });
-    this.touches.set(id, Math.max(...this.touches.values()) + 1);
+    this.touches.set(id, ++this.touchedLast);
   }
 
   /** Resets the switches, the requests and the patches; the rows stay. */
