@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { type BrowserContext, chromium, type Page, type Browser as RunningBrowser } from 'playwright-core';
 import { DEEP } from '../support/property.ts';
 
@@ -19,7 +19,7 @@ const ARGS = [
 /** Rows of a table and days of a chart that are as the first ones: only the deep run examines them. */
 const REPEATED = DEEP ? 'none' : 'tbody tr:nth-child(n+5), svg a:nth-of-type(n+5)';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 /** Options of axe-core for groups of rules. */
 const RULES = {
