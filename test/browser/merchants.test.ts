@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { observe, type ShownTransaction } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../support/open-merchant-server.ts';
+import { DEEP } from '../support/property.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 let env: ConsoleEnvironment;
@@ -38,7 +39,7 @@ async function pay(amount: string): Promise<void> {
   await applyObservations(env.context, [observe(shown, clock.now())]);
 }
 
-test.each([true, false])(
+test.each(DEEP ? [true, false] : [false])(
   'an engineer adds a merchant, sees its secret once, tests it and repeats a day (script: %s)',
   async (script) => {
     await using opened = await openBrowser(env.url, { script });

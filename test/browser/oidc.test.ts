@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OidcEnvironment, openOidcEnvironment } from '../support/open-oidc-environment.ts';
+import { DEEP } from '../support/property.ts';
 import { closeBrowser, findViolations, openBrowser } from './browser.ts';
 
 let env: OidcEnvironment;
@@ -11,7 +12,7 @@ afterAll(async () => {
   await env[Symbol.asyncDispose]();
 });
 
-test.each([true, false])(
+test.each(DEEP ? [true, false] : [false])(
   'an admin logs in by the company account, finds themselves in the audit, and logs out (script: %s)',
   async (script) => {
     await using opened = await openBrowser(env.url, { script });

@@ -11,14 +11,13 @@ const START_MS_MAX = 60_000;
 const POLL_MS = 20;
 
 /**
- * Not durable: copying a template takes 40 ms in memory, 170 ms on a disk without syncs, and over a second with them. With all
- * tables in one file it takes a quarter less CPU. A test whose subject is durability starts an embedded server instead.
+ * Not durable: copying a template takes 40 ms in memory, 170 ms on a disk without syncs, and over a second with them. A test
+ * whose subject is durability starts an embedded server instead.
  */
 const NOT_DURABLE = [
   '--innodb-stats-persistent=OFF',
   '--innodb-flush-log-at-trx-commit=0',
   '--skip-innodb-doublewrite',
-  '--innodb-file-per-table=OFF',
 ];
 const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 

@@ -10,13 +10,8 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { listPlatforms } from '../../../src/ledger/read/list-platforms.ts';
 import { readSearchTotal, TOTAL_ROWS_MAX } from '../../../src/ledger/read/read-search-total.ts';
 import { startBudget } from '../../../src/ledger/read/search-budget.ts';
-import {
-  buildSearch,
-  SEARCH_MS_MAX,
-  type SearchCursor,
-  searchTransactions,
-  type TransactionQuery,
-} from '../../../src/ledger/read/search-transactions.ts';
+import { buildSearch, SEARCH_MS_MAX, searchTransactions } from '../../../src/ledger/read/search-transactions.ts';
+import type { SearchCursor, TransactionQuery } from '../../../src/ledger/read/transaction-query.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { EXPORT_ROWS_MAX } from '../../../src/reports/serve/export-found.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
@@ -102,11 +97,11 @@ describe('the search over many', () => {
       let after: SearchCursor | undefined;
       let pages = 0;
       do {
-        const found = await search({ ...query, after, limit: 200 });
+        const found = await search({ ...query, after, limit: 1_000 });
         met.push(...found.transactions.map((one) => one.createdWall + one.id));
         after = found.next;
         pages++;
-      } while (after && pages < 500);
+      } while (after && pages < 100);
       expect(new Set(met).size).toBe(met.length);
       expect(met.length).toBe(await countMatches(query));
       const walls = met.map((one) => one.slice(0, 19));
