@@ -12,7 +12,7 @@ import { listJoinedDigits } from '../../domain/person/list-joined-digits.ts';
 import { WITHHELD } from '../../domain/person/mask-person.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-person.ts';
 import { listCandidates } from '../../domain/person/redact-text.ts';
-import type { SearchCursor } from '../../ledger/read/search-transactions.ts';
+import type { SearchCursor } from '../../ledger/read/transaction-query.ts';
 import type { FilterInput } from '../../merchants/match-filter.ts';
 
 const HOUR_MS = 3_600_000;

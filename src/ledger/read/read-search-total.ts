@@ -2,7 +2,8 @@ import type { Keys } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
 import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
-import { buildSearch, intersect, type TransactionQuery } from './search-transactions.ts';
+import { buildSearch } from './search-transactions.ts';
+import { intersect, type TransactionQuery } from './transaction-query.ts';
 
 /** A page counts and sums up to this many transactions, in 20 ms or less, and says when there are more. */
 export const TOTAL_ROWS_MAX = 5_000;

@@ -1,55 +1,17 @@
-import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { hashDocument } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
-import { addDays, type Day } from '../../domain/calendar.ts';
+import { addDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { TEXT_BYTES_MAX, type TextField, truncateText } from '../../domain/field-limits.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
-import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 import { findCandidates, findWithValue, type RareValue } from './find-candidates.ts';
+import { type Filter, listFilters } from './list-filters.ts';
 import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
-
-/** What a transaction must match. */
-export type SearchTerms = {
-  id?: string | undefined;
-  /** The beginning of an id, in the ledger's spelling. */
-  idPrefix?: string | undefined;
-  reference?: string | undefined;
-  extra?: string | undefined;
-  e2eId?: string | undefined;
-  /** A document in any spelling; searched by its keyed hash. */
-  document?: string | undefined;
-  /** A prefix of the name; case and accents are ignored. */
-  name?: string | undefined;
-  amountCents?: bigint | undefined;
-  status?: string | undefined;
-  operation?: string | undefined;
-  /** `none`: without a platform. */
-  platform?: string | undefined;
-  /** The id of a merchant who gets callbacks about it. */
-  merchant?: string | undefined;
-};
-
-export type TransactionQuery = SearchTerms & {
-  /** Further terms, one of which must match. A search runs for each; an empty list finds nothing. */
-  anyOf?: readonly SearchTerms[] | undefined;
-  /** Days of the provider's calendar, both included. */
-  from?: Day | undefined;
-  to?: Day | undefined;
-  /** Whether `from` and `to` are days of creation or of the current status. */
-  by: 'created' | 'status';
-  limit: number;
-  /** Where the page before ended. */
-  after?: SearchCursor | undefined;
-};
-
-export type SearchCursor = { wall: string; seq: number };
+import { intersect, type SearchCursor, type TransactionQuery } from './transaction-query.ts';
 
 /** A search takes no longer, over all of its statements: then the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
@@ -96,13 +58,6 @@ async function readAny(
   const newestFirst = (a: TransactionRow, b: TransactionRow) =>
     wallOf(a) === wallOf(b) ? b.seq - a.seq : wallOf(a) < wallOf(b) ? 1 : -1;
   return [...found.values()].toSorted(newestFirst).slice(0, query.limit + 1);
-}
-
-/** @returns undefined where a term differs in the two: nothing matches both. */
-export function intersect(base: TransactionQuery, terms: SearchTerms): TransactionQuery | undefined {
-  const names = Object.keys(terms) as (keyof SearchTerms)[];
-  const differs = names.some((name) => base[name] !== undefined && base[name] !== terms[name]);
-  return differs ? undefined : { ...base, ...terms };
 }
 
 async function readRows(
@@ -176,53 +131,6 @@ async function isNamedNone(db: Reader, budget: SearchBudget): Promise<boolean> {
 }
 
 type Select = ReturnType<typeof selectTransactions>;
-type Filter = {
-  column: (typeof LEADS)[number][0];
-  /** Null: IS NULL. */
-  value: string | bigint | Buffer | null;
-  leads: 'both' | 'created' | 'status' | 'none';
-};
-
-/**
- * Columns whose index has the order of a page, by the day of creation or of the status, most selective first. `both`:
- * selective enough for either order.
- */
-const LEADS = [
-  ['transactions.id', 'none'],
-  ['transactions.e2e_id', 'both'],
-  ['transactions.reference', 'both'],
-  ['parties.document_hash', 'created'],
-  ['transactions.extra_hash', 'created'],
-  ['transactions.amount_cents', 'created'],
-  ['transactions.status', 'both'],
-  ['transactions.platform', 'created'],
-  ['transactions.operation', 'created'],
-] as const;
-
-function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Filter[] {
-  const { document } = query;
-  // longer values are stored truncated: search for that form
-  const asStored = (value: string | undefined, field: TextField): string | undefined =>
-    value === undefined ? undefined : truncateText(value, TEXT_BYTES_MAX[field]);
-  const extra = asStored(query.extra, 'extra');
-  const extraHash = extra === undefined ? undefined : createHash('sha256').update(extra).digest();
-  const values: Record<(typeof LEADS)[number][0], Filter['value'] | undefined> = {
-    'transactions.id': query.id,
-    'transactions.e2e_id': asStored(query.e2eId, 'e2e_id'),
-    'transactions.reference': asStored(query.reference, 'reference'),
-    'parties.document_hash': document === undefined ? undefined : hashDocument(keys, document),
-    'transactions.extra_hash': extraHash && withheld ? createKeyedExtraHash(keys, extraHash) : extraHash,
-    'transactions.amount_cents': query.amountCents,
-    'transactions.status': query.status,
-    'transactions.platform': query.platform === NO_PLATFORM ? null : asStored(query.platform, 'platform'),
-    'transactions.operation': query.operation,
-  };
-  return LEADS.flatMap(([column, leads]) => {
-    const value = values[column];
-    return value === undefined ? [] : [{ column, value, leads }];
-  });
-}
-
 /** Orders by wall clock and row number, with which every index of the search ends, and restricts the range. */
 function orderAndRange(matching: Select, query: TransactionQuery, table: 'parties' | 'transactions'): Select {
   // a document's own index is in this order too

@@ -12,11 +12,12 @@ import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 import { BANK } from './describe-stated.ts';
 import { noteField } from './form-fields.ts';
 import { readNote } from './stated-forms.ts';
-import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = { entry: PickedEntry; note: string | undefined };
@@ -27,7 +28,7 @@ const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e q
 /** The forms that match a line with an entry, and that undo a match. */
 export function bankForms(context: Context): Router {
   const router = createRouter();
-  router.use([twoStepForm(context, matchForm(context)), twoStepForm(context, undoForm(context))]);
+  router.use([serveTwoStepForm(context, matchForm(context)), serveTwoStepForm(context, undoForm(context))]);
   return router;
 }
 

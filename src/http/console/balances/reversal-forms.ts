@@ -12,11 +12,12 @@ import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import { noteField } from './form-fields.ts';
 import { renderPreview } from './render-preview.ts';
 import { readNote } from './stated-forms.ts';
-import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
 
 type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
 type Opening = Awaited<ReturnType<typeof listOpenings>>[number];
@@ -25,8 +26,8 @@ type Opening = Awaited<ReturnType<typeof listOpenings>>[number];
 export function reversalForms(context: Context): Router {
   const router = createRouter();
   router.use([
-    twoStepForm(context, adjustmentReversalForm(context)),
-    twoStepForm(context, openingReversalForm(context)),
+    serveTwoStepForm(context, adjustmentReversalForm(context)),
+    serveTwoStepForm(context, openingReversalForm(context)),
   ]);
   return router;
 }

@@ -11,6 +11,8 @@ import { formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import {
@@ -24,7 +26,6 @@ import {
 } from './form-fields.ts';
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
-import { type TwoStepForm, twoStepForm } from './two-step-form.ts';
 
 const UNKNOWN_PLATFORM = {
   field: 'platform',
@@ -37,9 +38,9 @@ const nothing = async () => undefined;
 export function statedForms(context: Context): Router {
   const router = createRouter();
   router.use([
-    twoStepForm(context, statementForm(context)),
-    twoStepForm(context, adjustmentForm(context)),
-    twoStepForm(context, openingForm(context)),
+    serveTwoStepForm(context, statementForm(context)),
+    serveTwoStepForm(context, adjustmentForm(context)),
+    serveTwoStepForm(context, openingForm(context)),
   ]);
   return router;
 }

@@ -9,12 +9,13 @@ import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
-import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { type Label, type PlainText, t, translate } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import {
   CHANGE_FIELDS,
   type MerchantInput,
@@ -44,7 +45,7 @@ export function ofMerchant({ db }: Context) {
 /** The forms that add and change a merchant. */
 export function merchantForms(context: Context): Router {
   const router = createRouter();
-  router.use([twoStepForm(context, newMerchantForm(context)), twoStepForm(context, changeForm(context))]);
+  router.use([serveTwoStepForm(context, newMerchantForm(context)), serveTwoStepForm(context, changeForm(context))]);
   return router;
 }
 

@@ -2,11 +2,11 @@ import type { Router } from 'express';
 import { createToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { twoStepForm } from '../balances/two-step-form.ts';
 import { t } from '../languages/translate.ts';
 import { inputField } from '../parts/fields.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 const NAME_CHARS_MAX = 200;
@@ -14,7 +14,7 @@ const NAME_CHARS_MAX = 200;
 /** The form that gives a merchant a token of its portal. Tokens are listed and revoked in the list of tokens. */
 export function portalTokenForm(context: Context): Router {
   const address = `${context.config.PUBLIC_URL}/portal`;
-  return twoStepForm<string, MerchantRow>(context, {
+  return serveTwoStepForm<string, MerchantRow>(context, {
     ...ofMerchant(context),
     address: '/merchants/:id/portal-token',
     roles: ['admin'],

@@ -5,12 +5,13 @@ import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts'
 import type { Context } from '../../../context.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { parseWall } from '../balances/form-fields.ts';
-import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { t, words } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ofMerchant } from './merchant-forms.ts';
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
@@ -52,7 +53,7 @@ export function replayForm(context: Context): Router {
     action: 'callbacks.replay_requested',
     done: 'replayed',
   };
-  return twoStepForm(context, form);
+  return serveTwoStepForm(context, form);
 }
 
 /** What the form says where the merchant's callbacks are held. */

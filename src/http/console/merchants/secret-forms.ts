@@ -4,10 +4,11 @@ import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.t
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { findNewestSecret, rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
-import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { t } from '../languages/translate.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
@@ -22,9 +23,9 @@ export function secretForms(context: Context): Router {
   } satisfies Partial<TwoStepForm<void, MerchantRow>>;
   const router = createRouter();
   router.use([
-    twoStepForm<void, MerchantRow>(context, { ...shared, ...rotation(context) }),
-    twoStepForm<void, MerchantRow>(context, { ...shared, ...pullToken() }),
-    twoStepForm<void, MerchantRow>(context, { ...shared, ...revocation() }),
+    serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...rotation(context) }),
+    serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...pullToken() }),
+    serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...revocation() }),
   ]);
   return router;
 }

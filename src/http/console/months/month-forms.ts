@@ -8,12 +8,13 @@ import { describeReopening, writeReopening } from '../../../reports/months/reope
 import { createRouter } from '../../create-router.ts';
 import { noteField } from '../balances/form-fields.ts';
 import { readNote } from '../balances/stated-forms.ts';
-import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
 import { t } from '../languages/translate.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { leftOpenNotice, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 import { findMonth } from './show-month-close.ts';
@@ -27,7 +28,7 @@ const listOf = ({ month }: ShownMonth) => ({
 /** The forms that close and reopen a month. */
 export function monthForms(context: Context): Router {
   const router = createRouter();
-  router.use([twoStepForm(context, closeForm(context)), twoStepForm(context, reopenForm(context))]);
+  router.use([serveTwoStepForm(context, closeForm(context)), serveTwoStepForm(context, reopenForm(context))]);
   return router;
 }
 

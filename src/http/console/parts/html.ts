@@ -34,6 +34,7 @@ export function tHtml<T extends Text>(text: T, ...[values]: Values<T, Part>): Ht
   const pieces = findText(text).split(/\{(\w+)\}/);
   const strings = pieces.filter((_, at) => at % 2 === 0);
   const parts = pieces.filter((_, at) => at % 2 === 1).map((name) => named[name]);
+  // cast: html reads the pieces alone, and its type takes template literals only
   return html(strings as unknown as TemplateStringsArray, ...parts);
 }
 

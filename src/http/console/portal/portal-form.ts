@@ -3,7 +3,8 @@ import type { Context } from '../../../context.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
 import type { OwnChanges } from '../../../portal/own-changes.ts';
 import { getScope } from '../../access/require-scope.ts';
-import { type TwoStepForm, twoStepForm } from '../balances/two-step-form.ts';
+import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
+import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { HOME } from './site.ts';
 
 type Form<Value> = TwoStepForm<Value, MerchantScope>;
@@ -17,7 +18,7 @@ export type CreatePortalForm = <Value>(form: PortalForm<Value>) => Router;
 /** Returns the function that makes forms of the portal. */
 export function createPortalForms(context: Context): CreatePortalForm {
   return (form) =>
-    twoStepForm(context, {
+    serveTwoStepForm(context, {
       ...form,
       roles: 'merchant',
       section: HOME,

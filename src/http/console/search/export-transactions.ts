@@ -4,7 +4,8 @@ import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
-import { SEARCH_MS_MAX, type SearchCursor, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import type { SearchCursor } from '../../../ledger/read/transaction-query.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_ROWS_MAX,

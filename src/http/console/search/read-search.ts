@@ -13,7 +13,7 @@ import {
   SEARCH_KINDS,
   type SearchFault,
 } from '../../../ledger/read/classify-search.ts';
-import type { SearchTerms, TransactionQuery } from '../../../ledger/read/search-transactions.ts';
+import type { SearchTerms, TransactionQuery } from '../../../ledger/read/transaction-query.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { authorizeSearch, describeFilters, type TRANSACTION_FILTERS } from '../../access/authorize-search.ts';
 import { language } from '../languages/language.ts';

@@ -1,0 +1,137 @@
+/**
+ * A form in two steps. The first answer to a posted form is a preview: what the change would do, computed by the change
+ * itself and rolled back. The preview's own form repeats the fields and carries a key of these values; with it the change is
+ * made and audited, once however often it is sent. Without the key of just these values, or once what the preview showed has
+ * changed, the answer is a preview again. What a field or the change refuses leads back to the form, filled in as typed.
+ * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
+ */
+import type { Request, Response, Router } from 'express';
+import { auditChangeOnce } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { getScope, requireScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { t } from '../languages/translate.ts';
+import type { Draft } from '../parts/fields.ts';
+import { readFormField, readFormLines } from '../parts/parse-filters.ts';
+import { halfOf, hashOf, keyOf } from './preview-key.ts';
+import { type Made, type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
+import { sendForm, sendMade, sendPreview } from './two-step-pages.ts';
+
+/** What the change would replace is not what its preview showed. */
+class ChangedSinceError extends Error {
+  override readonly name = 'ChangedSinceError';
+}
+
+/** The routes of a form in two steps. */
+export function serveTwoStepForm<Value, Item>(context: Context, form: TwoStepForm<Value, Item>): Router {
+  const router = createRouter();
+  const admit = form.roles === 'merchant' ? requireScope : requireRole(...form.roles);
+  router.get(form.address, admit, async (request: Request<Params>, response) => {
+    const item = await form.find(request, response);
+    const initial = form.initial?.(item) ?? {};
+    const given = (name: string): string =>
+      typeof request.query[name] === 'string' ? request.query[name] : (initial[name] ?? '');
+    const values = Object.fromEntries(form.names.map((name) => [name, given(name)]));
+    await sendForm(request, response, form, { values, faults: {} }, item);
+  });
+
+  router.post(form.address, admit, async (request: Request<Params>, response) => {
+    const item = await form.find(request, response);
+    const values = Object.fromEntries(form.names.map((name) => [name, readFormLines(request, name)]));
+    const draft: Draft = { values, faults: {} };
+    const step = readFormField(request, 'step');
+    const value = form.read(draft, item);
+    if (step === 'edit') draft.faults = {};
+    if (step === 'edit' || Object.keys(draft.faults).length > 0) {
+      await sendForm(request, response, form, draft, item);
+      return;
+    }
+    await answerRead(context, request, response, form, { draft, item, value });
+  });
+  return router;
+}
+
+/** Answers a form without faults: makes what its preview showed, or shows the preview. */
+async function answerRead<Value, Item>(
+  context: Context,
+  request: Request,
+  response: Response,
+  form: TwoStepForm<Value, Item>,
+  { draft, item, value }: { draft: Draft; item: Item; value: Value },
+): Promise<void> {
+  const [key, seen] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
+  const { values } = draft;
+  const isKey = key === keyOf(request, response, { values, seen }, halfOf(key));
+  const hashBasis = async (inner: Context) => hashOf(response, (await form.basis?.(inner, item)) ?? '');
+  const preview = async (isStale: boolean): Promise<void> => {
+    // hashed first: every later change is one since the preview
+    const shown = { draft, item, seen: await hashBasis(context), isStale };
+    sendPreview(request, response, form, shown, await form.preview(value, item, response));
+  };
+  const assertSame = async (inner: Context): Promise<void> => {
+    if ((await hashBasis(inner)) !== seen) throw new ChangedSinceError('it changed after its preview');
+  };
+  try {
+    if (readFormField(request, 'step') !== 'confirm' || !isKey) {
+      await preview(false);
+      return;
+    }
+    const made = await make(context, form, { key, value, item, actor: actorOf(form, response), assertSame });
+    if (typeof made === 'object' && made.shown) sendMade(request, response, form, item, made.shown);
+    else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
+  } catch (error) {
+    if (error instanceof ChangedSinceError) {
+      await preview(true);
+      return;
+    }
+    const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
+    if (!refused) throw error;
+    draft.faults[refused.field] = t(refused.text);
+    await sendForm(request, response, form, draft, item);
+  }
+}
+
+type Confirmed<Value, Item> = {
+  key: string;
+  value: Value;
+  item: Item;
+  actor: string;
+  /** @throws ChangedSinceError. */
+  assertSame: (inner: Context) => Promise<void>;
+};
+
+function actorOf<Value, Item>({ roles }: TwoStepForm<Value, Item>, response: Response): string {
+  return roles === 'merchant' ? getScope(response).actor : getActor(response);
+}
+
+async function make<Value, Item>(
+  context: Context,
+  form: TwoStepForm<Value, Item>,
+  { key, value, item, actor, assertSame }: Confirmed<Value, Item>,
+): Promise<string | Made | undefined> {
+  const { action, roles } = form;
+  const via = roles === 'merchant' ? 'portal' : 'console';
+  const prepared = form.prepare ? await form.prepare(value, { actor, item }) : value;
+  const made = await auditChangeOnce(
+    context,
+    key,
+    async (inner) => {
+      await assertSame(inner);
+      return await form.change(inner, prepared, { actor, item });
+    },
+    (done) => {
+      const { target, detail = via } = typeof done === 'string' ? { target: done } : done;
+      return { actor, action, target, detail };
+    },
+  );
+  await form.finish?.(value, { actor, item, isRepeated: made === undefined });
+  context.wakeUps.alerts.notify();
+  return made;
+}
+
+function findRefusal<Value, Item>(form: TwoStepForm<Value, Item>, error: ConfereError) {
+  const name = error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0];
+  return name === undefined ? undefined : form.refusals[name];
+}
