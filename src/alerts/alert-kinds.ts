@@ -17,6 +17,7 @@ export const ALERT_KINDS = [
   'opening_to_come',
   'provider_unauthorized',
   'quarantine_full',
+  'report_differs',
   'report_missing',
   'restore_unconfirmed',
   'run_failed',

@@ -14,7 +14,8 @@ export type ErrorCode =
   | 'provider_rejected'
   | 'provider_unavailable'
   | 'provider_unreadable'
-  | 'books_broken';
+  | 'books_broken'
+  | 'report_differs';
 
 /**
  * A bug: something that must hold does not, such as a row that was written and is not found. Its message goes to the log, so

@@ -21,6 +21,7 @@ const STATUS: Record<ErrorCode, number> = {
   provider_unavailable: 502,
   provider_unreadable: 502,
   books_broken: 500,
+  report_differs: 500,
 };
 
 export type Problem = { status: number; title?: string; detail?: string; errors?: Record<string, string[]> };

@@ -15,6 +15,7 @@ const LAYERS: Record<string, number> = {
   'src/metrics': 1,
   'src/database': 2,
   'src/runtime': 3,
+  'src/spreadsheet': 3,
   'src/context': 4,
   'src/provider': 5,
   'src/merchants': 5,
@@ -56,7 +57,7 @@ const INNER: Record<string, string[]> = {
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
-  'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve', 'months'],
+  'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'languages',

@@ -23,6 +23,8 @@ export type AlertFacts = {
   /** A code, or our own message. */
   error?: string | undefined;
   days?: string[];
+  /** The title of a report's sheet. */
+  sheet?: string;
   opening?: string;
   platform?: string;
   disks?: { part: string; host: string; mib: number }[];

@@ -110,6 +110,7 @@ const PAGES: Partial<Record<string, string>> = {
   job_overdue: '/system',
   no_complete_run: '/reconciliations',
   quarantine_full: '/inbox?state=quarantined',
+  report_differs: '/reports',
   report_missing: '/reports',
   restore_unconfirmed: '/callbacks?state=held',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
@@ -124,6 +125,7 @@ function pathOf({ name, mismatchId, facts, endedAt }: StoredAlert): string {
   if (facts?.run) return `/reconciliations/${encodeURIComponent(facts.run)}`;
   if (facts?.merchant) return `/merchants/${encodeURIComponent(facts.merchant)}`;
   const [day, ...others] = facts?.days ?? [];
-  if (name === 'report_missing' && day !== undefined && others.length === 0) return `/reports/${day}`;
+  const isOfReports = name === 'report_missing' || name === 'report_differs';
+  if (isOfReports && day !== undefined && others.length === 0) return `/reports/${day}`;
   return PAGES[name] ?? '/alerts';
 }

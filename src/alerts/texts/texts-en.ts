@@ -123,6 +123,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Quarantine nearly full',
     todo: 'List the quarantine, reprocess what is genuine, and purge the rest.',
   },
+  report_differs: {
+    title: 'Report differs from the ledger',
+    todo: 'Nothing was published: follow the runbook, and hand in no figures of these days until a report is made.',
+  },
   report_missing: { title: 'Report missing', todo: 'See the log of the job, remove the cause, and make the report.' },
   restore_unconfirmed: {
     title: 'Callbacks held after a restore',
@@ -184,6 +188,8 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   provider_unauthorized: sayRun,
   quarantine_full: ({ percent, total }) =>
     `the quarantine holds ${percent} % of QUARANTINE_MAX_BYTES (${total}): once it is full, webhooks that name no transaction are answered 503, and the oldest of them are dropped`,
+  report_differs: ({ days = [], sheet = '', error = '' }, { day }) =>
+    `the workbook of ${days.map(day).join(' to ')} was not published: its sheet ${sheet} differs from the ledger (${error})`,
   report_missing: ({ days = [] }, { day }) => `no report of ${days.map(day).join(', ')} was made`,
   restore_unconfirmed: ({ since, count }, { at }) =>
     `the database was restored at ${at(since)}, and ${count} callbacks wait for the confirmation: confere doctor --restored`,

@@ -150,6 +150,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Quarentena quase cheia',
     todo: 'Veja a quarentena, reprocesse o que é genuíno e apague o resto.',
   },
+  report_differs: {
+    title: 'Relatório não confere com o razão',
+    todo: 'Nada foi publicado: siga o procedimento, e não entregue números destes dias até haver um relatório.',
+  },
   report_missing: {
     title: 'Falta um relatório',
     todo: 'Veja no log por que a tarefa não o fez, corrija a causa e faça o relatório.',
@@ -218,6 +222,8 @@ export const PT_BR_SAY: typeof EN_SAY = {
   provider_unauthorized: ({ run }) => `o provedor recusou a chave na conferência ${run}; as conferências pararam`,
   quarantine_full: ({ percent }) =>
     `a quarentena ocupa ${percent} % de QUARANTINE_MAX_BYTES: quando encher, webhooks que não nomeiam transação recebem 503 e os mais antigos deles são apagados`,
+  report_differs: ({ days = [], sheet = '', error = '' }, { day }) =>
+    `a planilha de ${days.map(day).join(' a ')} não foi publicada: a aba ${sheet} não confere com o razão (${error})`,
   report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
   restore_unconfirmed: ({ since, count }, { at }) =>
     `o banco foi restaurado em ${at(since)}, e ${count} callbacks esperam pela confirmação: confere doctor --restored`,

@@ -66,9 +66,18 @@ export async function countMismatchesByPlatform(
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
+/** Counts the rows of `readMismatches`, and adds up their amounts, in the database. */
+export async function sumMismatches(db: Reader, scope: Scope): Promise<{ rows: number; amountCents: bigint }> {
+  const sum = await db
+    .selectFrom(selectReported(db, scope).select(asOfChange<bigint | null>('amount_cents').as('cents')).as('reported'))
+    .select((eb) => [eb.fn.countAll<number>().as('rows'), sql<string | null>`SUM(cents)`.as('cents')])
+    .executeTakeFirstOrThrow();
+  return { rows: Number(sum.rows), amountCents: BigInt(sum.cents ?? 0) };
+}
+
 /** Mismatches not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
 export async function readMismatches(db: Reader, scope: Scope): Promise<ReportedMismatch[]> {
-  const rows = await selectAsOfCut(db, scope)
+  const rows = await selectReported(db, scope)
     .leftJoin('runs', (join) => join.on('runs.seq', '=', asOfChange('run_seq')))
     .select([
       'mismatches.id',
@@ -86,6 +95,17 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       asOfChange<string | null>('expected').as('expected'),
       asOfChange<string | null>('actual').as('actual'),
     ])
+    .execute();
+  return rows.map(({ at, amountCents, ...row }) => ({
+    ...row,
+    // of an expression the database returns a number
+    amountCents: amountCents === null ? null : BigInt(amountCents),
+    resolvedAt: row.state === 'resolved' ? at : null,
+  }));
+}
+
+function selectReported(db: Reader, scope: Scope) {
+  return selectAsOfCut(db, scope)
     .where((eb) =>
       eb.or([
         eb('change.state', '!=', 'resolved'),
@@ -93,9 +113,7 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       ]),
     )
     .orderBy('mismatches.seq')
-    .limit(MISMATCHES_MAX)
-    .execute();
-  return rows.map(({ at, ...row }) => ({ ...row, resolvedAt: row.state === 'resolved' ? at : null }));
+    .limit(MISMATCHES_MAX);
 }
 
 /** A value from the change, as of the cut. Changes from before they stored evidence give the present value. */

@@ -20,9 +20,13 @@ import { writeMovements } from './write-movements.ts';
 import { writeMismatches, writePending } from './write-open-items.ts';
 import { PERIOD_WIDTHS, writePeriodSummary } from './write-period-summary.ts';
 
+/** `workbook`: from what a workbook was written. The caller reads it back in the same snapshot before anybody gets it. */
+export type WrittenRange = { file: string; workbook: { work: ReportWork<AnyPlan>; digest: Buffer } | undefined };
+
 /** @returns where the file was written under `directory`. */
-export async function writeRange(db: Reader, plan: RangePlan, to: Target): Promise<string> {
-  return await writeFile(db, plan, to, async (work, { tables, days }) => {
+export async function writeRange(db: Reader, plan: RangePlan, to: Target): Promise<WrittenRange> {
+  let workbook: WrittenRange['workbook'];
+  const file = await writeFile(db, plan, to, async (work, { tables, days }) => {
     if (!tables) return;
     const pending = await writePending(work);
     const digest = work.digest.end();
@@ -32,7 +36,9 @@ export async function writeRange(db: Reader, plan: RangePlan, to: Target): Promi
     const adjustments = await writeAdjustments(work);
     const finished = { ...tables, pending, ...mismatches, adjustments };
     await finishWorkbook(work, finished, digest, describeSummary(work, rows, adjustments));
+    workbook = { work, digest };
   });
+  return { file, workbook };
 }
 
 type Target = { directory: string; format: FileFormat; signal: AbortSignal };

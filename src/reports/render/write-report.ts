@@ -18,15 +18,19 @@ import { writeMovements } from './write-movements.ts';
 import { writeMismatches, writePending } from './write-open-items.ts';
 import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
 
-/** `eventWindow` comes from the snapshot of the rows; `platforms` are the totals of Resumo. */
+/** `eventWindow` comes from the snapshot of the rows; `platforms` are the totals of Resumo; `work`: from what it was written. */
 export type WrittenReport = {
   digest: Buffer;
   files: Record<Format, string>;
   eventWindow: EventWindow;
   platforms: ReadonlyMap<string, PlatformTotals>;
+  work: ReportWork;
 };
 
-/** @returns where each format was written under `directory`, which the caller makes and removes. */
+/**
+ * The caller reads the workbook back in the same snapshot (`../readback/read-back.ts`) before anybody gets it.
+ * @returns where each format was written under `directory`, which the caller makes and removes.
+ */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
   const failed = new AbortController();
   const work = await prepareWork(db, plan, directory, failed.signal);
@@ -39,7 +43,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     const changes = await writeChanges(work, digest);
     await finishWorkbook(work, { ...tables, pending, ...mismatches, changes }, digest, describeSummary(work));
     const eventWindow = plan.cut.eventWindow ?? (await readEventWindow(db, plan.cut.eventSeq));
-    return { digest, files: work.files, eventWindow, platforms: work.tally.platforms };
+    return { digest, files: work.files, eventWindow, platforms: work.tally.platforms, work };
   } catch (error) {
     failed.abort();
     throw error;

@@ -5,7 +5,7 @@
  * - the day's state rose (partial, provisional, closed), or the day was proven; or
  * - a person stated another balance of the day.
  *
- * The files are written as drafts and flushed, then the row is inserted, then the drafts are renamed. A revision without
+ * The files are written as drafts, read back (../readback/read-back.ts) and flushed, then the row is inserted, then the drafts are renamed. A revision without
  * files is rebuilt from its row. A file without a row is never served.
  */
 import { randomUUID } from 'node:crypto';
@@ -28,6 +28,8 @@ import {
 } from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
 import { collectFigures } from '../read/report-figures.ts';
+import { alertDifferingReport } from '../readback/alert-differing-report.ts';
+import { readBack } from '../readback/read-back.ts';
 import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
 import { isReadWhole } from '../render/write-summary.ts';
@@ -49,15 +51,18 @@ const RACES_MAX = 5;
 
 /**
  * Makes the day's next revision, or returns the newest one if nothing has changed.
- * @throws ConfereError `invalid_request` for an invalid day, or one that has not begun; `conflict` after five lost races.
+ * @throws ConfereError `invalid_request` for an invalid day, or one that has not begun; `conflict` after five lost races;
+ *   `report_differs` for a workbook that differs from the ledger.
  */
 export async function makeReport(context: Context, day: Day, options: Options = {}): Promise<MadeReport> {
   assertBegun(context, day);
-  for (let race = 0; race < RACES_MAX; race++) {
-    const made = await tryMake(context, day, options);
-    if (made) return made;
-  }
-  throw new ConfereError('conflict', `other processes are making the report of ${day}: try later`);
+  return await alertDifferingReport(context, { from: day, to: day, isKept: true }, async () => {
+    for (let race = 0; race < RACES_MAX; race++) {
+      const made = await tryMake(context, day, options);
+      if (made) return made;
+    }
+    throw new ConfereError('conflict', `other processes are making the report of ${day}: try later`);
+  });
 }
 
 export function reportsDirectory(context: Pick<Context, 'config'>): string {
@@ -89,7 +94,7 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   return await withDrafts(directory, randomUUID(), async (drafts) => {
     // before the snapshot: a later event then makes the counts differ, and the next check reads the rows again
     const eventCount = newest && (await countWindowEvents(context.db, newest.cut_event_seq));
-    const written = await inSnapshot(context.db, (snapshot) => writeCompared(snapshot, plan, drafts));
+    const written = await inSnapshot(context.db, (snapshot) => writeCompared(snapshot, plan, { drafts, improves }));
     if (newest && !improves && !written.hasChanged) {
       await recordCheck(context, newest, { cut, eventWindow: written.eventWindow, eventCount });
       return { report: presentReport(newest), changed: false };
@@ -109,12 +114,20 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   });
 }
 
-/** Writes the files. `hasChanged`: their rows, or Resumo's counts, differ from those of the revision before. */
-async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
+/**
+ * Writes the files, and reads the workbook back if it is published. `hasChanged`: their rows, or Resumo's counts, differ from
+ * those of the revision before.
+ */
+async function writeCompared(
+  db: Reader,
+  plan: ReportPlan,
+  { drafts, improves }: { drafts: string; improves: boolean },
+) {
   const written = await writeReport(db, plan, drafts);
   const { previous } = plan;
   const isSame =
     previous?.digest.equals(written.digest) && (await compareStatusCounts(db, plan, previous)).length === 0;
+  if (!isSame || improves) await readBack(written);
   const figures = await collectFigures(db, written.platforms, plan.cut.mismatchChangeSeq);
   return { ...written, figures, hasChanged: !isSame };
 }

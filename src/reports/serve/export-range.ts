@@ -21,6 +21,8 @@ import {
 } from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
+import { alertDifferingReport } from '../readback/alert-differing-report.ts';
+import { readBack } from '../readback/read-back.ts';
 import { writeRange } from '../render/write-range.ts';
 import { classifyDays } from '../revisions/classify-days.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
@@ -70,7 +72,13 @@ export async function exportRange(
   if (platform !== undefined) await assertPlatform(context.db, platform, { from, to });
   const build = async (directory: string, signal: AbortSignal) => {
     const plan = await planRange(context, wanted);
-    const file = await inSnapshot(context.db, (snapshot) => writeRange(snapshot, plan, { directory, format, signal }));
+    const file = await alertDifferingReport(context, { from, to, isKept: false }, () =>
+      inSnapshot(context.db, async (snapshot) => {
+        const written = await writeRange(snapshot, plan, { directory, format, signal });
+        if (written.workbook) await readBack(written.workbook);
+        return written.file;
+      }),
+    );
     return { file, state: plan.state, days: plan.days.length };
   };
   await useDraft(context, wanted.signal, build, async (made) => {

@@ -18,6 +18,8 @@ import {
   type WholeReading,
 } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
+import { alertDifferingReport } from '../readback/alert-differing-report.ts';
+import { readBack } from '../readback/read-back.ts';
 import { FORMAT_FACTS } from '../render/formats/formats.ts';
 import { writeReport } from '../render/write-report.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
@@ -141,7 +143,13 @@ async function rebuild(context: Context, row: ReportRow, wanted: WantedReport): 
   const directory = reportsDirectory(context);
   const plan = await planRebuild(context, row, wanted);
   return await withDrafts(directory, randomUUID(), async (scratch) => {
-    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, scratch));
+    const written = await alertDifferingReport(context, { from: row.day, to: row.day, isKept: false }, () =>
+      inSnapshot(context.db, async (snapshot) => {
+        const files = await writeReport(snapshot, plan, scratch);
+        await readBack(files);
+        return files;
+      }),
+    );
     if (wanted.platform === undefined && row.redacted_at === null && !written.digest.equals(row.digest)) {
       throw new ConfereError(
         'books_broken',

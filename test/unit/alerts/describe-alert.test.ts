@@ -11,7 +11,15 @@ const SINCE = '2026-11-22T21:05:07.000Z';
 const FACTS: Required<AlertFacts> = {
   ...{ count: 3, cents: '1126905', since: SINCE, transaction: 'tx_1', mismatch: 'mm_1', about: 'p1', cause: 'run_1' },
   ...{ kinds: { stuck: 3 }, run: 'run_1', trigger: 'reconcile_recent', merchant: 'me_1', merchantName: 'Livraria' },
-  ...{ job: 'manifest', isRunning: false, error: 'unavailable', days: ['2026-11-21'], opening: 'op_1', platform: 'p1' },
+  ...{
+    job: 'manifest',
+    isRunning: false,
+    error: 'unavailable',
+    days: ['2026-11-21'],
+    sheet: 'Extrato',
+    opening: 'op_1',
+    platform: 'p1',
+  },
   ...{ disks: [{ part: 'DATA_DIR', host: 'h1', mib: 5 }], parts: [{ part: 'inbox', since: SINCE }], zone: 'UTC' },
   ...{ fits: 'America/Manaus', minutes: 60, hours: 2, percent: 7, total: 40 },
 };

@@ -1,0 +1,71 @@
+import { formatAmount } from '../../domain/money.ts';
+import type { CollectedSummary } from './collect-summary.ts';
+import type { BalanceChain, CollectedTable } from './collect-table.ts';
+import type { ExpectedFigures, SheetFigures } from './read-expected.ts';
+
+/** A difference between a sheet and the ledger, in one sentence in English, with figures and nothing personal. */
+export type SheetFault = { sheet: string; text: string };
+
+/** Returns the differences of a sheet of rows: of its data, of its total, and of what it says a filter shows. Pure. */
+export function compareTable(sheet: string, found: CollectedTable, expected: SheetFigures): SheetFault[] {
+  const faults = new Faults(sheet);
+  faults.compareCount('rows', found.rows, expected.rows);
+  faults.compareCount('rows above the header', found.shownRows, expected.rows);
+  for (const [column, cents] of Object.entries(expected.sums)) {
+    faults.compare(column, found.sums.get(column) ?? 0n, cents);
+    const [total, shown] = [found.totals.get(column), found.shown.get(column)];
+    if (total !== undefined) faults.compare(`total of ${column}`, total, cents);
+    if (shown !== undefined) faults.compare(`${column} above the header`, shown, cents);
+  }
+  return faults.list;
+}
+
+/** Each running balance follows from the row before, and the last one is the closing balance of the ledger. Pure. */
+export function compareChain(sheet: string, { cents, brokenAt }: BalanceChain, closing: bigint): SheetFault[] {
+  if (brokenAt !== undefined)
+    return [{ sheet, text: `the balance of row ${brokenAt} does not follow from the row before` }];
+  const faults = new Faults(sheet);
+  faults.compare('the last balance', cents, closing);
+  return faults.list;
+}
+
+/** Returns the differences of Resumo: the balances of each platform and of all, and the end of each day of a range. Pure. */
+export function compareSummary(sheet: string, found: CollectedSummary, expected: ExpectedFigures): SheetFault[] {
+  const faults = new Faults(sheet);
+  const names = [...expected.platforms.keys()].sort();
+  const columns = [...names.flatMap((name) => expected.platforms.get(name) ?? []), expected.total];
+  for (const line of ['opening', 'closing', 'held', 'ledger'] as const) {
+    // a file of one platform has its column without a balance too
+    const cells = names.length === 0 ? found.lines[line].slice(-1) : found.lines[line];
+    faults.compareCount(`columns of ${line}`, cells.length, columns.length);
+    for (const [index, column] of columns.entries())
+      faults.compare(`${line}, column ${index + 1}`, cells[index] ?? 0n, column[line === 'ledger' ? 'closing' : line]);
+  }
+  faults.compareCount('days', found.days.length, expected.days.length);
+  for (const [index, day] of expected.days.entries()) {
+    faults.compare(`closing of day ${index + 1}`, found.days[index]?.closing ?? 0n, day.closing);
+    faults.compare(`held of day ${index + 1}`, found.days[index]?.held ?? 0n, day.held);
+  }
+  return faults.list;
+}
+
+class Faults {
+  readonly list: SheetFault[] = [];
+  readonly #sheet: string;
+
+  constructor(sheet: string) {
+    this.#sheet = sheet;
+  }
+
+  compare(figure: string, found: bigint, expected: bigint): void {
+    if (found !== expected) this.#add(figure, formatAmount(found), formatAmount(expected));
+  }
+
+  compareCount(figure: string, found: number, expected: number): void {
+    if (found !== expected) this.#add(figure, found, expected);
+  }
+
+  #add(figure: string, found: string | number, expected: string | number): void {
+    this.list.push({ sheet: this.#sheet, text: `${figure}: ${found} in the file, ${expected} in the ledger` });
+  }
+}

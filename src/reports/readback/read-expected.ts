@@ -1,0 +1,174 @@
+/** The figures of each sheet as the ledger has them at the cut: from the database, and from nothing that the writer counted. */
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import { addDays } from '../../domain/calendar.ts';
+import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
+import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-balances.ts';
+import { matchesCut } from '../read/read-cut-entries.ts';
+import { readDayEnds } from '../read/read-day-ends.ts';
+import { sumMismatches } from '../read/read-mismatches.ts';
+import { readPending } from '../read/read-pending.ts';
+import { describeAdjustments } from '../render/changes/describe-adjustments.ts';
+import { describeChanges } from '../render/changes/describe-changes.ts';
+import type { ChangeRow } from '../render/columns.ts';
+import type { ReportWork } from '../render/report-work.ts';
+import type { Texts } from '../texts/texts.ts';
+import { sumPayments } from './sum-payments.ts';
+
+export type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
+type ColumnName = keyof Texts['columns'];
+
+/** Of the data rows of a sheet: how many, and the sum in cents of each column of money. */
+export type SheetFigures = { rows: number; sums: Partial<Record<ColumnName, bigint>> };
+
+/** In cents. */
+export type BalanceFigures = { opening: bigint; closing: bigint; held: bigint };
+
+export type ExpectedFigures = {
+  tables: Partial<Record<TableName, SheetFigures>>;
+  /** By the platform's segment of account names. */
+  platforms: Map<string, BalanceFigures>;
+  total: BalanceFigures;
+  /** The end of each day of a range; none for a day's workbook. */
+  days: Pick<BalanceFigures, 'closing' | 'held'>[];
+};
+
+/** @param digest of the rows, which *Alterações* compares with the revision before. */
+export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): Promise<ExpectedFigures> {
+  const { db, plan, scope, balances } = work;
+  const payments = await sumPayments(db, scope);
+  const { receipts, payments: paid, refunds } = payments;
+  const commissionOf = (one: typeof paid): bigint => one.commission + one.lateCommission;
+  const platforms = listPlatforms(work);
+  return {
+    tables: {
+      statement: await sumStatement(work),
+      receipts: {
+        rows: receipts.rows,
+        sums: {
+          amount: -receipts.moved,
+          commission: commissionOf(receipts),
+          net: -receipts.moved - commissionOf(receipts),
+        },
+      },
+      payments: {
+        rows: paid.rows,
+        sums: { amount: paid.moved, commission: commissionOf(paid), cost: paid.moved + commissionOf(paid) },
+      },
+      refunds: {
+        rows: refunds.rows,
+        sums: {
+          amount: refunds.movedAbsolute,
+          commissionReturned: -commissionOf(refunds),
+          effect: -refunds.moved - refunds.commission,
+        },
+      },
+      pending: await sumPending(work),
+      mismatches: await sumReportedMismatches(db, plan, scope.platform),
+      ...('days' in plan
+        ? plan.base && { adjustments: await sumChanges(describeAdjustments({ ...work, plan }, plan.base)) }
+        : { changes: await sumChanges(describeChanges({ ...work, plan }, digest).rows) }),
+    },
+    platforms,
+    total: sumBalances(platforms.values()),
+    days: 'days' in plan ? await readDayEnds(db, { ...scope, balances, days: plan.days.map((one) => one.day) }) : [],
+  };
+}
+
+/** The movements, but for openings of the first day: its opening balance holds those. */
+async function sumStatement({ db, plan, scope }: ReportWork<AnyPlan>): Promise<SheetFigures> {
+  const firstEnd = `${addDays(spanOf(plan).from, 1)} 00:00:00`;
+  const entries = db
+    .selectFrom('entries')
+    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
+    .where('entries.at_wall', '>=', scope.start)
+    .where('entries.at_wall', '<', scope.end)
+    .where(matchesCut('entries.seq', scope))
+    .where((eb) =>
+      eb.or([
+        eb('entries.at_wall', '>=', firstEnd),
+        eb(sql<string>`COALESCE(origin.kind, entries.kind)`, 'not in', OPENING_KINDS),
+      ]),
+    )
+    .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''));
+  const { rows } = await entries.select((eb) => eb.fn.countAll<number>().as('rows')).executeTakeFirstOrThrow();
+  const moved = await entries
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['accounts.name', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .groupBy('accounts.name')
+    .execute();
+  let [net, held, commission] = [0n, 0n, 0n];
+  for (const { name, sum } of moved) {
+    const { root } = splitAccount(name);
+    if (isBalanceAccount(root)) net += BigInt(sum);
+    if (root === HELD) held += BigInt(sum);
+    if (root.startsWith('Expenses:Commission')) commission += BigInt(sum);
+  }
+  return { rows: Number(rows), sums: { amount: net + commission, commission, net, heldChange: held } };
+}
+
+/** Reads the open transactions again: their histories at the cut are no sum of the database. */
+async function sumPending({ db, plan, scope, factsAtCut }: ReportWork<AnyPlan>): Promise<SheetFigures> {
+  const sums = { amount: 0n, held: 0n };
+  let count = 0;
+  for await (const rows of readPending(db, { ...scope, cut: plan.cut, factsAtCut })) {
+    count += rows.length;
+    for (const row of rows) {
+      sums.amount += row.amountCents;
+      sums.held += row.heldCents;
+    }
+  }
+  return { rows: count, sums };
+}
+
+async function sumReportedMismatches(db: Reader, plan: AnyPlan, platform: string | undefined): Promise<SheetFigures> {
+  const { from, to } = spanOf(plan);
+  const { rows, amountCents } = await sumMismatches(db, {
+    from: plan.calendar.startOfDay(from),
+    to: plan.calendar.startOfDay(addDays(to, 1)),
+    changeSeq: plan.cut.mismatchChangeSeq,
+    platform,
+  });
+  return { rows, sums: { amount: amountCents } };
+}
+
+/** Compares the two cuts again. */
+async function sumChanges(chunks: AsyncIterable<ChangeRow[]>): Promise<SheetFigures> {
+  const sums = { effectBefore: 0n, effectAfter: 0n, difference: 0n };
+  let count = 0;
+  for await (const rows of chunks) {
+    count += rows.length;
+    for (const { effectBefore, effectAfter } of rows) {
+      sums.effectBefore += effectBefore ?? 0n;
+      sums.effectAfter += effectAfter ?? 0n;
+      sums.difference += (effectAfter ?? 0n) - (effectBefore ?? 0n);
+    }
+  }
+  return { rows: count, sums };
+}
+
+/** The balances by the ledger's own sums. */
+function listPlatforms({ balances }: ReportWork<AnyPlan>): Map<string, BalanceFigures> {
+  const platforms = new Map<string, BalanceFigures>();
+  for (const { account, before, opened, end } of balances) {
+    const { root, platform } = splitAccount(account);
+    if (!isBalanceAccount(root)) continue;
+    const one = platforms.get(platform) ?? { opening: 0n, closing: 0n, held: 0n };
+    one.opening += before + opened;
+    one.closing += end;
+    if (root === HELD) one.held += end;
+    platforms.set(platform, one);
+  }
+  return platforms;
+}
+
+function sumBalances(balances: Iterable<BalanceFigures>): BalanceFigures {
+  const total = { opening: 0n, closing: 0n, held: 0n };
+  for (const one of balances) {
+    total.opening += one.opening;
+    total.closing += one.closing;
+    total.held += one.held;
+  }
+  return total;
+}

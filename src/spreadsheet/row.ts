@@ -1,0 +1,10 @@
+/** A cell as it is stored: of a number its decimal text, such as `1234.5`. `isFormula`: the value was computed by a formula. */
+export type SheetCell = { kind: 'number' | 'text' | 'other'; text: string; isFormula: boolean };
+
+/** A row of a sheet. `number` counts from 1; a column without a cell is missing. */
+export type SheetRow = { number: number; cells: (SheetCell | undefined)[] };
+
+/** A file that is no readable spreadsheet. The message names the part, never a value of a cell. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+}
