@@ -15,6 +15,7 @@ import { commissionRoutes } from './api/books/commissions.ts';
 import { monthRoutes } from './api/books/months.ts';
 import { openingRoutes } from './api/books/openings.ts';
 import { platformRoutes } from './api/books/platforms.ts';
+import { importRoutes } from './api/imports/imports.ts';
 import { jobRoutes } from './api/jobs.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
@@ -67,7 +68,7 @@ export function createApp(
   app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json]));
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
-  app.use('/api/v1', bankImportRoutes(context));
+  app.use('/api/v1', bankImportRoutes(context), importRoutes(context));
   app.use('/api/v1', json, [
     transactionRoutes(context),
     reconciliationRoutes(context),

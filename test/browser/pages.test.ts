@@ -38,7 +38,7 @@ const THEMES = {
 
 /** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|login\/oidc)/;
+  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
 const FORMS = [
   'statement',
   'adjustment',
@@ -121,6 +121,7 @@ beforeAll(async () => {
     ['month-close', `/reports/months/${month}/close`, 'Fechar o mês'],
     ['month-reopen', `/reports/months/${month}/reopen`, 'Reabrir o mês'],
     ['platforms', '/balances/platforms', 'Plataformas'],
+    ['imports', '/balances/imports', 'Importar um arquivo'],
     ['adjustment-reverse-form', `/balances/adjustments/${adjustment}/reverse`, 'Estornar um ajuste'],
     ['opening-reverse-form', `/balances/openings/${opening}/reverse`, 'Estornar um saldo inicial'],
     ['bank', '/balances/bank', 'Banco'],

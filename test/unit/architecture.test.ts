@@ -35,6 +35,7 @@ const LAYERS: Record<string, number> = {
   'src/portal': 8,
   'src/doctor': 8.5,
   'src/backup': 8.5,
+  'src/imports': 8.5,
   'src/http': 9,
   jobs: 10,
   'src/commands': 10,
@@ -69,13 +70,14 @@ const INNER: Record<string, string[]> = {
     'search',
     'reports',
     'months',
+    'imports',
     'merchants',
     'pages',
     'overview',
     'portal',
   ],
-  'src/http/api': ['books', 'merchants'],
-  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer', 'backup'],
+  'src/http/api': ['books', 'merchants', 'imports'],
+  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer', 'backup', 'imports'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

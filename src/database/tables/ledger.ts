@@ -152,6 +152,17 @@ export type LedgerTables = {
     created_at: Date;
     actor: string;
   };
+  imports: {
+    seq: Generated<number>;
+    id: string;
+    kind: string;
+    sha256: Buffer;
+    bytes: number;
+    rows_read: number;
+    rows_changed: number;
+    created_at: Date;
+    actor: string;
+  };
   platform_names: {
     seq: Generated<number>;
     platform: string;

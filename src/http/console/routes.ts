@@ -13,6 +13,7 @@
  * - `charts/`: draws charts (`charts/chart.ts`); `series/`: the pages of charts.
  * - `lists/`: the other lists.
  * - `reports/`: the month and the day of reports; `months/`: the closing of a month.
+ * - `imports/`: files that people import.
  * - `merchants/`: the forms about merchants, and what their page shows of deliveries.
  * - `pages/`: the pages of one item.
  * - `portal/`: the pages of merchants, with a login of their own.
@@ -32,6 +33,7 @@ import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
 import { bankPage } from './balances/show-bank.ts';
 import { statedForms } from './balances/stated-forms.ts';
+import { importPages } from './imports/import-pages.ts';
 import { handleMismatchesPages } from './lists/handle-mismatches.ts';
 import { alertListPages } from './lists/list-alerts.ts';
 import { auditPages } from './lists/list-audit.ts';
@@ -110,6 +112,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     bankPage(context),
     bankLists(reading),
     bankForms(context),
+    importPages(context),
     handleMismatchesPages(context),
     webhookListPages(reading),
     webhookPages(context),

@@ -15,10 +15,11 @@ export type PlatformName = { platform: string; name: string | null; actor: strin
 
 /**
  * Names a platform, or takes its name back with `null`.
+ * @returns whether it had another name.
  * @throws ConfereError `invalid_request` for a platform that no transaction shows, or a name that holds a document or a
  *   contact; `conflict` for the name of another platform: a reader must know which is meant.
  */
-export async function setPlatformName(context: Context, { platform, name, actor }: PlatformName): Promise<void> {
+export async function setPlatformName(context: Context, { platform, name, actor }: PlatformName): Promise<boolean> {
   const text = name?.trim() ?? null;
   if (text !== null) checkName(text);
   await checkPlatformKnown(context.db, { platform });
@@ -26,9 +27,10 @@ export async function setPlatformName(context: Context, { platform, name, actor 
   if (text !== null && others.some((one) => one.platform !== platform && fold(one.name) === fold(text)))
     throw new ConfereError('conflict', `another platform has the name ${text}`);
   const now = others.find((one) => one.platform === platform)?.name ?? null;
-  if (now === text) return;
+  if (now === text) return false;
   const row = { platform, name: text, created_at: context.clock.now(), actor };
   await context.db.insertInto('platform_names').values(row).execute();
+  return true;
 }
 
 function checkName(name: string): void {

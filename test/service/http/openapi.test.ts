@@ -202,6 +202,13 @@ async function askRest(): Promise<void> {
   await ask('put', '/api/v1/accounts', { body: { accounts: [mapped] } });
   await ask('put', '/api/v1/accounts', { body: { accounts: [{ ...mapped, code: '=1' }] }, status: 422 });
   await ask('get', '/api/v1/accounts');
+  const names = `platform;name\n${env.paid.platform};Loja Norte\n`;
+  const platforms = { path: { kind: 'platforms' }, body: names };
+  await ask('post', '/api/v1/imports/{kind}', { ...platforms, status: 201 });
+  await ask('post', '/api/v1/imports/{kind}', platforms);
+  await ask('post', '/api/v1/imports/{kind}', { ...platforms, body: 'platform\n', status: 422 });
+  await ask('get', '/api/v1/imports');
+  await ask('get', '/api/v1/imports/{kind}/{file}', { path: { kind: 'accounts', file: 'template.csv' } });
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
   await ask('get', `/api/v1/reports?platform=${env.paid.platform}`);

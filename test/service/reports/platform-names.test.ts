@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => books[Symbol.asyncDispose]());
 
-const give = (name: string | null, platform = PLATFORM_A): Promise<void> =>
+const give = (name: string | null, platform = PLATFORM_A): Promise<boolean> =>
   setPlatformName(books.context, { platform, name, actor: 'test' });
 
 test('a report shows the name of a platform, and its id once beside it on Resumo; the CSV keeps the id', async () => {

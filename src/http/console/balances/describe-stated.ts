@@ -27,6 +27,7 @@ export function balanceTabs(response: Response, here: string): Html {
   const forms = [
     { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
     { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },
+    { address: '/balances/imports', title: 'Importar um arquivo', may: hasRole(response, 'accountant', 'operator') },
     { address: '/balances/openings/new', title: 'Informar um saldo inicial', may: hasRole(response, 'admin') },
   ] as const;
   const shown = forms.filter(({ address, may }) => may && (here === '/balances' || address.startsWith(here)));

@@ -192,6 +192,7 @@ const DONE: Record<string, string> = words({
   mapped: 'Plano de contas guardado.',
   stated: 'Saldo informado e comparado com o razão.',
   adjusted: 'Ajuste lançado.',
+  imported: 'Arquivo importado: todas as linhas.',
   adjustment_reversed: 'Ajuste estornado.',
   opened: 'Saldo inicial lançado: os livros da plataforma começam nesse dia.',
   opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',

@@ -38,7 +38,9 @@ export function accountMapPages(context: Context): Router {
     const given = parseAccountMap(text);
     const faults = await findAccountFaults(context.db, given);
     if (faults.length > 0) {
-      const lines = faults.map((fault) => `${nameField(given.nameField(fault.row, fault.field))}: ${describe(fault)}`);
+      const lines = faults.map(
+        (fault) => `${nameField(given.nameField(fault.row, fault.field))}: ${describeAccountFault(fault)}`,
+      );
       const body = await render(context, response, { text, faults: lines });
       sendPage(request, response, { title: t('Plano de contas'), status: 422, body });
       return;
@@ -59,7 +61,8 @@ function nameField(name: string): string {
   return name.replace(/^line/, t('linha'));
 }
 
-function describe({ kind, value = '' }: AccountFault): string {
+/** A fault in the language of the request. */
+export function describeAccountFault({ kind, value = '' }: AccountFault): string {
   switch (kind) {
     case 'header':
       return t('o cabeçalho é {value}', { value });

@@ -1,4 +1,4 @@
-/** The map of accounts. */
+/** The map of accounts, and files that people import. */
 export const ACCOUNTS_EN = {
   'Plano de contas': 'Chart of accounts',
   'As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.':
@@ -38,4 +38,47 @@ export const ACCOUNTS_EN = {
   'no máximo {value} caracteres': 'at most {value} characters',
   'escreva um número': 'write a number',
   'escreva uma só linha, que comece com letra ou algarismo': 'write one line that begins with a letter or a digit',
+  // files that people import
+  'Importar um arquivo': 'Import a file',
+  'Todas as linhas são importadas, ou nenhuma. O mesmo arquivo, outra vez, não importa nada.':
+    'All rows are imported, or none. The same file, once more, imports nothing.',
+  'XLSX ou CSV, até {kib} KiB: só a primeira aba é lida.':
+    'XLSX or CSV, up to {kib} KiB: only the first sheet is read.',
+  'O seu papel não permite importar isto.': 'Your role does not allow you to import this.',
+  'Conferir o arquivo': 'Check the file',
+  'Nada foi importado: corrija o arquivo e envie-o de novo.':
+    'Nothing was imported: correct the file and send it again.',
+  'Este arquivo já foi importado, por {by}: nada seria importado outra vez.':
+    'This file was imported before, by {by}: nothing would be imported again.',
+  Arquivo: 'File',
+  Modelos: 'Templates',
+  'Não há modelos.': 'There are no templates.',
+  Colunas: 'Columns',
+  Importados: 'Imported',
+  'Nenhum arquivo foi importado até agora.': 'No file was imported yet.',
+  'Linhas que mudam algo': 'Rows that change something',
+  'Por quem': 'By whom',
+  'SHA-256': 'SHA-256',
+  // faults of a file
+  'linha {row}: {text}': 'row {row}: {text}',
+  'linha {row}, {column}: {text}': 'row {row}, {column}: {text}',
+  'o arquivo não pôde ser lido: {value}': 'the file cannot be read: {value}',
+  'o arquivo não tem linhas': 'the file has no rows',
+  'falta o valor': 'the value is missing',
+  'escreva um valor como 1.234,56, com até duas casas': 'write an amount such as 1,234.56, with at most two decimals',
+  'zero não muda nada': 'zero changes nothing',
+  'escreva um dia como 20/11/2026': 'write a day such as 2026-11-20',
+  'escreva um dia e uma hora como 20/11/2026 18:00': 'write a day and a time such as 2026-11-20 18:00',
+  'escreva um destes: {value}': 'write one of these: {value}',
+  'é um número com casas: formate a célula como texto': 'is a number with decimals: format the cell as text',
+  'tem uma fórmula: cole o valor': 'has a formula: paste its value',
+  'é de células mescladas ({value}): separe-as': 'belongs to merged cells ({value}): split them',
+  'tem um erro, ou um valor de outro tipo': 'has an error, or a value of another type',
+  'tem um valor sem coluna no cabeçalho': 'has a value without a column in the header',
+  'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.':
+    'This day cannot be: it has not begun, or the books of the platform open after it.',
+  'Este instante não pode ser: ainda não passou, ou é de antes do PIX.':
+    'This instant cannot be: it has not passed, or it is before PIX.',
+  'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.':
+    'This name cannot be: up to 60 characters on one line, without a document, a phone or an e-mail.',
 };

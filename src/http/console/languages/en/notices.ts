@@ -8,6 +8,7 @@ export const NOTICES_EN = {
   'Plano de contas guardado.': 'The chart of accounts is saved.',
   'Saldo informado e comparado com o razão.': 'The balance is stated and compared with the ledger.',
   'Ajuste lançado.': 'The adjustment is posted.',
+  'Arquivo importado: todas as linhas.': 'The file is imported: all its rows.',
   'Ajuste estornado.': 'The adjustment is reversed.',
   'Saldo inicial lançado: os livros da plataforma começam nesse dia.':
     'The opening balance is posted: the platform’s books begin on that day.',

@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { IMPORT_BYTES_MAX, type ImportOutcome, importFile, previewImport } from '../../imports/import-file.ts';
+import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
+import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
+import { formatTime, print, withContext } from '../with-context.ts';
+
+type Options = { dryRun?: boolean; template?: string; en?: boolean; json?: boolean };
+
+/** `confere import …`: takes a file of stated balances, adjustments, the account map or platform names. */
+export function importCommand(program: Command): void {
+  program
+    .command('import <kind> [file]')
+    .description(`import an XLSX or CSV by its template, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`)
+    .option('--dry-run', 'check the file and say what it would change')
+    .option('--template <file>', 'write the empty template to a file that ends in .xlsx or .csv')
+    .option('--en', 'the template in English; a file may use either language')
+    .option('--json', 'print one JSON object')
+    .action(async (kind: string, file: string | undefined, options: Options) => {
+      if (!isImportKind(kind))
+        throw new ConfereError('wrong_use', `the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
+      if (options.template !== undefined) await writeTemplate(kind, options.template, options);
+      else if (file === undefined) throw new ConfereError('wrong_use', 'name the file to import');
+      else await run({ kind, bytes: readBytes(file) }, options);
+    });
+}
+
+async function run(file: { kind: ImportKindName; bytes: Buffer }, { dryRun = false, json }: Options): Promise<void> {
+  await withContext({}, async (context) => {
+    const made = dryRun ? await previewImport(context, file) : await importFile(context, file, { actor: 'command' });
+    if (!made) return;
+    const { kind, sha256, rows, changed, repeats } = made;
+    print(json, { kind, sha256, rows, changed, repeats, dry_run: dryRun }, describe(context, made, dryRun));
+  });
+}
+
+function describe(context: Context, { rows, changed, repeats, sha256 }: ImportOutcome, dryRun: boolean): string {
+  if (repeats)
+    return `this file was imported on ${formatTime(context, repeats.at)} by ${repeats.by}: nothing was imported`;
+  const done = dryRun ? 'nothing was written; it would import' : 'imported';
+  return `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})`;
+}
+
+async function writeTemplate(kind: ImportKindName, file: string, { en = false, json }: Options): Promise<void> {
+  const format = TEMPLATE_FORMATS.find((one) => file.endsWith(`.${one}`));
+  if (!format) throw new ConfereError('wrong_use', '--template must end in .xlsx or .csv');
+  await withContext({}, async (context) => {
+    const template = await renderTemplate(context, kind, format, en ? 'en' : 'pt-BR');
+    if (!template) throw new ConfereError('wrong_use', `${kind} has no template: another program writes its files`);
+    writeFileSync(file, template);
+    print(json, { kind, file }, `wrote ${file}`);
+  });
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length <= IMPORT_BYTES_MAX) return bytes;
+  } catch (error) {
+    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+  throw new ConfereError('wrong_use', `${file} has more than ${IMPORT_BYTES_MAX} bytes`);
+}

@@ -1,0 +1,79 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { mayActAs } from '../../../access/roles.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { LANGUAGES } from '../../../domain/language/language.ts';
+import { IMPORT_BYTES_MAX, importFile, listImports, previewImport } from '../../../imports/import-file.ts';
+import { findImportKind, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
+import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../imports/render-template.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { presentPage, readPage } from '../../parse-page.ts';
+import { parseQuery } from '../../parse-request.ts';
+
+export const importQuerySchema = z.object({
+  dry_run: z.enum(['true', 'false'], 'must be true or false').optional().describe('check the file, import nothing'),
+});
+export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional() });
+
+/** Files that people import. It stands before the parser of JSON: the body is the file itself. */
+export function importRoutes(context: Context): Router {
+  const router = createRouter();
+  const readFile = express.raw({ type: () => true, limit: IMPORT_BYTES_MAX });
+  router.get('/imports', requireRole('viewer'), async (request, response) => {
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listImports(db, ...page));
+    response.json(presentPage('imports', rows, next));
+  });
+
+  router.post('/imports/:kind', requireRole('operator', 'accountant'), readFile, async (request, response) => {
+    const kind = readKind(request);
+    const isDry = parseQuery(request, importQuerySchema).dry_run === 'true';
+    checkRole(response, kind);
+    const file = { kind, bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
+    const made = isDry
+      ? await previewImport(context, file)
+      : await importFile(context, file, { actor: getActor(response) });
+    if (!made) throw new ConfereError('conflict', 'it was imported meanwhile');
+    const { sha256, rows, changed, repeats } = made;
+    response.status(isDry || repeats ? 200 : 201).json({ kind, sha256, rows, changed, repeats, dry_run: isDry });
+  });
+
+  router.get('/imports/:kind/:file', requireRole('viewer'), async (request, response) => {
+    const kind = readKind(request);
+    const { locale = context.config.REPORT_LOCALE } = parseQuery(request, templateQuerySchema);
+    const format = TEMPLATE_FORMATS.find((one) => request.params.file === `template.${one}`);
+    const template = format && (await renderTemplate(context, kind, format, locale));
+    if (!format || !template) throw new ConfereError('not_found', 'templates are template.xlsx and template.csv');
+    sendTemplate(response, { kind, format, template });
+  });
+  return router;
+}
+
+const TEMPLATE_TYPES: Record<TemplateFormat, string> = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+};
+
+/** Sends a template for download. */
+export function sendTemplate(
+  response: Response,
+  { kind, format, template }: { kind: ImportKindName; format: TemplateFormat; template: Buffer },
+): void {
+  response.setHeader('content-disposition', `attachment; filename="confere-${kind}.${format}"`);
+  response.setHeader('content-type', TEMPLATE_TYPES[format]);
+  response.send(template);
+}
+
+function readKind(request: Request): ImportKindName {
+  const name = String(request.params.kind);
+  if (!isImportKind(name)) throw new ConfereError('not_found', 'nothing of this kind is imported');
+  return name;
+}
+
+function checkRole(response: Response, kind: ImportKindName): void {
+  const { role } = getCaller(response);
+  const { roles } = findImportKind(kind);
+  if (!mayActAs(role, ...roles))
+    throw new ConfereError('forbidden', `this takes the role ${roles.join(' or ')}; yours is ${role}`);
+}

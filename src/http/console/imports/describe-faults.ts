@@ -1,0 +1,68 @@
+import type { ImportFault, ImportKind } from '../../../imports/import-kind.ts';
+import { language } from '../languages/language.ts';
+import { type PlainText, t } from '../languages/translate.ts';
+import { describeAccountFault } from '../reports/account-map.ts';
+
+/** What a change refused, by the field that it names. */
+const REFUSALS: Record<string, PlainText> = {
+  platform: 'Nenhuma transação mostra esta plataforma.',
+  day: 'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.',
+  at: 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.',
+  name: 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.',
+  conflict: 'Outra plataforma já tem este nome.',
+};
+
+/** `linha 3, valor: …` in the language of the request. */
+export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
+  const { row, column } = fault;
+  const text = say(fault);
+  if (row === 0) return text;
+  const title = column === null ? undefined : (columns?.[column]?.titles[language()] ?? column);
+  return title === undefined
+    ? t('linha {row}: {text}', { row, text })
+    : t('linha {row}, {column}: {text}', { row, column: title, text });
+}
+
+function say({ kind, value = '', field = '', account }: ImportFault): string {
+  switch (kind) {
+    case 'unreadable':
+      return t('o arquivo não pôde ser lido: {value}', { value });
+    case 'header':
+      return t('o cabeçalho é {value}', { value });
+    case 'no_rows':
+      return t('o arquivo não tem linhas');
+    case 'too_many_rows':
+      return t('no máximo {value} linhas', { value });
+    case 'missing':
+      return t('falta o valor');
+    case 'too_long':
+      return t('no máximo {value} caracteres', { value });
+    case 'not_money':
+      return t('escreva um valor como 1.234,56, com até duas casas');
+    case 'zero':
+      return t('zero não muda nada');
+    case 'not_day':
+      return t('escreva um dia como 20/11/2026');
+    case 'not_moment':
+      return t('escreva um dia e uma hora como 20/11/2026 18:00');
+    case 'not_choice':
+      return t('escreva um destes: {value}', { value });
+    case 'not_text':
+      return t('é um número com casas: formate a célula como texto');
+    case 'formula':
+      return t('tem uma fórmula: cole o valor');
+    case 'merged':
+      return t('é de células mescladas ({value}): separe-as', { value });
+    case 'other_cell':
+      return t('tem um erro, ou um valor de outro tipo');
+    case 'extra_cell':
+      return t('tem um valor sem coluna no cabeçalho');
+    case 'refused':
+      return account ? describeAccountFault(account) : sayRefusal(String(value), field);
+  }
+}
+
+function sayRefusal(message: string, field: string): string {
+  const text = REFUSALS[field];
+  return text === undefined ? message : t(text);
+}

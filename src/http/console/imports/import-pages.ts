@@ -1,0 +1,191 @@
+/**
+ * The page on which people import files: the templates, a form with a file, and what was imported. The answer to the form is
+ * a preview, or all faults of the file by row and column. The preview's own form repeats the file and carries a key of it;
+ * with it the file is imported, once however often it is sent.
+ */
+import type { Request, Response, Router } from 'express';
+import { mayActAs } from '../../../access/roles.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import {
+  IMPORT_BYTES_MAX,
+  type ImportPreview,
+  importFile,
+  listImports,
+  previewImport,
+} from '../../../imports/import-file.ts';
+import { type ImportFault, ImportRefusedError } from '../../../imports/import-kind.ts';
+import { findImportKind, IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
+import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { sendTemplate } from '../../api/imports/imports.ts';
+import { createRouter } from '../../create-router.ts';
+import { buttonLink } from '../balances/describe-stated.ts';
+import { renderPreview } from '../balances/render-preview.ts';
+import { language } from '../languages/language.ts';
+import { t } from '../languages/translate.ts';
+import { choiceField, type Draft, labelled } from '../parts/fields.ts';
+import { formatCount, moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts, idText, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { sendPage, uploadForm } from '../parts/send-page.ts';
+import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
+import { describeFault } from './describe-faults.ts';
+
+const ADDRESS = '/balances/imports';
+const ROLES = ['operator', 'accountant'] as const;
+const IMPORTS_SHOWN = 20;
+const FAULTS_SHOWN = 200;
+const FILE_TYPES = '.xlsx,.csv';
+
+export function importPages(context: Context): Router {
+  const router = createRouter();
+  router.get(ADDRESS, requireRole(...ROLES), async (request, response) => {
+    const draft: Draft = {
+      values: { kind: typeof request.query.kind === 'string' ? request.query.kind : '' },
+      faults: {},
+    };
+    await sendForm(context, request, response, draft);
+  });
+
+  router.get(`${ADDRESS}/:kind/:file`, requireRole(...ROLES), async (request, response) => {
+    const kind = String(request.params.kind);
+    const format = TEMPLATE_FORMATS.find((one) => request.params.file === `template.${one}`);
+    const template = format && isImportKind(kind) && (await renderTemplate(context, kind, format, language()));
+    if (!format || !isImportKind(kind) || !template) throw new ConfereError('not_found', 'there is no such template');
+    sendTemplate(response, { kind, format, template });
+  });
+
+  router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
+    const kind = readFormField(request, 'kind') ?? '';
+    const file = readFormField(request, 'file') ?? '';
+    const draft: Draft = { values: { kind, file }, faults: {} };
+    if (!isImportKind(kind)) draft.faults.kind = t('Escolha o tipo.');
+    else if (!mayActAs(getCaller(response).role, ...findImportKind(kind).roles))
+      draft.faults.kind = t('O seu papel não permite importar isto.');
+    if (file === '') draft.faults.file = t('Escolha um arquivo.');
+    if (!isImportKind(kind) || Object.keys(draft.faults).length > 0) {
+      await sendForm(context, request, response, draft);
+      return;
+    }
+    const given = { kind, bytes: Buffer.from(file, 'base64') };
+    const key = readFormField(request, 'key') ?? '';
+    try {
+      if (readFormField(request, 'step') === 'confirm' && isKeyOf(request, response, draft, key)) {
+        const made = await importFile(context, given, { actor: getActor(response), key });
+        response.redirect(303, `${ADDRESS}?done=${made?.repeats ? 'repeated' : 'imported'}`);
+      } else await sendPreview(context, request, response, { draft, preview: await previewImport(context, given) });
+    } catch (error) {
+      if (!(error instanceof ImportRefusedError)) throw error;
+      draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
+      await sendForm(context, request, response, draft, renderFaults(kind, error.faults));
+    }
+  });
+  return router;
+}
+
+/** What the key of a preview is computed from. */
+const shownBy = ({ values }: Draft) => ({ values, seen: '' });
+
+function isKeyOf(request: Request, response: Response, draft: Draft, key: string): boolean {
+  return key === keyOf(request, response, shownBy(draft), halfOf(key));
+}
+
+async function sendForm(
+  context: Context,
+  request: Request,
+  response: Response,
+  draft: Draft,
+  faults?: Html,
+): Promise<void> {
+  const { role } = getCaller(response);
+  const kinds = IMPORT_KIND_NAMES.filter((name) => mayActAs(role, ...findImportKind(name).roles));
+  const words = Object.fromEntries(kinds.map((name) => [name, findImportKind(name).titles[language()]]));
+  const kib = formatCount(IMPORT_BYTES_MAX / 1024);
+  const hint = t('XLSX ou CSV, até {kib} KiB: só a primeira aba é lida.', { kib });
+  const content = html`<div class="fields">${choiceField(draft, { name: 'kind', label: 'Tipo', words, any: 'Escolha' })}
+${labelled(draft, { name: 'file', label: 'Arquivo', hint }, (attributes) => html`<input type="file" accept="${FILE_TYPES}" required${attributes}>`)}</div>
+<div class="actions"><button>${t('Conferir o arquivo')}</button></div>
+<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`;
+  const body = html`${CRUMB()}<h1>${t('Importar um arquivo')}</h1>
+<p class="lead">${t('Todas as linhas são importadas, ou nenhuma. O mesmo arquivo, outra vez, não importa nada.')}</p>
+${faults}<section class="act">${uploadForm(response, ADDRESS, content)}</section>
+<section><h2>${t('Modelos')}</h2>${renderTemplates(kinds)}</section>
+<section><h2>${t('Importados')}</h2>${await renderImports(context)}</section>`;
+  const isWrong = Object.keys(draft.faults).length > 0;
+  sendPage(request, response, { title: t('Importar um arquivo'), body, status: isWrong ? 422 : 200 });
+}
+
+const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p>`;
+
+function renderFaults(kind: ImportKindName, faults: readonly ImportFault[]): Html {
+  const shown = faults.slice(0, FAULTS_SHOWN).map((fault) => describeFault(fault, findImportKind(kind)));
+  const left = faults.length - shown.length;
+  return html`<ul class="fault" role="alert">${shown.map((text) => html`<li>${text}</li>`)}${
+    left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`
+  }</ul>`;
+}
+
+function renderTemplates(kinds: ImportKindName[]): Html {
+  return table({
+    caption: 'Modelos',
+    rows: kinds.flatMap((name) => {
+      const { columns, titles } = findImportKind(name);
+      return columns ? [{ name, columns: Object.values(columns), title: titles[language()] }] : [];
+    }),
+    empty: 'Não há modelos.',
+    columns: [
+      { title: 'Tipo', cell: (row) => html`<b>${row.title}</b>` },
+      { title: 'Colunas', cell: (row) => row.columns.map(({ titles }) => titles[language()]).join(', ') },
+      {
+        title: 'Baixar',
+        cell: (row) =>
+          html`${TEMPLATE_FORMATS.map((format) => html`${buttonLink(`${ADDRESS}/${row.name}/template.${format}`, format.toUpperCase())} `)}`,
+      },
+    ],
+  });
+}
+
+async function renderImports({ db, calendar }: Context): Promise<Html> {
+  return table({
+    caption: 'Importados',
+    rows: await listImports(db, IMPORTS_SHOWN),
+    empty: 'Nenhum arquivo foi importado até agora.',
+    columns: [
+      { title: 'Quando', cell: (row) => moment(calendar, row.created_at) },
+      {
+        title: 'Tipo',
+        cell: (row) => (isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind),
+      },
+      { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
+      { title: 'Por quem', cell: (row) => row.created_by },
+      { title: 'SHA-256', cell: (row) => idText(row.sha256) },
+    ],
+  });
+}
+
+async function sendPreview(
+  context: Context,
+  request: Request,
+  response: Response,
+  { draft, preview }: { draft: Draft; preview: ImportPreview },
+): Promise<void> {
+  const { kind, rows, changed, sha256, repeats } = preview;
+  const title = t('{name}: confira', { name: t('Importar um arquivo') });
+  const about = facts([
+    ['Tipo', findImportKind(kind).titles[language()]],
+    ['Linhas', formatCount(rows)],
+    ['Linhas que mudam algo', formatCount(changed)],
+    ['SHA-256', idText(sha256)],
+  ]);
+  const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">
+<input type="hidden" name="key" value="${keyOf(request, response, shownBy(draft))}">
+<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
+  const before =
+    repeats &&
+    html`<p class="hint">${t('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats.by })}</p>`;
+  const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${about}
+${before ?? html`${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+  sendPage(request, response, { title, body });
+}

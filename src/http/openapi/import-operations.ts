@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { importQuerySchema, templateQuerySchema } from '../api/imports/imports.ts';
+import { fileImport, importOutcome } from './components/imports.ts';
+import { describeTag, type Operation } from './describe-operation.ts';
+
+const Imports = describeTag('Imports');
+
+/** Files that people import. */
+export const IMPORT_OPERATIONS: readonly Operation[] = [
+  Imports.list('/imports', fileImport),
+  {
+    ...Imports.post(
+      '/imports/{kind}',
+      ['operator', 'accountant'],
+      'Import an XLSX or CSV by its template: statements, adjustments, accounts or platforms. All rows or none; faults by row and column are 422; the same file again imports nothing (`repeats`)',
+      {
+        200: { description: 'A dry run, or a file that was imported before', schema: importOutcome },
+        201: { description: 'Imported', schema: importOutcome },
+      },
+      z.unknown().describe('the file, up to 1 MiB'),
+    ),
+    bodyType: 'application/octet-stream',
+    query: importQuerySchema,
+  },
+  Imports.get(
+    '/imports/{kind}/{file}',
+    'The template of a kind: template.xlsx or template.csv',
+    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+    templateQuerySchema,
+  ),
+];

@@ -1,0 +1,73 @@
+import type { Role } from '../access/roles.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { AnyColumn, Column } from './columns.ts';
+import type { ImportedRow, ImportFault, ImportKind, Titles } from './import-kind.ts';
+import { readTable } from './read-table.ts';
+
+type Columns = Record<string, AnyColumn>;
+/** The values of a row by column, null for an empty cell of a column that is not required. */
+export type RowOf<Given extends Columns> = {
+  [Name in keyof Given]: Given[Name] extends Column<infer Value> ? Value | null : never;
+};
+
+/** A change of one row. @returns whether it changed anything. @throws ConfereError where the row is refused. */
+type ApplyRow<Row> = (inner: Context, row: Row, by: { actor: string }) => Promise<boolean>;
+
+type Table<Given extends Columns, Value> = {
+  titles: Titles;
+  roles: readonly [Role, ...Role[]];
+  columns: Given;
+  /** The value of a row, or its fault; undefined for a row without anything to import. */
+  toValue(row: RowOf<Given>): { value: Value } | { fault: Omit<ImportFault, 'row'> } | undefined;
+  /** The name of the column for a field that a change names. */
+  columnOf?: Record<string, keyof Given & string>;
+  finish?: (context: Context) => Promise<void>;
+} & ({ applyRow: ApplyRow<Value> } | Pick<ImportKind<Value>, 'apply'>);
+
+/** Defines a kind whose file is a table by a template. */
+export function defineTable<Given extends Columns, Value>(table: Table<Given, Value>): ImportKind<Value> {
+  const { titles, roles, columns, finish } = table;
+  return {
+    ...{ titles, roles, columns },
+    async read(_context, bytes) {
+      const { rows, faults } = await readTable(bytes, columns);
+      const values: ImportedRow<Value>[] = [];
+      for (const { number, value: row } of rows) {
+        // `readTable` reads each cell by its column
+        const made = table.toValue(row as RowOf<Given>);
+        if (made === undefined) continue;
+        if ('fault' in made) faults.push({ row: number, ...made.fault });
+        else values.push({ number, value: made.value });
+      }
+      if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
+      return { rows: values, faults: faults.sort((a, b) => a.row - b.row) };
+    },
+    apply: 'apply' in table ? table.apply : (...given) => applyRows(table.applyRow, table.columnOf ?? {}, ...given),
+    ...(finish ? { finish } : {}),
+  };
+}
+
+/** Makes the change of each row, also after one is refused: all faults are listed. */
+async function applyRows<Value>(
+  applyRow: ApplyRow<Value>,
+  columnOf: Record<string, string>,
+  inner: Context,
+  rows: ImportedRow<Value>[],
+  by: { actor: string },
+): Promise<{ changed: number; faults: ImportFault[] }> {
+  const faults: ImportFault[] = [];
+  let changed = 0;
+  for (const { number: row, value } of rows) {
+    try {
+      if (await applyRow(inner, value, by)) changed++;
+    } catch (error) {
+      if (!(error instanceof ConfereError) || (error.code !== 'invalid_request' && error.code !== 'conflict'))
+        throw error;
+      // such a change is refused before it writes
+      const field = error.code === 'conflict' ? 'conflict' : (Object.keys(error.fields ?? {})[0] ?? '');
+      faults.push({ row, column: columnOf[field] ?? null, kind: 'refused', value: error.message, field });
+    }
+  }
+  return { changed, faults };
+}

@@ -1,0 +1,152 @@
+/**
+ * Imports a file that a person gives: reads it, checks each row, and makes all changes in one transaction, or none. The
+ * transaction has a row of `imports` with the file's SHA-256, unique for its kind: the same file again imports nothing.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { auditChange, auditChangeOnce } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
+import { type ImportedRow, type ImportFault, type ImportKind, ImportRefusedError } from './import-kind.ts';
+import { findImportKind, type ImportKindName } from './import-kinds.ts';
+
+/** A file of 2,000 rows takes 100 KiB as XLSX. */
+export const IMPORT_BYTES_MAX = 1024 * 1024;
+
+export type ImportedFile = { kind: ImportKindName; bytes: Buffer };
+
+/** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
+export type ImportOutcome = {
+  kind: ImportKindName;
+  sha256: string;
+  rows: number;
+  changed: number;
+  /** The import of the same file before. */
+  repeats: { id: string; at: string; by: string } | null;
+};
+
+export type ImportPreview = ImportOutcome & {
+  /** The entries that it would post, and the days whose reports change. */
+  change: ChangePreview;
+};
+
+/**
+ * Imports a file and audits it.
+ * @param by.key makes the change once for this key, as `auditChangeOnce` does.
+ * @returns undefined if the key was used.
+ * @throws ImportRefusedError with all faults by row and column: then nothing is imported.
+ */
+export async function importFile(
+  context: Context,
+  file: ImportedFile,
+  by: { actor: string; key?: string },
+): Promise<ImportOutcome | undefined> {
+  const read = await readFile(context, file);
+  const change = (inner: Context) => apply(inner, read, by);
+  const describe = ({ kind, sha256, rows, changed, repeats }: ImportOutcome) => ({
+    actor: by.actor,
+    action: 'imports.create',
+    target: kind,
+    detail: JSON.stringify({ sha256, rows, changed, ...(repeats ? { repeats: repeats.id } : {}) }),
+  });
+  const outcome =
+    by.key === undefined
+      ? await auditChange(context, change, describe)
+      : await auditChangeOnce(context, by.key, change, describe);
+  await read.kind.finish?.(context);
+  return outcome;
+}
+
+/**
+ * Says what an import would do: it is the import itself, rolled back.
+ * @throws ImportRefusedError as `importFile` does.
+ */
+export async function previewImport(context: Context, file: ImportedFile): Promise<ImportPreview> {
+  const read = await readFile(context, file);
+  let outcome: ImportOutcome | undefined;
+  const change = await previewChange(context, async (inner) => {
+    outcome = await apply(inner, read, { actor: 'preview' });
+  });
+  if (!outcome) throw new Error('a preview has an outcome');
+  return { ...outcome, change };
+}
+
+type ReadFile = {
+  name: ImportKindName;
+  kind: ImportKind;
+  sha256: Buffer;
+  bytes: number;
+  rows: ImportedRow<unknown>[];
+};
+
+async function readFile(context: Context, { kind: name, bytes }: ImportedFile): Promise<ReadFile> {
+  const kind = findImportKind(name);
+  if (bytes.length > IMPORT_BYTES_MAX) throw refuse(kind, [unreadable(`it has more than ${IMPORT_BYTES_MAX} bytes`)]);
+  if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
+  const { rows, faults } = await kind.read(context, bytes);
+  if (faults.length > 0) throw refuse(kind, faults);
+  return { name, kind, sha256: createHash('sha256').update(bytes).digest(), bytes: bytes.length, rows };
+}
+
+function unreadable(value: string): ImportFault {
+  return { row: 0, column: null, kind: 'unreadable', value };
+}
+
+function refuse(kind: ImportKind, faults: ImportFault[]): ImportRefusedError {
+  return new ImportRefusedError(faults, kind.columns);
+}
+
+async function apply(inner: Context, read: ReadFile, by: { actor: string }): Promise<ImportOutcome> {
+  const { name: kind, sha256, rows } = read;
+  const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
+  const before = await findImport(inner.db, kind, sha256);
+  if (before) return { ...outcome, changed: 0, repeats: before };
+  const { changed, faults } = await read.kind.apply(inner, rows, by);
+  if (faults.length > 0) throw refuse(read.kind, faults);
+  // a file that two people import at once is a duplicate key: the later one begins anew and finds this row
+  await inner.db
+    .insertInto('imports')
+    .values({
+      id: `imp_${randomUUID().replaceAll('-', '')}`,
+      kind,
+      sha256,
+      bytes: read.bytes,
+      rows_read: rows.length,
+      rows_changed: changed,
+      created_at: inner.clock.now(),
+      actor: by.actor,
+    })
+    .execute();
+  return { ...outcome, changed, repeats: null };
+}
+
+async function findImport(db: Reader, kind: string, sha256: Buffer): Promise<ImportOutcome['repeats'] | undefined> {
+  const row = await db
+    .selectFrom('imports')
+    .select(['id', 'created_at', 'actor'])
+    .where('kind', '=', kind)
+    .where('sha256', '=', sha256)
+    .executeTakeFirst();
+  return row && { id: row.id, at: row.created_at.toISOString(), by: row.actor };
+}
+
+/** Lists imports as the API shows them, newest first. @param before list below this row number. */
+export async function listImports(db: Reader, limit: number, before?: number) {
+  const rows = await db
+    .selectFrom('imports')
+    .selectAll()
+    .$if(before !== undefined, (query) => query.where('seq', '<', before ?? 0))
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    kind: row.kind,
+    sha256: row.sha256.toString('hex'),
+    rows: row.rows_read,
+    changed: row.rows_changed,
+    created_at: row.created_at.toISOString(),
+    created_by: row.actor,
+  }));
+}

@@ -1,0 +1,110 @@
+import type { Role } from '../access/roles.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Language } from '../domain/language/language.ts';
+import type { AccountFault } from '../ledger/stated/check-accounts.ts';
+
+/** What may be wrong with a file, in words; `{value}` is the fault's value. */
+export const IMPORT_FAULTS = {
+  unreadable: '{value}',
+  header: 'the header is {value}',
+  no_rows: 'the file has no rows',
+  too_many_rows: 'at most {value} rows are allowed',
+  missing: 'is required',
+  too_long: 'must have at most {value} characters',
+  not_money: 'must be an amount such as 1234.56, with at most two decimals',
+  zero: 'must not be zero',
+  not_day: 'must be a day: 2026-11-20, 20/11/2026 or a date of the spreadsheet',
+  not_moment: 'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet',
+  not_choice: 'must be one of {value}',
+  not_text: 'is a number with decimals: format the cell as text',
+  formula: 'has a formula: paste its value',
+  merged: 'belongs to merged cells {value}: split them',
+  other_cell: 'has an error, or a value of another type',
+  extra_cell: 'has a value without a column in the header',
+  refused: '{value}',
+} as const;
+type FaultKind = keyof typeof IMPORT_FAULTS;
+
+/**
+ * A fault of a row and one of its columns. `row` is its number in the file, 0 for the file as a whole; `column` is the
+ * column's name in the code, null for the row as a whole.
+ */
+export type ImportFault = {
+  row: number;
+  column: string | null;
+  kind: FaultKind;
+  value?: string | number;
+  /** Of a change that was refused, with its message in English as `value`: the field that it named, or the account's fault. */
+  field?: string;
+  account?: AccountFault;
+};
+
+/** A cell's value could not be taken; the reader adds the row and the column. */
+export type CellFault = Pick<ImportFault, 'kind' | 'value'>;
+
+/** Names in the languages of templates. A file may use either. */
+export type Titles = Record<Language, string>;
+
+/** What a template shows of a column. */
+export type ColumnFacts = {
+  titles: Titles;
+  isRequired: boolean;
+  /** How a value is written, in each language. */
+  hint: Titles;
+  example: string;
+};
+
+/** The rows of a file, each with its number in it. */
+export type ImportedRow<Value> = { number: number; value: Value };
+
+/** @template Value of a row. */
+export type ImportKind<Value = unknown> = {
+  titles: Titles;
+  roles: readonly [Role, ...Role[]];
+  /** The columns of its template, by name; undefined for a file that another program writes. */
+  columns: Record<string, ColumnFacts> | undefined;
+  /** Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all. */
+  read(context: Context, bytes: Buffer): Promise<{ rows: ImportedRow<Value>[]; faults: ImportFault[] }>;
+  /**
+   * Makes the change in the transaction of `inner`. With faults it is rolled back.
+   * @returns the number of rows that changed something.
+   */
+  apply(
+    inner: Context,
+    rows: ImportedRow<Value>[],
+    by: { actor: string },
+  ): Promise<{ changed: number; faults: ImportFault[] }>;
+  /** What follows the commit. */
+  finish?: (context: Context) => Promise<void>;
+};
+
+/** A fault in words. */
+export function describeImportFault({ kind, value = '' }: ImportFault): string {
+  return IMPORT_FAULTS[kind].replace('{value}', () => String(value));
+}
+
+const FAULTS_LISTED_MAX = 500;
+
+/** A file that is not imported, with all its faults by row and column. */
+export class ImportRefusedError extends ConfereError {
+  readonly faults: readonly ImportFault[];
+
+  constructor(faults: readonly ImportFault[], columns: ImportKind['columns']) {
+    const fields: Record<string, string[]> = {};
+    for (const fault of faults.slice(0, FAULTS_LISTED_MAX)) {
+      const name = namePlace(fault, (column) => columns?.[column]?.titles['pt-BR'] ?? column);
+      fields[name] = [...(fields[name] ?? []), describeImportFault(fault)];
+    }
+    const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
+    const more = faults.length > FAULTS_LISTED_MAX ? [`and ${faults.length - FAULTS_LISTED_MAX} more`] : [];
+    super('invalid_request', `nothing was imported:\n${[...lines, ...more].join(';\n')}`, { fields });
+    this.faults = faults;
+  }
+}
+
+/** `row 3, valor`; `file` for the file as a whole. */
+function namePlace({ row, column }: ImportFault, titleOf: (column: string) => string): string {
+  if (row === 0) return 'file';
+  return column === null ? `row ${row}` : `row ${row}, ${titleOf(column)}`;
+}

@@ -1,0 +1,28 @@
+import type { ImportKind } from './import-kind.ts';
+import { ACCOUNTS } from './kinds/accounts.ts';
+import { ADJUSTMENTS } from './kinds/adjustments.ts';
+import { PLATFORMS } from './kinds/platforms.ts';
+import { STATEMENTS } from './kinds/statements.ts';
+
+/**
+ * The kinds of files that people give. The command line, the API and the console offer what is in this list. A kind with
+ * columns has templates; one without, such as a file of a bank, has a reader of its own.
+ */
+export const IMPORT_KINDS = {
+  statements: STATEMENTS,
+  adjustments: ADJUSTMENTS,
+  accounts: ACCOUNTS,
+  platforms: PLATFORMS,
+} as const satisfies Record<string, unknown>;
+
+export type ImportKindName = keyof typeof IMPORT_KINDS;
+export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKindName[];
+
+export function isImportKind(name: string): name is ImportKindName {
+  return Object.hasOwn(IMPORT_KINDS, name);
+}
+
+/** A kind by its name. What it reads is what it applies, so a caller need not know the rows. */
+export function findImportKind(name: ImportKindName): ImportKind {
+  return IMPORT_KINDS[name] as ImportKind;
+}

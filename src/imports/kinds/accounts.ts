@@ -1,0 +1,41 @@
+import { findAccountFaults, setAccountMap } from '../../ledger/stated/account-map.ts';
+import { type AccountFault, describeAccountFault, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
+import { textColumn } from '../columns.ts';
+import { defineTable } from '../define-table.ts';
+import type { ImportedRow, ImportFault } from '../import-kind.ts';
+
+/** The ledger's own limits are checked with the map: these bound a cell. */
+const CELL_CHARS_MAX = 200;
+const column = (pt: string, en: string, example: string) =>
+  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
+
+/** The map of the ledger's accounts to the customer's chart, which replaces the one before. */
+export const ACCOUNTS = defineTable({
+  titles: { 'pt-BR': 'Plano de contas', en: 'Chart of accounts' },
+  roles: ['accountant'],
+  columns: {
+    account: { ...column('conta', 'account', 'Assets:Provider:Available'), isRequired: true },
+    platform: column('plataforma', 'platform', ''),
+    code: column('código', 'code', '1.1.02'),
+    category: column('categoria', 'category', ''),
+    cost_center: column('centro de custo', 'cost center', ''),
+    history: column('histórico', 'history', ''),
+  },
+  toValue({ account, ...texts }) {
+    // a row of the template that is still to be filled in
+    if (account === null || Object.values(texts).every((text) => text === null)) return undefined;
+    return { value: { account, ...texts } };
+  },
+  async apply(inner, rows: ImportedRow<MappedAccount>[], { actor }) {
+    const accounts = rows.map(({ value }) => value);
+    const faults = await findAccountFaults(inner.db, { accounts });
+    if (faults.length > 0) return { changed: 0, faults: faults.map((fault) => toFault(fault, rows)) };
+    const { changed } = await setAccountMap(inner, { accounts, actor });
+    return { changed: changed ? accounts.length : 0, faults: [] };
+  },
+});
+
+function toFault(fault: AccountFault, rows: ImportedRow<MappedAccount>[]): ImportFault {
+  const row = rows[fault.row]?.number ?? 0;
+  return { row, column: fault.field, kind: 'refused', value: describeAccountFault(fault), account: fault };
+}

@@ -1,0 +1,172 @@
+/**
+ * Reads the rows of an XLSX or a CSV by its header. A stranger may have made the file: everything in it is limited, and what
+ * is not a plain value (a formula, merged cells) is a fault by its cell.
+ */
+import { columnName } from '../reports/xlsx/render-cell.ts';
+import { openWorkbook, readPartText } from '../spreadsheet/open-workbook.ts';
+import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
+import { decodeCsv, parseCsv } from '../spreadsheet/parse-csv.ts';
+import { readSharedTexts, readSheet } from '../spreadsheet/read-sheet.ts';
+import { type SheetCell, type SheetRow, UnreadableFileError } from '../spreadsheet/row.ts';
+import { type AnyColumn, fold } from './columns.ts';
+import type { CellFault, ImportedRow, ImportFault } from './import-kind.ts';
+
+export const TABLE_LIMITS = {
+  rowsMax: 2_000,
+  /** Of an XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
+  unpackedBytesMax: 16 * 1024 * 1024,
+  partsMax: 200,
+  /** Texts that cells share. */
+  textsMax: 100_000,
+};
+
+type Columns = Record<string, AnyColumn>;
+type Values = Record<string, unknown>;
+type Table = {
+  rows: AsyncIterable<SheetRow> | Iterable<SheetRow>;
+  is1904: boolean;
+  /** The addresses of cells with a formula. */
+  formulas: ReadonlySet<string>;
+  faults: ImportFault[];
+};
+
+/** @returns a value for each column of each row, null for an empty cell; rows with a fault are left out. */
+export async function readTable(
+  bytes: Buffer,
+  columns: Columns,
+): Promise<{ rows: ImportedRow<Values>[]; faults: ImportFault[] }> {
+  try {
+    const table = isZip(bytes) ? await openXlsx(bytes) : openCsv(bytes, columns);
+    return await readRows(table, columns);
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    return { rows: [], faults: [{ row: 0, column: null, kind: 'unreadable', value: error.message }] };
+  }
+}
+
+function isZip(bytes: Buffer): boolean {
+  return bytes.subarray(0, 2).toString('latin1') === 'PK';
+}
+
+/** The first sheet that is not hidden. */
+async function openXlsx(bytes: Buffer): Promise<Table> {
+  const workbook = await openWorkbook(sourceOfBytes(bytes), TABLE_LIMITS);
+  const sheet = workbook.sheets.find((one) => !one.isHidden);
+  if (!sheet) throw new UnreadableFileError('it has no sheet');
+  const texts = await readSharedTexts(workbook, TABLE_LIMITS.textsMax);
+  const text = await readPartText(workbook.zip, sheet.part, TABLE_LIMITS.unpackedBytesMax);
+  // of dates in this form exceljs reads the year alone
+  if (/\st="d"/.test(text)) throw new UnreadableFileError('its dates are stored in a form that is not supported');
+  const formulas = new Set(Array.from(text.matchAll(FORMULA), ([, address = '']) => address));
+  return { rows: readSheet(workbook, sheet, texts), is1904: workbook.is1904, formulas, faults: findMergedCells(text) };
+}
+
+/** exceljs reads one that shares its formula with another cell as a text. */
+const FORMULA = /<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f[\s>/]/g;
+const MERGED = /<(?:\w+:)?mergeCell\s[^>]*\bref="([A-Z]{1,3}(\d{1,7})[^"]{0,20})"/g;
+const MERGED_LISTED_MAX = 50;
+
+/** exceljs leaves merges out: their other cells would pass for empty. */
+function findMergedCells(sheet: string): ImportFault[] {
+  return Array.from(sheet.matchAll(MERGED))
+    .slice(0, MERGED_LISTED_MAX)
+    .map(([, range = '', row]) => ({ row: Number(row), column: null, kind: 'merged', value: range }));
+}
+
+const OLD_EXCEL = 'd0cf11e0';
+const SEPARATORS = [';', ',', '\t'];
+
+function openCsv(bytes: Buffer, columns: Columns): Table {
+  if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL)
+    throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
+  if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
+  const text = decodeCsv(bytes).replace(/^\uFEFF/, '');
+  const separator = SEPARATORS.find((one) => {
+    const [header] = parseCsv(text.split(/\r?\n/, 1)[0] ?? '', one);
+    return header !== undefined && findColumns(header, columns) !== undefined;
+  });
+  return { rows: parseCsv(text, separator ?? ';'), is1904: false, formulas: new Set(), faults: [] };
+}
+
+async function readRows(table: Table, columns: Columns) {
+  const faults = [...table.faults];
+  const rows: ImportedRow<Values>[] = [];
+  let names: string[] | undefined;
+  let count = 0;
+  for await (const row of table.rows) {
+    const filled = row.cells.some((cell) => !isEmpty(cell));
+    if (!filled) continue;
+    if (!names) {
+      names = findColumns(row, columns);
+      if (names) continue;
+      faults.push({ row: row.number, column: null, kind: 'header', value: listHeader(columns) });
+      break;
+    }
+    if (++count > TABLE_LIMITS.rowsMax) {
+      faults.push({ row: row.number, column: null, kind: 'too_many_rows', value: TABLE_LIMITS.rowsMax });
+      break;
+    }
+    const read = readRow(row, names, columns, table);
+    if (read.faults.length > 0) faults.push(...read.faults);
+    else rows.push({ number: row.number, value: read.values });
+  }
+  if (count === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
+  return { rows, faults };
+}
+
+/** @returns the name of each column of the file; undefined if one is unknown, repeated or missing. */
+function findColumns(header: SheetRow, columns: Columns): string[] | undefined {
+  const cells = [...header.cells];
+  while (cells.length > 0 && isEmpty(cells.at(-1))) cells.pop();
+  const names = Array.from(cells, (cell) => {
+    const title = fold(cell?.text ?? '');
+    return Object.keys(columns).find((name) =>
+      Object.values(columns[name]?.titles ?? {}).some((one) => fold(one) === title),
+    );
+  });
+  const known = names.flatMap((name) => name ?? []);
+  const isWhole = Object.entries(columns).every(([name, { isRequired }]) => !isRequired || known.includes(name));
+  return isWhole && known.length === names.length && new Set(known).size === known.length ? known : undefined;
+}
+
+/** The columns as a template has them; those in brackets may be left out. */
+function listHeader(columns: Columns): string {
+  return Object.values(columns)
+    .map(({ titles, isRequired }) => (isRequired ? titles['pt-BR'] : `[${titles['pt-BR']}]`))
+    .join('; ');
+}
+
+function readRow({ number: row, cells }: SheetRow, names: string[], columns: Columns, { is1904, formulas }: Table) {
+  const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+  const faults: ImportFault[] = [];
+  for (const [index, cell] of cells.entries()) {
+    if (cell === undefined || isEmpty(cell)) continue;
+    const name = names[index];
+    const column = name === undefined ? undefined : columns[name];
+    if (name === undefined || column === undefined) {
+      faults.push({ row, column: null, kind: 'extra_cell' });
+      continue;
+    }
+    const isFormula = formulas.has(`${columnName(index)}${row}`);
+    const parsed = isFormula ? { fault: FORMULA_FAULT } : parseCell(cell, column, is1904);
+    if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
+    else values[name] = parsed.value;
+  }
+  for (const [name, { isRequired }] of Object.entries(columns)) {
+    if (isRequired && values[name] === null && !faults.some((fault) => fault.column === name))
+      faults.push({ row, column: name, kind: 'missing' });
+  }
+  return { values, faults };
+}
+
+const FORMULA_FAULT: CellFault = { kind: 'formula' };
+
+function parseCell(cell: SheetCell, column: AnyColumn, is1904: boolean): { value: unknown } | { fault: CellFault } {
+  if (cell.kind === 'other') return { fault: { kind: 'other_cell' } };
+  return column.parse(cell, { is1904 });
+}
+
+/** An error is not empty. */
+function isEmpty(cell: SheetCell | undefined): boolean {
+  return cell === undefined || (cell.kind === 'text' && !cell.isFormula && cell.text.trim() === '');
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import type { Language } from '../domain/language/language.ts';
+import { VERSION } from '../domain/version.ts';
+import { LEDGER_ACCOUNTS } from '../ledger/stated/check-accounts.ts';
+import { reportsDirectory } from '../reports/revisions/make-report.ts';
+import { withDrafts } from '../reports/revisions/publish-drafts.ts';
+import { openSheet, type SheetWriter } from '../reports/xlsx/open-sheet.ts';
+import { writeWorkbook } from '../reports/xlsx/write-workbook.ts';
+import type { ColumnFacts, ImportKind } from './import-kind.ts';
+import { findImportKind, type ImportKindName } from './import-kinds.ts';
+
+export const TEMPLATE_FORMATS = ['xlsx', 'csv'] as const;
+export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
+
+const WORDS = {
+  'pt-BR': {
+    help: 'Como preencher',
+    column: 'Coluna',
+    how: 'O que escrever',
+    example: 'Exemplo',
+    required: 'obrigatória',
+    optional: 'pode ficar vazia',
+  },
+  en: {
+    help: 'How to fill it in',
+    column: 'Column',
+    how: 'What to write',
+    example: 'Example',
+    required: 'required',
+    optional: 'may be empty',
+  },
+} as const satisfies Record<Language, Record<string, string>>;
+const WIDTH = 26;
+
+/**
+ * Makes the template of a kind: its header, and what each column takes. The chart of accounts has a row for each account.
+ * @returns undefined for a kind whose file another program writes.
+ */
+export async function renderTemplate(
+  context: Pick<Context, 'config'>,
+  name: ImportKindName,
+  format: TemplateFormat,
+  language: Language,
+): Promise<Buffer | undefined> {
+  const kind = findImportKind(name);
+  const { columns } = kind;
+  if (!columns) return undefined;
+  const rows = name === 'accounts' ? [...LEDGER_ACCOUNTS] : [];
+  if (format === 'xlsx') return await renderWorkbook(context, { kind, columns, rows }, language);
+  const header = Object.values(columns).map(({ titles }) => titles[language]);
+  const lines = [header.join(';'), ...rows.map((row) => row + ';'.repeat(header.length - 1))];
+  // with the mark Excel reads it as UTF-8
+  return Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`);
+}
+
+type Template = { kind: ImportKind; columns: Record<string, ColumnFacts>; rows: string[] };
+
+async function renderWorkbook(
+  context: Pick<Context, 'config'>,
+  { kind, columns, rows }: Template,
+  language: Language,
+): Promise<Buffer> {
+  return await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
+    const { signal } = new AbortController();
+    let scratched = 0;
+    const scratch = () => ({ file: path.join(directory, `part-${scratched++}`), signal });
+    const open = (index: number, title: string, widths: number[]): SheetWriter =>
+      openSheet({ title, widths, frozenRows: 1 }, { name: `xl/worksheets/sheet${index}.xml`, ...scratch() });
+    const facts = Object.values(columns);
+    const title = kind.titles[language];
+    const widths = facts.map(() => WIDTH);
+    const table = open(1, title, widths);
+    table.addRow(facts.map(({ titles }) => ({ text: titles[language], style: 'header' })));
+    for (const row of rows) table.addRow([{ text: row }]);
+    const help = open(2, WORDS[language].help, [WIDTH, 3 * WIDTH, 2 * WIDTH]);
+    addHelp(help, facts, language);
+    const file = path.join(directory, 'template.xlsx');
+    const about = { title, subject: title, keywords: 'confere', description: title, version: VERSION, madeAt: MADE_AT };
+    await writeWorkbook(file, [await table.end(), await help.end()], about, scratch);
+    return await readFile(file);
+  });
+}
+
+/** The same template has the same bytes. */
+const MADE_AT = new Date('2026-01-01T00:00:00Z');
+
+function addHelp(sheet: SheetWriter, facts: ColumnFacts[], language: Language): void {
+  const words = WORDS[language];
+  sheet.addRow([words.column, words.how, words.example].map((text) => ({ text, style: 'header' as const })));
+  for (const { titles, hint, isRequired, example } of facts) {
+    const how = `${hint[language]} (${isRequired ? words.required : words.optional})`;
+    sheet.addRow([{ text: titles[language] }, { text: how }, { text: example }]);
+  }
+}

@@ -1,0 +1,235 @@
+/** Files that people import: by command, API and console. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listPlatformNames } from '../../../src/database/read-platform-names.ts';
+import { importFile } from '../../../src/imports/import-file.ts';
+import { IMPORT_KIND_NAMES } from '../../../src/imports/import-kinds.ts';
+import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
+import { packWorkbook } from '../../support/pack-zip.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+
+const ADDRESS = '/balances/imports';
+const home = temporaryDirectory();
+let env: ConsoleEnvironment;
+let header: string;
+beforeAll(async () => {
+  env = await openConsoleEnvironment({ SECRET_KEY });
+  header = 'plataforma;dia;tipo;valor;observação';
+});
+afterAll(async () => {
+  home[Symbol.dispose]();
+  await env[Symbol.asyncDispose]();
+});
+
+const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+async function run(args: string[]) {
+  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY, DATA_DIR: env.dataDir };
+  const { code, out, err } = await runCommandInProcess(['import', ...args], variables);
+  return { code, out, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
+}
+
+function save(name: string, content: string | Buffer): string {
+  const file = path.join(home.path, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+async function call(
+  address: string,
+  body?: string | Buffer,
+  role: 'viewer' | 'accountant' | 'operator' = 'accountant',
+) {
+  const response = await fetch(`${env.url}/api/v1/imports${address}`, {
+    headers: { authorization: `Bearer ${env.tokens[role]}` },
+    ...(body === undefined ? {} : { method: 'POST', body }),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, bytes, json: isJson ? JSON.parse(bytes.toString()) : undefined };
+}
+
+const count = async (table: 'adjustments' | 'statements' | 'imports' | 'entries'): Promise<number> => {
+  const { rows } = await env.context.db
+    .selectFrom(table)
+    .select((eb) => eb.fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow();
+  return Number(rows);
+};
+const readAudited = () =>
+  env.context.db
+    .selectFrom('audit')
+    .select(['actor', 'target', 'detail'])
+    .where('action', '=', 'imports.create')
+    .orderBy('seq', 'desc')
+    .executeTakeFirst();
+
+test('adjustments are imported by command once, and audited with the SHA-256 of the file', async () => {
+  const text = `${header}\n${env.paid.platform};${env.today};tarifa;-12,34;tarifa do mês\n${env.paid.platform};${env.today};bank;100;\uFEFFsaque\n`;
+  const file = save('adjustments.csv', text);
+  const before = await count('adjustments');
+  const dry = await run(['adjustments', file, '--dry-run', '--json']);
+  expect(dry).toMatchObject({ code: 0, json: { rows: 2, changed: 2, repeats: null, dry_run: true } });
+  expect([await count('adjustments'), await count('imports')]).toEqual([before, 0]);
+
+  const made = await run(['adjustments', file, '--json']);
+  expect(made).toMatchObject({ code: 0, json: { rows: 2, changed: 2, sha256: sha256(text), repeats: null } });
+  const audited = await readAudited();
+  expect(audited).toMatchObject({ actor: 'command', target: 'adjustments' });
+  expect(JSON.parse(audited?.detail ?? '')).toEqual({ sha256: sha256(text), rows: 2, changed: 2 });
+  const rows = await env.context.db
+    .selectFrom('adjustments')
+    .select(['kind', 'amount_cents', 'note', 'actor'])
+    .orderBy('seq', 'desc')
+    .limit(2)
+    .execute();
+  expect(rows.reverse()).toEqual([
+    { kind: 'fee', amount_cents: -1_234n, note: 'tarifa do mês', actor: 'command' },
+    { kind: 'bank', amount_cents: 10_000n, note: expect.stringContaining('saque'), actor: 'command' },
+  ]);
+
+  const again = await run(['adjustments', file, '--json']);
+  expect(again).toMatchObject({ code: 0, json: { rows: 2, changed: 0, repeats: { by: 'command' } } });
+  expect((await run(['adjustments', file])).out).toMatch(
+    /^this file was imported on .* by command: nothing was imported/,
+  );
+  expect(await count('adjustments')).toBe(before + 2);
+  await expect(sql`DELETE FROM imports`.execute(env.context.db)).rejects.toThrow('imports is append-only');
+});
+
+test('with one fault nothing is imported, and all faults are listed by row and column, also those that a change refuses', async () => {
+  const before = [await count('adjustments'), await count('entries'), await count('imports')];
+  const file = save(
+    'faults.csv',
+    `${header}\n${env.paid.platform};${env.today};tarifa;1;good\nnobody;${env.today};tarifa;1;x\n${env.paid.platform};2998-01-01;tarifa;1;x\n`,
+  );
+  const { code, err } = await run(['adjustments', file]);
+  expect(code).toBe(2);
+  expect(err).toContain('nothing was imported:\nrow 3, plataforma: platform: no transaction shows the platform nobody');
+  expect(err).toContain('row 4, dia: day: is a day to come');
+  expect(err).not.toContain('row 2');
+  const answer = await call('/adjustments', `${header}\nx;;y;z;\n`);
+  expect([answer.status, Object.keys(answer.json.errors)]).toEqual([
+    422,
+    ['row 2, tipo', 'row 2, valor', 'row 2, dia', 'row 2, observação'],
+  ]);
+  expect([await count('adjustments'), await count('entries'), await count('imports')]).toEqual(before);
+});
+
+test('two imports of one file at once import it once', async () => {
+  const bytes = Buffer.from(`plataforma;instante;saldo\n${env.paid.platform};${env.today} 00:00:01;5,00\n`);
+  const before = await count('statements');
+  const made = await Promise.all(
+    ['a', 'b', 'c'].map((actor) => importFile(env.context, { kind: 'statements', bytes }, { actor })),
+  );
+  expect(made.map((one) => one?.changed).toSorted((a = 0, b = 0) => a - b)).toEqual([0, 0, 1]);
+  expect(await count('statements')).toBe(before + 1);
+});
+
+test('the API takes an XLSX of names, checks the role of each kind, and lists imports', async () => {
+  const workbook = packWorkbook(
+    `<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>platform</t></is></c><c r="B1" t="inlineStr"><is><t>name</t></is></c></row>` +
+      `<row r="2"><c r="A2" t="inlineStr"><is><t>${env.paid.platform}</t></is></c><c r="B2" t="inlineStr"><is><t>Loja Ação</t></is></c></row></sheetData>`,
+  );
+  expect((await call('/platforms', workbook, 'viewer')).status).toBe(403);
+  expect((await call('/accounts', workbook, 'operator')).status).toBe(403);
+  expect((await call('/nothing', workbook)).status).toBe(404);
+  expect(await call('/platforms?dry_run=true', workbook)).toMatchObject({
+    status: 200,
+    json: { changed: 1, dry_run: true },
+  });
+  expect(await listPlatformNames(env.context.db)).toEqual([]);
+  expect(await call('/platforms', workbook, 'operator')).toMatchObject({ status: 201, json: { changed: 1 } });
+  expect(await call('/platforms', workbook, 'operator')).toMatchObject({ status: 200, json: { changed: 0 } });
+  expect(await listPlatformNames(env.context.db)).toMatchObject([{ platform: env.paid.platform, name: 'Loja Ação' }]);
+  const { json } = await call('', undefined, 'viewer');
+  expect(json.imports[0]).toMatchObject({ kind: 'platforms', rows: 1, changed: 1, sha256: sha256(workbook) });
+  expect((await call('/platforms', Buffer.alloc(1024 * 1024 + 1))).status).toBe(413);
+  expect((await call('/platforms', '')).status).toBe(422);
+});
+
+test('each kind has templates that it reads, in both languages and formats', async () => {
+  for (const kind of IMPORT_KIND_NAMES) {
+    for (const name of ['template.xlsx', 'template.csv', 'template.xlsx?locale=en']) {
+      const { status, bytes } = await call(`/${kind}/${name}`, undefined, 'viewer');
+      expect([kind, name, status]).toEqual([kind, name, 200]);
+      const refused = await call(`/${kind}`, bytes);
+      expect(refused.json.errors).toEqual({ file: ['the file has no rows'] });
+    }
+  }
+  expect((await call('/accounts/template.pdf', undefined, 'viewer')).status).toBe(404);
+  const file = path.join(home.path, 'accounts.csv');
+  expect(await run(['accounts', '--template', file])).toMatchObject({ code: 0 });
+  const filled = readFileSync(file, 'utf8').replace('Assets:Bank;;', 'Assets:Bank;;1.1.9');
+  expect(await run(['accounts', save('filled.csv', filled), '--json'])).toMatchObject({
+    code: 0,
+    json: { changed: 1 },
+  });
+  expect((await readAccountMap(env.context.db)).accounts).toMatchObject([{ account: 'Assets:Bank', code: '1.1.9' }]);
+  const wrong = await run(['accounts', save('wrong.csv', 'conta;código\nAssets:Caixa;1\nAssets:Bank;-1\n')]);
+  expect(wrong.err).toContain('row 2, conta: no account of the ledger');
+  expect(wrong.err).toContain('row 3, código: must be one line that begins with a letter or a digit');
+  expect(readdirSync(path.join(env.dataDir, 'reports'))).toEqual([]);
+});
+
+test('wrong use of the command says what is right', async () => {
+  expect(await run(['nothing', 'x'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('statements, adjustments'),
+  });
+  expect(await run(['accounts', path.join(home.path, 'absent')])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('ENOENT'),
+  });
+  expect(await run(['accounts'])).toMatchObject({ code: 2 });
+});
+
+test('the console previews a file without script, imports it once it is confirmed, and shows all faults', async () => {
+  const [viewer, accountant] = [await openConsoleSession(env, 'viewer'), await openConsoleSession(env, 'accountant')];
+  expect((await viewer.get(ADDRESS)).status).toBe(403);
+  const page = await accountant.get(ADDRESS);
+  expect(page.html).toMatch(/<form method="post" action="\/balances\/imports" enctype="multipart\/form-data">/);
+  expect((await accountant.download(`${ADDRESS}/adjustments/template.xlsx`)).name).toBe('confere-adjustments.xlsx');
+
+  const form = new FormData();
+  form.set('form_token', /name="form_token" value="([^"]+)"/.exec(page.html)?.[1] ?? '');
+  form.set('kind', 'adjustments');
+  form.set('file', new File([`${header}\n${env.paid.platform};${env.today};tarifa;-7,77;visto\n`], 'a.csv'));
+  const send = (body: FormData) =>
+    fetch(`${env.url}${ADDRESS}`, { method: 'POST', body, headers: { cookie: accountant.cookie, origin: env.url } });
+  const before = await count('adjustments');
+  const answer = await send(form);
+  const preview = { status: answer.status, html: await answer.text(), text: '', to: null };
+  expect(preview.status).toBe(200);
+  expect(preview.html).toContain('Nada foi gravado ainda.');
+  expect(preview.html).toContain('Efeito no saldo');
+  expect(await count('adjustments')).toBe(before);
+
+  const confirmed = await accountant.confirm(ADDRESS, preview);
+  expect(confirmed).toMatchObject({ status: 303, to: `${ADDRESS}?done=imported` });
+  expect(await accountant.confirm(ADDRESS, preview)).toMatchObject({ status: 303 });
+  expect(await count('adjustments')).toBe(before + 1);
+  expect((await accountant.get(`${ADDRESS}?done=imported`)).text).toContain('Arquivo importado: todas as linhas.');
+  expect((await (await send(form)).text()).includes('Este arquivo já foi importado')).toBe(true);
+
+  form.set('file', new File([`${header}\nnobody;${env.today};tarifa;1,234;x\n`], 'b.csv'));
+  const wrong = await send(form);
+  expect([wrong.status, await wrong.text()]).toEqual([
+    422,
+    expect.stringContaining('linha 2, valor: escreva um valor como'),
+  ]);
+  form.set('file', new File([`${header}\nnobody;${env.today};tarifa;1;x\n`], 'c.csv'));
+  expect(await (await send(form)).text()).toContain('linha 2, plataforma: Nenhuma transação mostra esta plataforma.');
+  form.delete('file');
+  expect(await (await send(form)).text()).toContain('Escolha um arquivo.');
+  form.set('form_token', 'of another session');
+  expect((await send(form)).status).toBe(403);
+  const strangers = await fetch(`${env.url}${ADDRESS}`, { method: 'POST', body: form, redirect: 'manual' });
+  expect(strangers.headers.get('location')).toMatch(/^\/login/);
+});
