@@ -22,7 +22,12 @@ type Given = { titles: Titles; example: string; isRequired?: boolean };
 /** A double keeps decimals of up to 15 digits. */
 const EXACT_DIGITS = 15;
 
-export function textColumn({ isRequired = false, ...given }: Given & { charsMax: number }): Column<string> {
+/** @param given.check what is wrong with a text, if it is not any text. */
+export function textColumn({
+  isRequired = false,
+  check,
+  ...given
+}: Given & { charsMax: number; check?: (text: string) => CellFault | undefined }): Column<string> {
   const { charsMax } = given;
   return {
     ...given,
@@ -32,7 +37,9 @@ export function textColumn({ isRequired = false, ...given }: Given & { charsMax:
       // leading zeros of a number are lost; decimals may be a code such as 1.10
       if (kind === 'number' && !/^\d{1,15}$/.test(text)) return { fault: { kind: 'not_text' } };
       const value = text.trim();
-      return value.length > charsMax ? { fault: { kind: 'too_long', value: charsMax } } : { value };
+      const fault: CellFault | undefined =
+        value.length > charsMax ? { kind: 'too_long', value: charsMax } : check?.(value);
+      return fault ? { fault } : { value };
     },
   };
 }

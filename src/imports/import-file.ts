@@ -101,7 +101,7 @@ async function apply(inner: Context, read: ReadFile, by: { actor: string }): Pro
   const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
   const before = await findImport(inner.db, kind, sha256);
   if (before) return { ...outcome, changed: 0, repeats: before };
-  const { changed, faults } = await read.kind.apply(inner, rows, by);
+  const { changed, faults } = await read.kind.apply(inner, rows, { actor: by.actor, sha256 });
   if (faults.length > 0) throw refuse(read.kind, faults);
   // a file that two people import at once is a duplicate key: the later one begins anew and finds this row
   await inner.db

@@ -14,6 +14,8 @@ export const IMPORT_FAULTS = {
   too_long: 'must have at most {value} characters',
   not_money: 'must be an amount such as 1234.56, with at most two decimals',
   zero: 'must not be zero',
+  not_account: 'must be bank, branch and number with / between: 341/1234/56789-0',
+  balance_row: 'shows a balance: leave the row out',
   not_day: 'must be a day: 2026-11-20, 20/11/2026 or a date of the spreadsheet',
   not_moment: 'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet',
   not_choice: 'must be one of {value}',
@@ -62,18 +64,19 @@ export type ImportedRow<Value> = { number: number; value: Value };
 export type ImportKind<Value = unknown> = {
   titles: Titles;
   roles: readonly [Role, ...Role[]];
-  /** The columns of its template, by name; undefined for a file that another program writes. */
-  columns: Record<string, ColumnFacts> | undefined;
+  /** The columns of its template, by name. */
+  columns: Record<string, ColumnFacts>;
   /** Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all. */
   read(context: Context, bytes: Buffer): Promise<{ rows: ImportedRow<Value>[]; faults: ImportFault[] }>;
   /**
    * Makes the change in the transaction of `inner`. With faults it is rolled back.
+   * @param by.sha256 of the file.
    * @returns the number of rows that changed something.
    */
   apply(
     inner: Context,
     rows: ImportedRow<Value>[],
-    by: { actor: string },
+    by: { actor: string; sha256: Buffer },
   ): Promise<{ changed: number; faults: ImportFault[] }>;
   /** What follows the commit. */
   finish?: (context: Context) => Promise<void>;
@@ -93,7 +96,7 @@ export class ImportRefusedError extends ConfereError {
   constructor(faults: readonly ImportFault[], columns: ImportKind['columns']) {
     const fields: Record<string, string[]> = {};
     for (const fault of faults.slice(0, FAULTS_LISTED_MAX)) {
-      const name = namePlace(fault, (column) => columns?.[column]?.titles['pt-BR'] ?? column);
+      const name = namePlace(fault, (column) => columns[column]?.titles['pt-BR'] ?? column);
       fields[name] = [...(fields[name] ?? []), describeImportFault(fault)];
     }
     const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);

@@ -1,18 +1,17 @@
 import type { ImportKind } from './import-kind.ts';
 import { ACCOUNTS } from './kinds/accounts.ts';
 import { ADJUSTMENTS } from './kinds/adjustments.ts';
+import { BANK } from './kinds/bank.ts';
 import { PLATFORMS } from './kinds/platforms.ts';
 import { STATEMENTS } from './kinds/statements.ts';
 
-/**
- * The kinds of files that people give. The command line, the API and the console offer what is in this list. A kind with
- * columns has templates; one without, such as a file of a bank, has a reader of its own.
- */
+/** The kinds of files that people give, each by its templates. The command line, the API and the console offer what is in this list. */
 export const IMPORT_KINDS = {
   statements: STATEMENTS,
   adjustments: ADJUSTMENTS,
   accounts: ACCOUNTS,
   platforms: PLATFORMS,
+  bank: BANK,
 } as const satisfies Record<string, unknown>;
 
 export type ImportKindName = keyof typeof IMPORT_KINDS;

@@ -35,32 +35,27 @@ const WORDS = {
 } as const satisfies Record<Language, Record<string, string>>;
 const WIDTH = 26;
 
-/**
- * Makes the template of a kind: its header, and what each column takes. The chart of accounts has a row for each account.
- * @returns undefined for a kind whose file another program writes.
- */
+/** Makes the template of a kind: its header, and what each column takes. The chart of accounts has a row for each account. */
 export async function renderTemplate(
   context: Pick<Context, 'config'>,
   name: ImportKindName,
   format: TemplateFormat,
   language: Language,
-): Promise<Buffer | undefined> {
+): Promise<Buffer> {
   const kind = findImportKind(name);
-  const { columns } = kind;
-  if (!columns) return undefined;
   const rows = name === 'accounts' ? [...LEDGER_ACCOUNTS] : [];
-  if (format === 'xlsx') return await renderWorkbook(context, { kind, columns, rows }, language);
-  const header = Object.values(columns).map(({ titles }) => titles[language]);
+  if (format === 'xlsx') return await renderWorkbook(context, { kind, rows }, language);
+  const header = Object.values(kind.columns).map(({ titles }) => titles[language]);
   const lines = [header.join(';'), ...rows.map((row) => row + ';'.repeat(header.length - 1))];
   // with the mark Excel reads it as UTF-8
   return Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`);
 }
 
-type Template = { kind: ImportKind; columns: Record<string, ColumnFacts>; rows: string[] };
+type Template = { kind: ImportKind; rows: string[] };
 
 async function renderWorkbook(
   context: Pick<Context, 'config'>,
-  { kind, columns, rows }: Template,
+  { kind, rows }: Template,
   language: Language,
 ): Promise<Buffer> {
   return await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
@@ -69,7 +64,7 @@ async function renderWorkbook(
     const scratch = () => ({ file: path.join(directory, `part-${scratched++}`), signal });
     const open = (index: number, title: string, widths: number[]): SheetWriter =>
       openSheet({ title, widths, frozenRows: 1 }, { name: `xl/worksheets/sheet${index}.xml`, ...scratch() });
-    const facts = Object.values(columns);
+    const facts = Object.values(kind.columns);
     const title = kind.titles[language];
     const widths = facts.map(() => WIDTH);
     const table = open(1, title, widths);

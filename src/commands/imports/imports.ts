@@ -9,7 +9,7 @@ import { formatTime, print, withContext } from '../with-context.ts';
 
 type Options = { dryRun?: boolean; template?: string; en?: boolean; json?: boolean };
 
-/** `confere import …`: takes a file of stated balances, adjustments, the account map or platform names. */
+/** `confere import …`: takes a file of stated balances, adjustments, the account map, platform names or bank lines. */
 export function importCommand(program: Command): void {
   program
     .command('import <kind> [file]')
@@ -48,7 +48,6 @@ async function writeTemplate(kind: ImportKindName, file: string, { en = false, j
   if (!format) throw new ConfereError('wrong_use', '--template must end in .xlsx or .csv');
   await withContext({}, async (context) => {
     const template = await renderTemplate(context, kind, format, en ? 'en' : 'pt-BR');
-    if (!template) throw new ConfereError('wrong_use', `${kind} has no template: another program writes its files`);
     writeFileSync(file, template);
     print(json, { kind, file }, `wrote ${file}`);
   });

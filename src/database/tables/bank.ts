@@ -21,6 +21,7 @@ export type BankTables = {
     statement_seq: number;
     account: string;
     fitid_hash: Buffer;
+    occurrence: Optional<number>;
     day: string;
     amount_cents: bigint;
     type: string;

@@ -1,7 +1,7 @@
 /**
  * Imports a statement of the company's bank account. A file is taken as a whole or refused with all its faults; nothing of it
- * is imported twice: the same bytes change nothing, and a line that an account had before, by its FITID, stays as it is. Then
- * the lines are matched.
+ * is imported twice: the same bytes change nothing, and a line that an account had before (identify-lines.ts) stays as it is.
+ * Then the lines are matched.
  */
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -11,10 +11,12 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { compareWithStored } from './compare-with-stored.ts';
+import { type BankLine, identifyLines } from './identify-lines.ts';
 import { lockMatching, matchBankLines } from './match-bank-lines.ts';
 import { describeOfxFault, type OfxFault } from './ofx-faults.ts';
 import { type OfxStatement, parseOfx } from './parse-ofx.ts';
-import { findKnownLines, storeBankLines } from './store-bank-lines.ts';
+import { storeBankLines } from './store-bank-lines.ts';
 
 /** A file that was parsed without a fault. */
 export type BankFile = { sha256: Buffer; statements: OfxStatement[] };
@@ -62,17 +64,23 @@ export function readBankFile(bytes: Uint8Array): BankFile {
 
 /**
  * Stores the statements of a file and their new lines, and matches them.
- * @throws BankFileRefused for a line that has the FITID of an earlier one, and another day or amount.
+ * @throws BankFileRefused for a line that has the FITID of an earlier one, and another day or amount; and for a day that has
+ *   lines without FITID, unless the file has all lines that are stored of it.
  */
 export async function importBankFile(context: Context, file: BankFile, actor: string): Promise<BankImport> {
   return await transact(context.db, async (trx) => {
     await lockMatching(trx);
     const done = { sha256: file.sha256.toString('hex'), repeated: true };
     if (await isImported(trx, file)) return { ...done, statements: [], matched: { reference: 0, amount: 0 } };
+    const inner = { ...context, db: trx };
+    const checked = [];
+    for (const statement of file.statements) checked.push(await checkStatement(inner, statement));
+    const faults = checked.flatMap((one) => one.faults);
+    if (faults.length > 0) throw new BankFileRefused(faults);
     const statements = [];
-    for (const [position, statement] of file.statements.entries())
-      statements.push(await storeStatement({ ...context, db: trx }, file, { position, statement, actor }));
-    const matched = await matchBankLines({ ...context, db: trx });
+    for (const [position, one] of checked.entries())
+      statements.push(await storeStatement(inner, file, { ...one, position, actor }));
+    const matched = await matchBankLines(inner);
     return { ...done, repeated: false, statements, matched };
   });
 }
@@ -110,17 +118,20 @@ async function isImported(trx: Transaction<Database>, { sha256 }: BankFile): Pro
   return row !== undefined;
 }
 
-type Given = { position: number; statement: OfxStatement; actor: string };
+type Checked = { statement: OfxStatement; lines: BankLine[]; known: Set<BankLine> };
+
+async function checkStatement(inner: Context, statement: OfxStatement): Promise<Checked & { faults: OfxFault[] }> {
+  const lines = identifyLines(inner.keys, statement.lines);
+  return { statement, lines, ...(await compareWithStored(inner, statement.account, lines)) };
+}
 
 async function storeStatement(
   context: Context,
   { sha256 }: BankFile,
-  { position, statement, actor }: Given,
+  { position, statement, lines, known, actor }: Checked & { position: number; actor: string },
 ): Promise<ImportedStatement> {
   const { db, clock } = context;
-  const { account, balance, lines } = statement;
-  const { known, changed } = await findKnownLines(context, account, lines);
-  if (changed.length > 0) throw new BankFileRefused(changed.map(({ line }) => ({ line, kind: 'changed' })));
+  const { account, balance } = statement;
   const added = lines.filter((line) => !known.has(line));
   const { insertId } = await db
     .insertInto('bank_statements')

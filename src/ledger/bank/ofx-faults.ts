@@ -22,6 +22,7 @@ export const OFX_FAULTS = {
   corrects: 'CORRECTFITID: a transaction that replaces an earlier one is not supported',
   repeated: 'the FITID is that of line {value} too',
   changed: 'the FITID was imported before, with another day or amount',
+  partial: 'the day has lines without FITID, and the file lacks some of its stored lines: import the whole day',
 } as const;
 
 export type OfxFault = { line: number; kind: keyof typeof OFX_FAULTS; value?: string | number };

@@ -15,14 +15,23 @@ import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-eleme
 export const OFX_LINES_MAX = 20_000;
 const FAULTS_MAX = 50;
 /** In characters, as the columns allow. */
-const LENGTHS_MAX = { BANKID: 32, BRANCHID: 32, ACCTID: 32, FITID: 255, TRNTYPE: 32, NAME: 255, MEMO: 500 } as const;
+export const LENGTHS_MAX = {
+  BANKID: 32,
+  BRANCHID: 32,
+  ACCTID: 32,
+  FITID: 255,
+  TRNTYPE: 32,
+  NAME: 255,
+  MEMO: 500,
+} as const;
 const NUMBER_CHARS_MAX = 64;
 const ACCOUNT_PART = /^[A-Za-z0-9][A-Za-z0-9 ./-]*$/;
 const DATE = /^(\d{4})(\d\d)(\d\d)(?:\d{2}|\d{4}|\d{6}(?:\.\d{1,3})?)?\s*(?:\[[^[\]]{1,16}\])?$/;
 const NO_DATE = /^0*$/;
 const AMOUNT_CHARS_MAX = 32;
 const AMOUNT = /^([+-]?)0*(\d+)(?:[.,](\d{1,2}))?$/;
-const BALANCE_ROW = /^saldo\b/i;
+/** A row that shows a balance and is no transaction. */
+export const BALANCE_ROW = /^saldo\b/i;
 /** The BANKID of files that Confere writes. */
 const OWN_BANK = 'CONFERE';
 
@@ -30,6 +39,7 @@ const OWN_BANK = 'CONFERE';
 export type OfxLine = {
   /** Of the file. */
   line: number;
+  /** Empty: the bank gave none. A transaction of an OFX has one. */
   fitid: string;
   /** The day as the bank writes it; a zone is not applied. */
   day: Day;
@@ -114,6 +124,12 @@ function parseAccount(owner: OfxElement, faults: OfxFault[]): string {
   });
   if (parts[0] === OWN_BANK) faults.push({ line: owner.line, kind: 'own_file' });
   return parts.join('/');
+}
+
+/** Whether a text is an account as `parseAccount` names it, of another bank than Confere's own files. */
+export function isBankAccount(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length > 1 && parts.every((part) => ACCOUNT_PART.test(part)) && parts[0] !== OWN_BANK;
 }
 
 function parseBalance(balance: OfxElement, faults: OfxFault[]): OfxStatement['balance'] {

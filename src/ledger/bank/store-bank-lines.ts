@@ -1,58 +1,25 @@
-import { createHmac } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
-import type { OfxLine } from './parse-ofx.ts';
+import type { BankLine } from './identify-lines.ts';
 
 const ROWS_AT_ONCE = 500;
-
-/** Returns the lines that the account has already, and those among them that have another day or amount there. */
-export async function findKnownLines(
-  { db, keys }: Context,
-  account: string,
-  lines: OfxLine[],
-): Promise<{ known: Set<OfxLine>; changed: OfxLine[] }> {
-  const known = new Set<OfxLine>();
-  const changed: OfxLine[] = [];
-  for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
-    const some = new Map(
-      lines.slice(start, start + ROWS_AT_ONCE).map((line) => [hashFitid(keys, line.fitid).toString('hex'), line]),
-    );
-    const rows = await db
-      .selectFrom('bank_lines')
-      .select(['fitid_hash', 'day', 'amount_cents'])
-      .where('account', '=', account)
-      .where(
-        'fitid_hash',
-        'in',
-        [...some.keys()].map((hex) => Buffer.from(hex, 'hex')),
-      )
-      .execute();
-    for (const { fitid_hash, day, amount_cents } of rows) {
-      const line = some.get(fitid_hash.toString('hex'));
-      if (!line) continue;
-      known.add(line);
-      if (line.day !== day || line.cents !== amount_cents) changed.push(line);
-    }
-  }
-  return { known, changed: changed.sort((a, b) => a.line - b.line) };
-}
 
 /** Stores new lines, without what is known of forgotten people. */
 export async function storeBankLines(
   context: Context,
   of: { account: string; statementSeq: number },
-  lines: OfxLine[],
+  lines: BankLine[],
 ): Promise<void> {
   const redacted = await redactLines(context, lines);
   for (let start = 0; start < redacted.length; start += ROWS_AT_ONCE)
     await insertLines(context, of, redacted.slice(start, start + ROWS_AT_ONCE));
 }
 
-type Redacted = { given: OfxLine; stored: OfxLine };
+type Redacted = { given: BankLine; stored: BankLine };
 
 /** Redacts forgotten people from the texts of lines. A text that can't be searched is left out. */
-async function redactLines({ db, keys }: Context, lines: OfxLine[]): Promise<Redacted[]> {
+async function redactLines({ db, keys }: Context, lines: BankLine[]): Promise<Redacted[]> {
   if (lines.length === 0 || !(await hasForgottenPeople(db)))
     return lines.map((line) => ({ given: line, stored: line }));
   const fields = ['fitid', 'name', 'memo', 'checkNumber', 'referenceNumber'] as const;
@@ -68,12 +35,12 @@ async function redactLines({ db, keys }: Context, lines: OfxLine[]): Promise<Red
 }
 
 async function insertLines(
-  { db, keys }: Context,
+  { db }: Context,
   { account, statementSeq }: { account: string; statementSeq: number },
   lines: Redacted[],
 ): Promise<void> {
   const rows = lines.map(({ given }) => ({
-    ...{ statement_seq: statementSeq, account, fitid_hash: hashFitid(keys, given.fitid) },
+    ...{ statement_seq: statementSeq, account, fitid_hash: given.hash, occurrence: given.occurrence },
     ...{ day: given.day, amount_cents: given.cents, type: given.type },
   }));
   await db.insertInto('bank_lines').values(rows).execute();
@@ -90,9 +57,4 @@ async function insertLines(
     ...{ fitid, name, memo, check_number: checkNumber, reference_number: referenceNumber },
   }));
   await db.insertInto('bank_line_texts').values(texts).execute();
-}
-
-/** Keyed: a FITID may hold a document, and a plain hash of one could be found by trying all. */
-function hashFitid(keys: Context['keys'], fitid: string): Buffer {
-  return createHmac('sha256', keys.search).update('fitid ').update(fitid).digest();
 }

@@ -5,9 +5,16 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listPlatformNames } from '../../../src/database/read-platform-names.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
 import { IMPORT_KIND_NAMES } from '../../../src/imports/import-kinds.ts';
+import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
+import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { listBankMatches } from '../../../src/ledger/bank/list-bank-matches.ts';
+import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
@@ -176,6 +183,91 @@ test('each kind has templates that it reads, in both languages and formats', asy
   expect(wrong.err).toContain('row 2, conta: no account of the ledger');
   expect(wrong.err).toContain('row 3, código: must be one line that begins with a letter or a digit');
   expect(readdirSync(path.join(env.dataDir, 'reports'))).toEqual([]);
+});
+
+const BANK_HEADER = 'conta;dia;valor;texto;número do documento;identificador;saldo no fim do dia;conta nova';
+const ACCOUNT = '341/1234/56789-0';
+type Lines = [day: string, amount: string, text: string, more?: string][];
+const bankTable = (lines: Lines, account = ACCOUNT): string =>
+  [BANK_HEADER, ...lines.map(([day, amount, text, more = '']) => [account, day, amount, text, more].join(';'))].join(
+    '\n',
+  );
+const listLines = async () =>
+  (await listBankLines(env.context.db, 50, undefined)).map((one) => [one.account, one.day, one.amount, one.memo]);
+
+test('lines of the bank are imported without OFX and without identifiers, each once over files that overlap, and matched', async () => {
+  const [day, next] = [addDays(env.today, -20), addDays(env.today, -19)];
+  const by = { platform: env.paid.platform ?? '', kind: 'bank' as const, note: 'TED 45107', actor: 't' };
+  const withdrawn = await adjustBooks(env.context, { ...by, day, amountCents: -123_400n });
+  const first: Lines = [
+    [day, '1.234,00', 'TED', '000045107;;1000,00'],
+    [day, '-9,90', 'TARIFA'],
+    [day, '-9,90', 'TARIFA'],
+  ];
+  const file = bankTable(first);
+  expect(await call('/bank', file, 'operator')).toMatchObject({ status: 403 });
+  expect(await call('/bank?dry_run=true', file)).toMatchObject({ json: { rows: 3, changed: 3, repeats: null } });
+  expect(await listLines()).toEqual([]);
+  expect(await call('/bank', file)).toMatchObject({ status: 201, json: { rows: 3, changed: 3, sha256: sha256(file) } });
+  expect(JSON.parse((await readAudited())?.detail ?? '')).toEqual({ sha256: sha256(file), rows: 3, changed: 3 });
+  expect(await call('/bank', file)).toMatchObject({
+    status: 200,
+    json: { changed: 0, repeats: { by: expect.any(String) } },
+  });
+  expect(await listBankMatches(env.context.db, 10, undefined)).toMatchObject([
+    { adjustment_id: withdrawn, rule: 'reference', amount: '1234.00' },
+  ]);
+  expect((await summarizeBank(env.context.db)).accounts).toMatchObject([
+    { account: ACCOUNT, lines: { count: 3, cents: 121_420n }, balance: { day, cents: 100_000n } },
+  ]);
+  // the next file has the same day again, in another order
+  const more = bankTable([[next, '5', 'PIX'], ...first.toReversed()]);
+  expect(await call('/bank', more)).toMatchObject({ status: 201, json: { rows: 4, changed: 1 } });
+  expect(await listLines()).toHaveLength(4);
+});
+
+test('a file of lines of the bank is refused where they could be there twice, by table or by OFX', async () => {
+  const [day, next] = [addDays(env.today, -20), addDays(env.today, -19)];
+  const before = await listLines();
+  const errorsOf = async (text: string) => (await call('/bank', text)).json.errors;
+  // one of the tariffs is missing
+  const partial = bankTable([
+    [day, '1.234,00', 'TED', '000045107'],
+    [day, '7', 'OUTRA'],
+    [day, '8', 'OUTRA'],
+  ]);
+  const lacks = 'the file lacks lines that are stored of this day: give the whole day, or identifiers';
+  expect(await errorsOf(partial)).toEqual({ 'row 3, dia': [lacks] });
+  const ofx = (made: MadeLine[], to: string) =>
+    importBankFile(
+      env.context,
+      readBankFile(Buffer.from(makeOfx({ branch: '1234', lines: made, from: day, to }))),
+      'test',
+    );
+  await expect(ofx([{ day, amount: '-9.90', fitid: 'f1' }], day)).rejects.toThrow('the day has lines without FITID');
+  await ofx([{ day: env.today, amount: '3.00', fitid: 'f2' }], env.today);
+  expect(await errorsOf(bankTable([[env.today, '3', 'PIX']]))).toEqual({ 'row 2, dia': [lacks] });
+  expect(await errorsOf(bankTable([[env.today, '4', 'PIX', ';f2']]))).toEqual({
+    'row 2, identificador': ['it was imported before, with another day or amount'],
+  });
+  // known by its identifier
+  expect(await call('/bank', bankTable([[env.today, '3', 'PIX', ';f2']]))).toMatchObject({ json: { changed: 0 } });
+  expect(await errorsOf(bankTable([[next, '1', 'PIX']], '341/1234/56789-1'))).toEqual({
+    'row 2, conta': ['no statement shows this account: write yes as new account'],
+  });
+  const wrong = bankTable([
+    [addDays(env.today, 1), '1', 'PIX', ';a'],
+    [next, '2', 'PIX', ';a;5'],
+    [next, '2', 'PIX', ';b;6'],
+  ]);
+  expect(await errorsOf(wrong)).toEqual({
+    'row 2, dia': ['is a day to come'],
+    'row 3, identificador': ['an earlier row of the account has it too'],
+    'row 4, saldo no fim do dia': ['an earlier row of the day has another balance'],
+  });
+  expect(await listLines()).toHaveLength(before.length + 1);
+  const another = bankTable([[next, '1', 'PIX', ';;;sim']], '033/77/1');
+  expect(await call('/bank', another)).toMatchObject({ status: 201, json: { changed: 1 } });
 });
 
 test('wrong use of the command says what is right', async () => {

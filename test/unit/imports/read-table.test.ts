@@ -188,3 +188,32 @@ test('docs/spreadsheet.md lists the columns of every kind', () => {
     expect(page).toContain(lines.join('\n'));
   }
 });
+
+test('a line of the bank has an account as OFX names it, and is no row that shows a balance', async () => {
+  const header = ['conta', 'dia', 'valor', 'texto', 'identificador', 'saldo no fim do dia'];
+  const facts = { number: '', isNewAccount: false, balance: null };
+  const read20 = { day: '2026-11-20', cents: -1_234n };
+  expect(
+    await read(
+      'bank',
+      sheet([
+        header,
+        ['341/1234/56789-0', 46_346, -12.34, 'TED', null, null],
+        ['341/56789-0', '20/11/2026', '-12,34', 'Saldo devedor', 'f1', 7],
+      ]),
+    ),
+  ).toEqual({
+    rows: [
+      [2, { ...facts, ...read20, account: '341/1234/56789-0', text: 'TED', identifier: '' }],
+      [3, { ...facts, ...read20, account: '341/56789-0', text: 'Saldo devedor', identifier: 'f1', balance: 700n }],
+    ],
+    faults: [],
+  });
+  const wrong = ['56789-0', '341/', '341/=1', 'CONFERE/1'].map((account) => [account, '2026-11-20', 1, 'x']);
+  const { faults } = await read('bank', sheet([header, ...wrong, ['341/1', '2026-11-20', 9, 'SALDO ANTERIOR']]));
+  const fault = 'must be bank, branch and number with / between: 341/1234/56789-0';
+  expect(faults).toEqual([
+    ...[2, 3, 4, 5].map((row) => [row, 'account', fault]),
+    [6, 'text', 'shows a balance: leave the row out'],
+  ]);
+});

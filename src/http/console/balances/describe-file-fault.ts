@@ -26,6 +26,8 @@ const FAULTS: Record<OfxFault['kind'], (value: Value) => string> = {
   corrects: () => t('um movimento que corrige outro (CORRECTFITID) não é aceito'),
   repeated: (value) => t('o FITID é também o da linha {value}', { value }),
   changed: () => t('o FITID já foi importado, com outro dia ou valor'),
+  partial: () =>
+    t('o dia tem linhas sem FITID, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro'),
 };
 
 /** `linha 12: falta TRNAMT`: a fault of a file in the language of the request. */

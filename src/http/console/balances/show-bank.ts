@@ -112,7 +112,7 @@ function importForm(response: Response, { faults, preview }: Shown): Html {
     response,
     BANK.address,
     html`<label><span>${t('Arquivo OFX do banco')}</span><input type="file" name="file" accept=".ofx,.OFX"${wrong}></label>
-<p class="hint">${t('Cada linha é importada uma só vez, mesmo se vários arquivos a têm. Um arquivo com um erro não é importado.')}</p>
+<p class="hint">${t('Cada linha é importada uma só vez, mesmo se vários arquivos a têm. Um arquivo com um erro não é importado.')} <a href="/balances/imports?kind=bank">${t('Sem OFX: importar linhas de uma planilha')}</a></p>
 ${faults && html`<ul class="fault" id="file-faults" role="alert">${faults.map((fault) => html`<li>${fault}</li>`)}</ul>`}
 <div class="actions"><button name="step" value="import">${t('Importar')}</button><button name="step" value="check" class="secondary">${t('Só conferir o arquivo')}</button></div>`,
   )}</section>`;

@@ -10,6 +10,11 @@ const REFUSALS: Record<string, PlainText> = {
   at: 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.',
   name: 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.',
   conflict: 'Outra plataforma já tem este nome.',
+  bank_account: 'Nenhum extrato mostra esta conta: escreva sim em conta nova, se é mesmo outra.',
+  bank_day:
+    'Este dia ainda não começou, ou faltam neste arquivo linhas já importadas dele: dê o dia inteiro, ou identificadores.',
+  bank_identifier: 'Outra linha da conta já tem este identificador, com outro dia ou valor ou neste mesmo arquivo.',
+  bank_balance: 'Uma linha anterior deste dia tem outro saldo.',
 };
 
 /** `linha 3, valor: …` in the language of the request. */
@@ -17,7 +22,7 @@ export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 
   const { row, column } = fault;
   const text = say(fault);
   if (row === 0) return text;
-  const title = column === null ? undefined : (columns?.[column]?.titles[language()] ?? column);
+  const title = column === null ? undefined : (columns[column]?.titles[language()] ?? column);
   return title === undefined
     ? t('linha {row}: {text}', { row, text })
     : t('linha {row}, {column}: {text}', { row, column: title, text });
@@ -41,6 +46,10 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
       return t('escreva um valor como 1.234,56, com até duas casas');
     case 'zero':
       return t('zero não muda nada');
+    case 'not_account':
+      return t('escreva banco, agência e conta com / entre eles, como 341/1234/56789-0');
+    case 'balance_row':
+      return t('é uma linha de saldo: tire-a');
     case 'not_day':
       return t('escreva um dia como 20/11/2026');
     case 'not_moment':

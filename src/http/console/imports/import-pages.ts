@@ -130,9 +130,9 @@ function renderFaults(kind: ImportKindName, faults: readonly ImportFault[]): Htm
 function renderTemplates(kinds: ImportKindName[]): Html {
   return table({
     caption: 'Modelos',
-    rows: kinds.flatMap((name) => {
+    rows: kinds.map((name) => {
       const { columns, titles } = findImportKind(name);
-      return columns ? [{ name, columns: Object.values(columns), title: titles[language()] }] : [];
+      return { name, columns: Object.values(columns), title: titles[language()] };
     }),
     empty: 'Não há modelos.',
     columns: [

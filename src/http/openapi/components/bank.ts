@@ -47,7 +47,7 @@ export const bankImport = component('BankImport', {
       balance_day: nullableDay,
       lines: z.int(),
       new: z.int(),
-      known: z.int().describe('imported before, by their FITID'),
+      known: z.int().describe('imported before'),
       balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
     }),
   ),
@@ -79,7 +79,7 @@ export const bankLine = component('BankLine', {
   memo: text,
   check_number: text,
   reference_number: text,
-  fitid: text,
+  fitid: text.describe('empty: the bank gave none'),
   statement_id: z.string(),
   match: z
     .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { component, instant } from '../fields.ts';
 
-const kind = z.string().describe('statements, adjustments, accounts or platforms');
+const kind = z.string().describe('statements, adjustments, accounts, platforms or bank');
 const sha256 = z.string().describe('of the file');
 const rows = z.int().describe('of the file');
 const changed = z.int().describe('rows that changed something');

@@ -16,6 +16,7 @@ export const BANK_EN = {
   'Arquivo OFX do banco': 'OFX file of the bank',
   'Cada linha é importada uma só vez, mesmo se vários arquivos a têm. Um arquivo com um erro não é importado.':
     'Each line is imported once, even if several files have it. A file with an error is not imported.',
+  'Sem OFX: importar linhas de uma planilha': 'Without OFX: import lines of a spreadsheet',
   Importar: 'Import',
   'Só conferir o arquivo': 'Only check the file',
   'Escolha um arquivo.': 'Choose a file.',
@@ -116,5 +117,7 @@ export const BANK_EN = {
   'um movimento que corrige outro (CORRECTFITID) não é aceito':
     'a transaction that corrects another one (CORRECTFITID) is not accepted',
   'o FITID é também o da linha {value}': 'the FITID is that of line {value} too',
+  'o dia tem linhas sem FITID, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
+    'the day has lines without FITID, and the file lacks lines of it that were imported before: import the whole day',
   'o FITID já foi importado, com outro dia ou valor': 'the FITID was imported before, with another day or amount',
 };

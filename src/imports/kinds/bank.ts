@@ -1,0 +1,146 @@
+/**
+ * Lines of the company's bank account, where the bank gives no OFX. They are stored and matched as the lines of an OFX are. A
+ * line with an identifier is known again by it; one without by its day, amount and texts, so that a file has whole days.
+ */
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { BankFileRefused, importBankFile } from '../../ledger/bank/import-bank-file.ts';
+import type { OfxFault } from '../../ledger/bank/ofx-faults.ts';
+import { BALANCE_ROW, isBankAccount, LENGTHS_MAX, type OfxStatement } from '../../ledger/bank/parse-ofx.ts';
+import { dayColumn, flagColumn, moneyColumn, textColumn } from '../columns.ts';
+import { defineTable } from '../define-table.ts';
+import type { ImportedRow, ImportFault } from '../import-kind.ts';
+
+const NUMBER_CHARS_MAX = 64;
+/** Of bank, branch and number with `/` between, as the column of the database. */
+const ACCOUNT_CHARS_MAX = 100;
+
+type Line = {
+  account: string;
+  day: Day;
+  cents: bigint;
+  text: string;
+  number: string;
+  identifier: string;
+  balance: bigint | null;
+  isNewAccount: boolean;
+};
+type Row = ImportedRow<Line>;
+
+export const BANK = defineTable({
+  titles: { 'pt-BR': 'Linhas do extrato bancário', en: 'Bank lines' },
+  roles: ['accountant'],
+  columns: {
+    account: textColumn({
+      titles: { 'pt-BR': 'conta', en: 'account' },
+      isRequired: true,
+      charsMax: ACCOUNT_CHARS_MAX,
+      check: (text) => (isBankAccount(text) ? undefined : { kind: 'not_account' }),
+      example: '341/1234/56789-0',
+    }),
+    day: dayColumn({ titles: { 'pt-BR': 'dia', en: 'day' }, isRequired: true, example: '2026-11-20' }),
+    amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
+    text: textColumn({
+      titles: { 'pt-BR': 'texto', en: 'text' },
+      charsMax: LENGTHS_MAX.MEMO,
+      example: 'TED RECEBIDA CONFERE',
+    }),
+    number: textColumn({
+      titles: { 'pt-BR': 'número do documento', en: 'document number' },
+      charsMax: NUMBER_CHARS_MAX,
+      example: '000045107',
+    }),
+    identifier: textColumn({
+      titles: { 'pt-BR': 'identificador', en: 'identifier' },
+      charsMax: LENGTHS_MAX.FITID,
+      example: '',
+    }),
+    balance: moneyColumn({
+      titles: { 'pt-BR': 'saldo no fim do dia', en: 'balance at the end of the day' },
+      example: '',
+    }),
+    new_account: flagColumn({ titles: { 'pt-BR': 'conta nova', en: 'new account' }, example: 'sim' }),
+  },
+  toValue({ account, day, amount, text, number, identifier, balance, new_account }) {
+    if (account === null || day === null || amount === null) return undefined;
+    if (identifier === null && BALANCE_ROW.test(text ?? '')) return { fault: { column: 'text', kind: 'balance_row' } };
+    const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
+    return { value: { account, day, cents: amount, ...texts, balance, isNewAccount: new_account ?? false } };
+  },
+  async apply(inner, rows: Row[], { actor, sha256 }) {
+    const faults = [...(await findNewAccounts(inner.db, rows)), ...findDaysToCome(inner, rows), ...findRepeated(rows)];
+    if (faults.length > 0) return { changed: 0, faults };
+    const statements = [...Map.groupBy(rows, ({ value }) => value.account).values()].map(toStatement);
+    try {
+      const { statements: made } = await importBankFile(inner, { sha256, statements }, actor);
+      return { changed: made.reduce((sum, one) => sum + one.new, 0), faults: [] };
+    } catch (error) {
+      if (!(error instanceof BankFileRefused)) throw error;
+      return { changed: 0, faults: error.faults.map(toFault) };
+    }
+  },
+});
+
+/** Rows of an account that no statement shows, once there are statements: a wrong digit would begin another account. */
+async function findNewAccounts(db: Reader, rows: Row[]): Promise<ImportFault[]> {
+  const known = await db.selectFrom('bank_statements').select('account').distinct().execute();
+  const names = new Set(known.map(({ account }) => account));
+  if (names.size === 0) return [];
+  const meant = new Set(rows.flatMap(({ value }) => (value.isNewAccount ? value.account : [])));
+  return rows
+    .filter(({ value: { account } }) => !names.has(account) && !meant.has(account))
+    .map(({ number }) => refuse(number, 'account', 'no statement shows this account: write yes as new account'));
+}
+
+function findDaysToCome({ calendar, clock }: Context, rows: Row[]): ImportFault[] {
+  const today = calendar.dayOf(clock.now());
+  return rows.filter(({ value }) => value.day > today).map(({ number }) => refuse(number, 'day', 'is a day to come'));
+}
+
+/** Identifiers of an account that are there twice, and balances of a day that differ. */
+function findRepeated(rows: Row[]): ImportFault[] {
+  const [identifiers, balances] = [new Set<string>(), new Map<string, bigint>()];
+  return rows.flatMap(({ number, value: { account, day, identifier, balance } }) => {
+    const faults: ImportFault[] = [];
+    const own = JSON.stringify([account, identifier]);
+    if (identifier !== '' && identifiers.has(own))
+      faults.push(refuse(number, 'identifier', 'an earlier row of the account has it too'));
+    identifiers.add(own);
+    const ofDay = JSON.stringify([account, day]);
+    if (balance !== null && (balances.get(ofDay) ?? balance) !== balance)
+      faults.push(refuse(number, 'balance', 'an earlier row of the day has another balance'));
+    if (balance !== null) balances.set(ofDay, balance);
+    return faults;
+  });
+}
+
+/** The statement of an account: its balance is the newest one of the rows. */
+function toStatement(rows: Row[]): OfxStatement {
+  const days = rows.map(({ value }) => value.day).sort();
+  const [newest] = rows
+    .filter(({ value }) => value.balance !== null)
+    .sort((a, b) => (a.value.day < b.value.day ? 1 : -1));
+  return {
+    account: rows[0]?.value.account ?? '',
+    from: days[0] ?? null,
+    to: days.at(-1) ?? null,
+    balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day } : null,
+    lines: rows.map(({ number: line, value: { day, cents, text, number, identifier } }) => ({
+      ...{ line, day, cents, fitid: identifier, type: '', name: '', memo: text, checkNumber: number },
+      referenceNumber: '',
+    })),
+    balanceRows: 0,
+  };
+}
+
+function toFault({ line, kind }: OfxFault): ImportFault {
+  return kind === 'partial'
+    ? refuse(line, 'day', 'the file lacks lines that are stored of this day: give the whole day, or identifiers')
+    : refuse(line, 'identifier', 'it was imported before, with another day or amount');
+}
+
+/** The console has a text of its own for the column. */
+function refuse(row: number, column: 'account' | 'day' | 'identifier' | 'balance', value: string): ImportFault {
+  return { row, column, kind: 'refused', value, field: `bank_${column}` };
+}
