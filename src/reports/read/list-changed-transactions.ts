@@ -43,7 +43,7 @@ export async function listMovedTransactions(db: Reader, scope: ChangeScope): Pro
 }
 
 /** The condition that only the later cut holds an entry. */
-export function matchesNewEntries({ from, to }: Pick<ChangeScope, 'from' | 'to'>) {
+export function matchesNewEntries({ from, to }: { from: CutEntries; to: CutEntries }) {
   return sql<SqlBool>`${matchesCut('entries.seq', to)} AND NOT ${matchesCut('entries.seq', from)}`;
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
@@ -30,7 +30,13 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-export type MovementScope = { start: WallTime; end: WallTime; platform: string | undefined } & CutEntries;
+export type MovementScope = {
+  start: WallTime;
+  end: WallTime;
+  platform: string | undefined;
+  /** Leaves out the entries of an earlier cut. */
+  known?: CutEntries;
+} & CutEntries;
 type Sources = { accounts: Map<number, string>; factsAtCut: FactsAtCut };
 
 /** Rows of one query; memory holds two chunks at most. */
@@ -106,6 +112,9 @@ async function readChunk(db: Reader, scope: MovementScope, after: Position) {
       ]),
     )
     .where(matchesCut('entries.seq', scope))
+    .$if(scope.known !== undefined, (query) =>
+      query.where(sql<SqlBool>`NOT ${matchesCut('entries.seq', scope.known ?? scope)}`),
+    )
     .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
     .orderBy('entries.at_wall')
     .orderBy('entries.seq')

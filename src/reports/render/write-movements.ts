@@ -3,6 +3,7 @@ import { type AnyPlan, type FileFormat, spanOf, toWallTimeBounds } from '../plan
 import { sumPlatformTotals, type TotalsUntil } from '../read/create-tally.ts';
 import { maskMovements } from '../read/mask-rows.ts';
 import { type Movement, readLateCommissions, readMovements } from '../read/read-movements.ts';
+import { readEarlierMovements } from './changes/read-earlier-movements.ts';
 import * as columns from './columns.ts';
 import { FORMAT_FACTS } from './formats/formats.ts';
 import type { Output } from './formats/output.ts';
@@ -27,6 +28,7 @@ export async function writeMovements(
     if (file) files.push(file);
   }
   const outputs = [...(tables ? [tables] : []), ...files];
+  await addEarlier(work, files);
   const days = followDays(work, outputs);
   await days.start();
   for await (const movements of readMovements(db, scope, work.factsAtCut)) {
@@ -47,6 +49,18 @@ export async function writeMovements(
   const totals = await days.end();
   for (const file of files) await file.end();
   return { tables: await tables?.end(), days: totals };
+}
+
+/** Adds what changed closed months to the files of programs that booked these months. */
+async function addEarlier(work: Work, files: Output[]): Promise<void> {
+  const takers = files.filter((file) => file.addEarlier !== undefined);
+  if (takers.length === 0) return;
+  for await (const movements of readEarlierMovements(work)) {
+    work.signal.throwIfAborted();
+    const shown = work.plan.masked ? await maskMovements(work.db, movements) : movements;
+    for (const movement of shown) for (const file of takers) file.addEarlier?.(movement);
+    await Promise.all(takers.map((file) => file.drain()));
+  }
 }
 
 /** Starts and ends each day of the plan for the outputs, days without movements too. */

@@ -100,6 +100,7 @@ export const EN: Texts = {
     opening: 'Opening balance',
   },
   reversal: 'Reversal of {kind}',
+  earlierMonth: 'Change of an earlier month, {day}: {kind}',
   mail: {
     subject: 'Confere: report of {day}, revision {revision}, {state}',
     intro: 'The report of {day} is ready: revision {revision}, {state}.',

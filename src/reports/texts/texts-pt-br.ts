@@ -100,6 +100,7 @@ export const PT_BR = {
     opening: 'Saldo inicial',
   },
   reversal: 'Estorno de {kind}',
+  earlierMonth: 'Ajuste de mês anterior, {day}: {kind}',
   mail: {
     subject: 'Confere: relatório de {day}, revisão {revision}, {state}',
     intro: 'O relatório de {day} está pronto: revisão {revision}, {state}.',

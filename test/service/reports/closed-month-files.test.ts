@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { boundsOfMonth, listDays, type Month } from '../../../src/domain/calendar.ts';
+import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
@@ -36,12 +38,20 @@ import {
   sheetOf,
   sumCents,
 } from './read-workbook.ts';
+import { readOfx } from './run-reader.ts';
 
 const [SEPTEMBER, OCTOBER, NOVEMBER] = ['2025-09', '2025-10', '2025-11'] as const;
 const BY = { actor: 'tk_accountant' };
 /** Beside the workbook, those that need no chart of accounts. */
 const KINDS = ['csv', 'journal', 'ofx', 'beancount', 'parquet'] as const;
 const ADJUSTMENTS = 'Ajustes de meses anteriores';
+
+const BALANCE_CODE = '1.1';
+const MAP = LEDGER_ACCOUNTS.map((account, index) => ({
+  ...{ account, platform: null, category: account, cost_center: null, history: null },
+  code: /^Assets:Provider:(Available|Held)$/.test(account) ? BALANCE_CODE : `9.${index}`,
+}));
+const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));
 
 let books: TestEnvironment;
 let context: Context;
@@ -209,6 +219,62 @@ test('a closed month’s files keep every cell and byte, and the open month list
     checkCarried((await read({ month: NOVEMBER, platform })).sheets, own[index] ?? [], ['2025', '10']);
 }, 120_000);
 
+/** The sum of what a file for another program moves, in cents, and its rows that change an earlier month. */
+async function readProgramFile(format: 'lancamentos' | 'calima' | 'conta-azul', month: Month) {
+  const bytes = await readFile((await download({ month, format })).file);
+  const [, ...rows] = new TextDecoder(format === 'calima' ? 'windows-1252' : 'utf-8')
+    .decode(bytes)
+    .trim()
+    .split('\r\n');
+  let moved = 0n;
+  for (const cells of rows.map((row) => row.split(';'))) {
+    const [value, debit, credit] =
+      format === 'lancamentos'
+        ? [cells[3], cells[1], cells[2]]
+        : format === 'calima'
+          ? [cells[1], cells[2], cells[3]]
+          : [cells[4]];
+    const cents = BigInt((value ?? '').replace(',', ''));
+    if (format === 'conta-azul') moved += cents;
+    else moved += (debit === BALANCE_CODE ? cents : 0n) - (credit === BALANCE_CODE ? cents : 0n);
+  }
+  const earlier = rows.filter((row) => row.includes('Ajuste de mês anterior'));
+  return { moved, earlier, days: new Set(earlier.map((row) => /\d\d\/\d\d\/\d{4}/.exec(row)?.[0])) };
+}
+
+test('files for other programs book what changed a closed month on the first day of the next one', async () => {
+  await setAccountMap(context, { accounts: MAP, actor: 'test' });
+  const { sheets } = await read({ month: NOVEMBER });
+  const closing = centsOf(lineOf(sheetOf(sheets, 'Resumo do período'), 'Saldo final')?.filter(Boolean).at(-1));
+  const moved = closing - amountOf(sheets, 'Saldo final de 10/2025 no fechamento');
+  const [before, after] = [
+    await readOfx((await download({ month: OCTOBER, format: 'ofx' })).file),
+    await readOfx((await download({ month: NOVEMBER, format: 'ofx' })).file),
+  ];
+  for (const { id, balance, transactions } of after) {
+    const handedIn = before.find((one) => one.id === id)?.balance ?? '0.00';
+    const sum = transactions.reduce((all, one) => all + toCents(one.amount), 0n);
+    expect([id, toCents(balance) - toCents(handedIn)]).toEqual([id, sum]);
+  }
+  const all = [...before, ...after].flatMap((one) => one.transactions);
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  const late = after.flatMap((one) => one.transactions).filter(({ memo }) => memo.startsWith('Ajuste de mês anterior'));
+  expect(new Set(late.map(({ day }) => day))).toEqual(new Set([`${NOVEMBER}-01`]));
+  expect(late.map(({ memo }) => memo)).toContainEqual(
+    expect.stringMatching(/^Ajuste de mês anterior, 21\/10\/2025: Devolução feita 10:00:00 - /),
+  );
+  const adjusted = sumCents(rowsOf(sheetOf(sheets, ADJUSTMENTS)).map((row) => row.Diferença));
+  expect(late.reduce((sum, one) => sum + toCents(one.amount), 0n)).toBe(adjusted);
+
+  for (const format of ['lancamentos', 'calima', 'conta-azul'] as const) {
+    const file = await readProgramFile(format, NOVEMBER);
+    expect([format, file.moved, [...file.days]]).toEqual([format, moved, ['01/11/2025']]);
+  }
+  // a range that is no month follows no closed one
+  const part = await download({ month: NOVEMBER, to: '2025-11-29', format: 'lancamentos' });
+  expect(await readFile(part.file, 'utf8')).not.toContain('Ajuste de mês anterior');
+});
+
 test('a closed month lists what changed in the month before it, up to its own cut, and says who closed it', async () => {
   const { sheets } = await read({ month: OCTOBER });
   const rows = rowsOf(sheetOf(sheets, ADJUSTMENTS));
@@ -238,6 +304,12 @@ test('a reader without the right to see people gets the adjustments masked', asy
   };
   expect((await rowOf(false))?.Referência?.value).toBe(document);
   expect((await rowOf(true))?.Referência?.value).toBe('***');
+  const ofxOf = async (masked: boolean) =>
+    await readFile((await download({ month: NOVEMBER, format: 'ofx', masked })).file, 'latin1');
+  expect(await ofxOf(false)).toContain(document);
+  const masked = await ofxOf(true);
+  expect(masked).toContain('Ajuste de m\xeas anterior, 17/10/2025: Recebimento');
+  expect(masked).not.toContain(document);
 });
 
 test('a payment that is learnt while its month is closed is in the month or in the adjustments, never in both', async () => {

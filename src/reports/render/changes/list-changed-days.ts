@@ -1,27 +1,21 @@
 import { sql } from 'kysely';
 import { matchesPlatform } from '../../../database/matches-platform.ts';
 import type { Reader } from '../../../database/reader.ts';
-import type { Day } from '../../../domain/calendar.ts';
+import type { Day, WallTime } from '../../../domain/calendar.ts';
 import {
   type ChangeScope,
   matchesNewEntries,
   matchesNewEvents,
   selectCorrected,
 } from '../../read/list-changed-transactions.ts';
+import type { CutEntries } from '../../read/read-cut-entries.ts';
 
 const CHUNK_ROWS = 1_000;
 
 /** Lists the days before `scope.end` of which the later cut holds more than the earlier one, the earliest first. */
 export async function listChangedDays(db: Reader, scope: Omit<ChangeScope, 'start'>): Promise<Day[]> {
   const { end, platform } = scope;
-  const moved = await db
-    .selectFrom('entries')
-    .select(sql<Day>`LEFT(entries.at_wall, 10)`.as('day'))
-    .distinct()
-    .where('entries.at_wall', '<', end)
-    .where(matchesNewEntries(scope))
-    .$if(platform !== undefined, (query) => query.where('entries.platform', '=', platform ?? ''))
-    .execute();
+  const moved = await listMovedDays(db, scope);
   const changed = await db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
@@ -32,7 +26,22 @@ export async function listChangedDays(db: Reader, scope: Omit<ChangeScope, 'star
     .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')))
     .execute();
   const corrected = await listDaysOfCorrected(db, scope);
-  return [...new Set([...[...moved, ...changed].map(({ day }) => day), ...corrected])].sort();
+  return [...new Set([...moved, ...changed.map(({ day }) => day), ...corrected])].sort();
+}
+
+type MovedScope = { end: WallTime; platform: string | undefined; from: CutEntries; to: CutEntries };
+
+/** Lists the days before `end` with entries that the later cut alone holds, the earliest first. */
+export async function listMovedDays(db: Reader, { end, platform, ...cuts }: MovedScope): Promise<Day[]> {
+  const rows = await db
+    .selectFrom('entries')
+    .select(sql<Day>`LEFT(entries.at_wall, 10)`.as('day'))
+    .distinct()
+    .where('entries.at_wall', '<', end)
+    .where(matchesNewEntries(cuts))
+    .$if(platform !== undefined, (query) => query.where('entries.platform', '=', platform ?? ''))
+    .execute();
+  return rows.map(({ day }) => day).sort();
 }
 
 /** The days on which the sheets of a month show a transaction whose facts changed: its creation, and its movements. */

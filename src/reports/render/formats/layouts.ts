@@ -6,7 +6,8 @@ import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { isBalanceAccount, splitAccount } from '../../read/read-balances.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
-import { nameMovement, type RenderContext, showName } from '../columns.ts';
+import { type RenderContext, showName } from '../columns.ts';
+import type { Booking } from './book-movement.ts';
 import type { Charset } from './open-text-file.ts';
 
 /** A posting with the row of its account in the map. Cents are debit positive. */
@@ -19,7 +20,7 @@ export type Layout = {
   needs: 'code' | 'category';
   /** Whether the accounts of the balance itself need a row in the map. */
   needsBalance: boolean;
-  listRows(movement: Movement, legs: MappedLeg[], rendering: RenderContext): Cell[][];
+  listRows(booking: Booking, legs: MappedLeg[], rendering: RenderContext): Cell[][];
 };
 
 /** For any program. UTF-8 with a byte order mark: a spreadsheet then reads the accents, and people check it in one first. */
@@ -28,13 +29,13 @@ export const GENERIC: Layout = {
   header: [...['data', 'conta débito', 'conta crédito', 'valor', 'histórico', 'documento', 'centro de custo', 'lote']],
   needs: 'code',
   needsBalance: true,
-  listRows: (movement, legs, { texts }) =>
+  listRows: ({ movement, day, kind }, legs) =>
     pairLegs(legs).map(({ debit, credit, cents }) => [
-      { day: movement.atWall.slice(0, 10) },
+      { day },
       { text: debit.code },
       { text: credit.code },
       { cents },
-      { text: [nameMovement(movement, texts), movement.reference].filter(Boolean).join(' ') },
+      { text: [kind, movement.reference].filter(Boolean).join(' ') },
       { text: movement.transactionId },
       { text: pick('cost_center', debit, credit) },
       { count: movement.entrySeq },
@@ -50,14 +51,14 @@ export const CALIMA: Layout = {
   ],
   needs: 'code',
   needsBalance: true,
-  listRows: (movement, legs, { texts }) =>
+  listRows: ({ movement, day, kind }, legs) =>
     pairLegs(legs).map(({ debit, credit, cents }) => [
-      { day: movement.atWall.slice(0, 10) },
+      { day },
       { cents },
       { text: debit.code },
       { text: credit.code },
       { text: pick('history', debit, credit) },
-      { text: describe(movement, nameMovement(movement, texts)) },
+      { text: describe(movement, kind) },
       { text: debit.cost_center },
       { text: credit.cost_center },
       { count: movement.entrySeq },
@@ -77,9 +78,7 @@ export const CONTA_AZUL: Layout = {
   ],
   needs: 'category',
   needsBalance: false,
-  listRows: (movement, legs, rendering) => {
-    const kind = nameMovement(movement, rendering.texts);
-    const day = movement.atWall.slice(0, 10);
+  listRows: ({ movement, day, kind }, legs, rendering) => {
     const document = rendering.fullDocuments && !movement.forgotten ? movement.document : null;
     return legs
       .filter(({ account }) => !isBalanceAccount(splitAccount(account).root))

@@ -3,8 +3,10 @@ import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { createAccountSearch, readAccountMap } from '../../../ledger/stated/account-map.ts';
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
+import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-balances.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
+import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import type { Layout, MappedLeg } from './layouts.ts';
 import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
@@ -31,18 +33,21 @@ export async function openMapped(
   const find = createAccountSearch(accounts);
   const unmapped = new Set<string>();
   file.add(`${layout.charset === 'utf-8' ? BOM : ''}${layout.header.map(escapeCsvField).join(';')}${LINE_END}`);
+  const { from: firstDay } = spanOf(plan);
+  function book(booking: Booking): void {
+    const legs = booking.movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
+      const mapped = find(account);
+      if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
+      if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
+      return [];
+    });
+    if (unmapped.size > 0) return;
+    for (const cells of layout.listRows(booking, legs, rendering))
+      file.add(cells.map(renderInLine).join(';') + LINE_END);
+  }
   return {
-    add({ movement }) {
-      const legs = movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
-        const mapped = find(account);
-        if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
-        if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
-        return [];
-      });
-      if (unmapped.size > 0) return;
-      for (const cells of layout.listRows(movement, legs, rendering))
-        file.add(cells.map(renderInLine).join(';') + LINE_END);
-    },
+    add: ({ movement }) => book(bookMovement(movement, rendering.texts)),
+    addEarlier: (movement) => book(bookEarlier(movement, rendering.texts, firstDay)),
     drain: () => file.drain(),
     async end() {
       await file.end();

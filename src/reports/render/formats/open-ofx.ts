@@ -14,9 +14,9 @@ import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { nameAccount, splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
-import type { Movement } from '../../read/read-movements.ts';
 import { formatLocalAmount } from '../../texts/texts.ts';
 import { nameMovement, type RenderContext, showName } from '../columns.ts';
+import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { createTextEncoder, openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 
@@ -40,6 +40,7 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
   const statements = new Map<string, Statement>();
   const platformOf = memoizePlatform(work.plan.masked);
   const encode = createTextEncoder(CHARSET);
+  const span = spanOf(work.plan);
 
   function find(account: string): Statement {
     const platform = platformOf(account);
@@ -56,14 +57,15 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
     await appendFile(statement.file, encode(text));
   }
 
+  function book(booking: Booking): void {
+    const { netCents, postings, platform } = booking.movement;
+    if (netCents !== 0n)
+      find(postings[0]?.account ?? nameAccount('', platform)).text += renderTransaction(booking, rendering);
+  }
+
   return {
-    add({ movement }) {
-      if (movement.netCents === 0n) return;
-      find(movement.postings[0]?.account ?? nameAccount('', movement.platform)).text += renderTransaction(
-        movement,
-        rendering,
-      );
-    },
+    add: ({ movement }) => book(bookMovement(movement, rendering.texts)),
+    addEarlier: (movement) => book(bookEarlier(movement, rendering.texts, span.from)),
     async drain() {
       for (const one of statements.values()) if (one.text.length > BUFFER_CHARS_MAX) await flush(one);
     },
@@ -78,7 +80,6 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
       file.add(renderHead(work.plan));
       for (const one of [...statements.values()].sort((a, b) => (a.platform < b.platform ? -1 : 1))) {
         await flush(one);
-        const span = spanOf(work.plan);
         file.add(renderStatementHead(one, span));
         await file.append(one.file);
         file.add(renderStatementEnd(one, span.to));
@@ -143,19 +144,19 @@ function renderStatementEnd({ closing, held }: Statement, to: Day): string {
   );
 }
 
-function renderTransaction(movement: Movement, rendering: RenderContext): string {
-  const { netCents, atWall, entrySeq } = movement;
-  const kind = nameMovement(movement, rendering.texts);
+function renderTransaction(booking: Booking, rendering: RenderContext): string {
+  const { movement, day } = booking;
+  const { netCents, entrySeq } = movement;
   return `<STMTTRN>${LINE_END}<TRNTYPE>${netCents < 0n ? 'DEBIT' : 'CREDIT'}${LINE_END}<DTPOSTED>${formatDate(
-    atWall,
+    day,
   )}${LINE_END}<TRNAMT>${formatAmount(netCents)}${LINE_END}<FITID>${entrySeq}${LINE_END}<NAME>${limit(
-    showName(movement, rendering) || kind,
+    showName(movement, rendering) || nameMovement(movement, rendering.texts),
     NAME_CHARS_MAX,
-  )}${LINE_END}<MEMO>${limit(describe(movement, kind, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
+  )}${LINE_END}<MEMO>${limit(describe(booking, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
 }
 
 /** `Recebimento 15:00:00 - pedido-7 - Valor 100,00 - Tarifa 0,50 - <transaction>`. */
-function describe(movement: Movement, kind: string, { texts }: RenderContext): string {
+function describe({ movement, kind }: Booking, { texts }: RenderContext): string {
   const { atWall, reference, amountCents, commissionCents, transactionId } = movement;
   const amounts =
     commissionCents === 0n

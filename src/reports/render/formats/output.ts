@@ -1,11 +1,14 @@
 import type { Day, WallTime } from '../../../domain/calendar.ts';
 import type { AnyPlan } from '../../plan/report-plan.ts';
+import type { Movement } from '../../read/read-movements.ts';
 import type { StatementRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
 
 /** A file in one of the formats. `add` buffers; `drain` writes the buffer, so memory stays bounded. */
 export type Output<Ended = void> = {
   add(row: StatementRow): void;
+  /** Takes a movement that changed a closed month, before all others. Without it the file's opening balance alone holds these. */
+  addEarlier?(movement: Movement): void;
   /** Called at the start of each day, with the movements' bounds. */
   startDay?(bounds: { start: WallTime; end: WallTime }): Promise<void>;
   endDay?(day: Day): void;

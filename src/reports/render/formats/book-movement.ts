@@ -1,0 +1,23 @@
+import type { Day } from '../../../domain/calendar.ts';
+import type { Movement } from '../../read/read-movements.ts';
+import { fill, formatDay, type Texts } from '../../texts/texts.ts';
+import { nameMovement } from '../columns.ts';
+
+/** A movement as another program books it. */
+export type Booking = {
+  movement: Movement;
+  day: Day;
+  /** The kind of movement in words. */
+  kind: string;
+};
+
+/** Books a movement on its own day. */
+export function bookMovement(movement: Movement, texts: Texts): Booking {
+  return { movement, day: movement.atWall.slice(0, 10), kind: nameMovement(movement, texts) };
+}
+
+/** Books a movement of a closed month on a day of the open one: its words name its own day. */
+export function bookEarlier(movement: Movement, texts: Texts, day: Day): Booking {
+  const own = bookMovement(movement, texts);
+  return { movement, day, kind: fill(texts.earlierMonth, { day: formatDay(own.day), kind: own.kind }) };
+}
