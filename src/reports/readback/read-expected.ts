@@ -1,8 +1,8 @@
 /** The figures of each sheet as the ledger has them at the cut: from the database, and from nothing that the writer counted. */
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
+import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-balances.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
 import { readDayEnds } from '../read/read-day-ends.ts';
@@ -12,8 +12,10 @@ import { describeAdjustments } from '../render/changes/describe-adjustments.ts';
 import { describeChanges } from '../render/changes/describe-changes.ts';
 import type { ChangeRow } from '../render/columns.ts';
 import type { ReportWork } from '../render/report-work.ts';
+import { sumHandedIn } from '../render/write-carried.ts';
 import type { Texts } from '../texts/texts.ts';
 import { sumPayments } from './sum-payments.ts';
+import { sumRunningBalances } from './sum-running-balances.ts';
 
 export type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
 type ColumnName = keyof Texts['columns'];
@@ -42,7 +44,7 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
   const platforms = listPlatforms(work);
   return {
     tables: {
-      statement: await sumStatement(work),
+      statement: await sumStatement(work, platforms),
       receipts: {
         rows: receipts.rows,
         sums: {
@@ -66,7 +68,7 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
       pending: await sumPending(work),
       mismatches: await sumReportedMismatches(db, plan, scope.platform),
       ...('days' in plan
-        ? plan.base && { adjustments: await sumChanges(describeAdjustments({ ...work, plan }, plan.base)) }
+        ? plan.base && { adjustments: await sumAdjustments({ ...work, plan }, plan.base) }
         : { changes: await sumChanges(describeChanges({ ...work, plan }, digest).rows) }),
     },
     platforms,
@@ -75,22 +77,13 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
   };
 }
 
-/** The movements, but for openings of the first day: its opening balance holds those. */
-async function sumStatement({ db, plan, scope }: ReportWork<AnyPlan>): Promise<SheetFigures> {
-  const firstEnd = `${addDays(spanOf(plan).from, 1)} 00:00:00`;
+async function sumStatement(work: ReportWork<AnyPlan>, platforms: ExpectedFigures['platforms']): Promise<SheetFigures> {
+  const { db } = work;
+  const isShown = isMovement(work);
   const entries = db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
-    .where('entries.at_wall', '>=', scope.start)
-    .where('entries.at_wall', '<', scope.end)
-    .where(matchesCut('entries.seq', scope))
-    .where((eb) =>
-      eb.or([
-        eb('entries.at_wall', '>=', firstEnd),
-        eb(sql<string>`COALESCE(origin.kind, entries.kind)`, 'not in', OPENING_KINDS),
-      ]),
-    )
-    .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''));
+    .where(isShown);
   const { rows } = await entries.select((eb) => eb.fn.countAll<number>().as('rows')).executeTakeFirstOrThrow();
   const moved = await entries
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
@@ -105,7 +98,21 @@ async function sumStatement({ db, plan, scope }: ReportWork<AnyPlan>): Promise<S
     if (root === HELD) held += BigInt(sum);
     if (root.startsWith('Expenses:Commission')) commission += BigInt(sum);
   }
-  return { rows: Number(rows), sums: { amount: net + commission, commission, net, heldChange: held } };
+  const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
+  const balanceAccounts = accounts
+    .filter(({ name }) => isBalanceAccount(splitAccount(name).root))
+    .map(({ seq }) => seq);
+  const platformBalance = await sumRunningBalances(db, { isShown, balanceAccounts }, platforms);
+  return { rows: Number(rows), sums: { amount: net + commission, commission, net, heldChange: held, platformBalance } };
+}
+
+/** The condition for movements: entries of the days, but for openings of the first one, which its opening balance holds. */
+function isMovement({ plan, scope }: ReportWork<AnyPlan>): RawBuilder<SqlBool> {
+  const firstEnd = `${addDays(spanOf(plan).from, 1)} 00:00:00`;
+  const ofPlatform = scope.platform === undefined ? sql`TRUE` : sql`entries.platform = ${scope.platform}`;
+  return sql<SqlBool>`entries.at_wall >= ${scope.start} AND entries.at_wall < ${scope.end}
+    AND ${matchesCut('entries.seq', scope)} AND ${ofPlatform}
+    AND (entries.at_wall >= ${firstEnd} OR COALESCE(origin.kind, entries.kind) NOT IN (${sql.join(OPENING_KINDS)}))`;
 }
 
 /** Reads the open transactions again: their histories at the cut are no sum of the database. */
@@ -146,6 +153,18 @@ async function sumChanges(chunks: AsyncIterable<ChangeRow[]>): Promise<SheetFigu
     }
   }
   return { rows: count, sums };
+}
+
+/**
+ * Compares the cut of the close with the file's again. Their difference is also what the opening balance differs by from
+ * the one that was handed in.
+ */
+async function sumAdjustments(work: ReportWork<RangePlan>, base: ClosedMonth): Promise<SheetFigures> {
+  const { rows, sums } = await sumChanges(describeAdjustments(work, base));
+  const before = work.balances
+    .filter(({ account }) => isBalanceAccount(splitAccount(account).root))
+    .reduce((sum, one) => sum + one.before, 0n);
+  return { rows, sums: { ...sums, difference: before - sumHandedIn(base, work.plan.platform) } };
 }
 
 /** The balances by the ledger's own sums. */

@@ -37,7 +37,8 @@ export function listCarried(
   };
 }
 
-function sumHandedIn({ balances }: ClosedMonth, platform: string | undefined): bigint {
+/** The closing balance of a closed month that was handed in, in cents. @param platform undefined: all. */
+export function sumHandedIn({ balances }: ClosedMonth, platform: string | undefined): bigint {
   const segment = platform === undefined ? undefined : platformAccountSegment(platform);
   return balances
     .filter(({ account }) => {
