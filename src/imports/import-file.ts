@@ -77,15 +77,18 @@ type ReadFile = {
   sha256: Buffer;
   bytes: number;
   rows: ImportedRow<unknown>[];
+  /** Of other rows. */
+  faults: ImportFault[];
 };
 
+/** @throws ImportRefusedError for a file that cannot be read at all. */
 async function readFile(context: Context, { kind: name, bytes }: ImportedFile): Promise<ReadFile> {
   const kind = findImportKind(name);
   if (bytes.length > IMPORT_BYTES_MAX) throw refuse(kind, [unreadable(`it has more than ${IMPORT_BYTES_MAX} bytes`)]);
   if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
   const { rows, faults } = await kind.read(context, bytes);
-  if (faults.length > 0) throw refuse(kind, faults);
-  return { name, kind, sha256: createHash('sha256').update(bytes).digest(), bytes: bytes.length, rows };
+  if (rows.length === 0) throw refuse(kind, faults);
+  return { name, kind, sha256: createHash('sha256').update(bytes).digest(), bytes: bytes.length, rows, faults };
 }
 
 function unreadable(value: string): ImportFault {
@@ -101,7 +104,10 @@ async function apply(inner: Context, read: ReadFile, by: { actor: string }): Pro
   const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
   const before = await findImport(inner.db, kind, sha256);
   if (before) return { ...outcome, changed: 0, repeats: before };
-  const { changed, faults } = await read.kind.apply(inner, rows, { actor: by.actor, sha256 });
+  // with a fault in one row the others are checked too: all faults are listed at once
+  const isWhole = read.faults.length === 0;
+  const { changed, faults: refused } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
+  const faults = [...read.faults, ...refused].sort((a, b) => a.row - b.row);
   if (faults.length > 0) throw refuse(read.kind, faults);
   // a file that two people import at once is a duplicate key: the later one begins anew and finds this row
   await inner.db

@@ -71,12 +71,13 @@ export type ImportKind<Value = unknown> = {
   /**
    * Makes the change in the transaction of `inner`. With faults it is rolled back.
    * @param by.sha256 of the file.
+   * @param by.isWhole whether these are all rows of the file: others have faults, and nothing will be imported.
    * @returns the number of rows that changed something.
    */
   apply(
     inner: Context,
     rows: ImportedRow<Value>[],
-    by: { actor: string; sha256: Buffer },
+    by: { actor: string; sha256: Buffer; isWhole: boolean },
   ): Promise<{ changed: number; faults: ImportFault[] }>;
   /** What follows the commit. */
   finish?: (context: Context) => Promise<void>;

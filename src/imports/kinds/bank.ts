@@ -68,7 +68,7 @@ export const BANK = defineTable({
     const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
     return { value: { account, day, cents: amount, ...texts, balance, isNewAccount: new_account ?? false } };
   },
-  async apply(inner, rows: Row[], { actor, sha256 }) {
+  async apply(inner, rows: Row[], { actor, sha256, isWhole }) {
     const faults = [...(await findNewAccounts(inner.db, rows)), ...findDaysToCome(inner, rows), ...findRepeated(rows)];
     if (faults.length > 0) return { changed: 0, faults };
     const statements = [...Map.groupBy(rows, ({ value }) => value.account).values()].map(toStatement);
@@ -77,7 +77,9 @@ export const BANK = defineTable({
       return { changed: made.reduce((sum, one) => sum + one.new, 0), faults: [] };
     } catch (error) {
       if (!(error instanceof BankFileRefused)) throw error;
-      return { changed: 0, faults: error.faults.map(toFault) };
+      // a row that is missing for its faults may be a stored one
+      const found = error.faults.filter(({ kind }) => isWhole || kind !== 'partial');
+      return { changed: 0, faults: found.map(toFault) };
     }
   },
 });

@@ -114,12 +114,13 @@ test('with one fault nothing is imported, and all faults are listed by row and c
   const before = [await count('adjustments'), await count('entries'), await count('imports')];
   const file = save(
     'faults.csv',
-    `${header}\n${env.paid.platform};${env.today};tarifa;1;good\nnobody;${env.today};tarifa;1;x\n${env.paid.platform};2998-01-01;tarifa;1;x\n`,
+    `${header}\n${env.paid.platform};${env.today};tarifa;1;good\nnobody;${env.today};tarifa;1;x\n${env.paid.platform};2998-01-01;tarifa;1;x\n${env.paid.platform};${env.today};tarifa;1,234;x\n`,
   );
   const { code, err } = await run(['adjustments', file]);
   expect(code).toBe(2);
   expect(err).toContain('nothing was imported:\nrow 3, plataforma: platform: no transaction shows the platform nobody');
   expect(err).toContain('row 4, dia: day: is a day to come');
+  expect(err).toContain('row 5, valor: must be an amount');
   expect(err).not.toContain('row 2');
   const answer = await call('/adjustments', `${header}\nx;;y;z;\n`);
   expect([answer.status, Object.keys(answer.json.errors)]).toEqual([
@@ -255,6 +256,14 @@ test('a file of lines of the bank is refused where they could be there twice, by
   expect(await errorsOf(bankTable([[next, '1', 'PIX']], '341/1234/56789-1'))).toEqual({
     'row 2, conta': ['no statement shows this account: write yes as new account'],
   });
+  // a row that cannot be read may be a stored one
+  const unread = bankTable([
+    [day, '1.234,00', 'TED', '000045107'],
+    [day, '-9,9 0', 'TARIFA'],
+    [day, '-9,90', 'TARIFA'],
+    [day, '1', 'PIX'],
+  ]);
+  expect(Object.keys(await errorsOf(unread))).toEqual(['row 3, valor']);
   const wrong = bankTable([
     [addDays(env.today, 1), '1', 'PIX', ';a'],
     [next, '2', 'PIX', ';a;5'],
