@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
@@ -109,3 +110,40 @@ test.each([
     expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
   },
 );
+
+test('accounting fills the template of lines of the bank, reads what is wrong by row and column, and imports it', async () => {
+  await using opened = await openBrowser(env.url);
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.accountant);
+  await page.goto(`${env.url}/balances/bank`);
+  await page.getByRole('link', { name: 'Sem OFX' }).click();
+  expect(await page.getByLabel('Tipo').inputValue()).toBe('bank');
+  const downloading = page.waitForEvent('download');
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Linhas do extrato bancário' })
+    .getByRole('link', { name: 'CSV' })
+    .click();
+  const template = readFileSync(await (await downloading).path(), 'utf8').trimEnd();
+  expect(template).toBe('\uFEFFconta;dia;valor;texto;número do documento;identificador;saldo no fim do dia;conta nova');
+  const check = async (rows: string[]) => {
+    const buffer = Buffer.from([template, ...rows].join('\r\n'));
+    await page.getByLabel('Arquivo').setInputFiles({ name: 'extrato.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('button', { name: 'Conferir o arquivo' }).click();
+  };
+  const day = addDays(env.today, -3);
+  await check([`341/1/2;${day};-9,90;TARIFA`, `341;${day};1,234;TED`]);
+  const faults = page.getByRole('alert').getByRole('listitem');
+  await faults.first().waitFor();
+  expect(await faults.allTextContents()).toEqual([
+    'linha 3, conta: escreva banco, agência e conta com / entre eles, como 341/1234/56789-0',
+    'linha 3, valor: escreva um valor como 1.234,56, com até duas casas',
+  ]);
+  await check([`341/1/2;${day};-9,90;TARIFA`, `341/1/2;${day};1.234,00;TED`]);
+  await page.getByText('Nada foi gravado ainda.').waitFor();
+  await page.getByRole('button', { name: 'Confirmar' }).click();
+  await page.getByRole('status').filter({ hasText: 'Arquivo importado' }).waitFor();
+  await page.goto(`${env.url}/balances/bank`);
+  expect(await page.getByRole('row').filter({ hasText: 'TARIFA' }).textContent()).toContain('-R$ 9,90');
+  expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
+});
