@@ -63,7 +63,7 @@ async function backfill(bench: Bench): Promise<{ run: PresentedRun; ms: number; 
   const began = performance.now();
   const args = ['reconcile', '--from', bench.firstDay, '--to', bench.lastDay, '--json'];
   const child = spawn(CONFERE, args, {
-    env: { ...process.env, ...bench.env },
+    env: { ...process.env, ENV_FILE: '', ...bench.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let peakMiB = 0;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { joinServer } from '../embedded/join-server.ts';
-import { migrate } from '../embedded/migrate.ts';
+import { migrate } from '../embedded/migrations/migrate.ts';
 import { ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Database } from '../src/database/tables.ts';
 import type { Figure } from './figure.ts';

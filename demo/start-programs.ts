@@ -81,12 +81,19 @@ async function startSandbox(
 
 export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
 
-/** Starts `bin/confere` with these arguments and only this environment; its output goes to a log file. */
-export function startProgram(home: string, name: string, args: string[], env: Record<string, string>): Program {
+/** Starts `bin/confere` with these arguments and only this environment, without the file .env; its output goes to a log file. */
+export function startProgram(
+  home: string,
+  name: string,
+  args: string[],
+  env: Record<string, string>,
+  command = CONFERE,
+): Program {
   const logFile = path.join(home, `${name}.log`);
   const log = openSync(logFile, 'a');
   const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
-  const child = spawn(CONFERE, args, { env: { ...inherited, ...env }, stdio: ['ignore', log, log], detached: true });
+  const environment = { ...inherited, ENV_FILE: '', ...env };
+  const child = spawn(command, args, { env: environment, stdio: ['ignore', log, log], detached: true });
   closeSync(log);
   return {
     name,

@@ -1,4 +1,4 @@
-import type { Baseline } from '../embedded/migrate.ts';
+import type { Baseline } from '../embedded/migrations/plan-migrations.ts';
 
 /** The files `NNNN-baseline-…` create what these 27 migrations together left in a database. */
 export const baseline: Baseline = {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { joinServer } from '../embedded/join-server.ts';
-import { migrate } from '../embedded/migrate.ts';
+import { migrate } from '../embedded/migrations/migrate.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Sandbox } from './context.ts';
 import type { FaultTallies } from './faults/choose-fault.ts';

@@ -1,16 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import type { PoolCounts } from '../embedded/count-connections.ts';
-import { joinServer } from '../embedded/join-server.ts';
-import { migrate } from '../embedded/migrate.ts';
-import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/open-database.ts';
-import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../embedded/parse-database-url.ts';
+import { type ConnectionTarget, openDatabase } from '../embedded/open-database.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { supportsReturning } from './database/insert-returning.ts';
-import { adoptNextKey, findNextKey, readOrCreateSecretKey } from './database/keys/secret-key-file.ts';
-import { KEY_CHECK, type Keys, openKeys, readOrCreateSetting, readSetting } from './database/keys/settings.ts';
-import { createVault, type Vault } from './database/keys/vault.ts';
+import { findVault } from './database/keys/find-vault.ts';
+import { type Keys, openKeys, readOrCreateSetting, readOrProposeSetting } from './database/keys/settings.ts';
+import type { Vault } from './database/keys/vault.ts';
+import { bringUpToDate, NoTablesError } from './database/open/bring-up-to-date.ts';
+import { explainFailure, nameDatabase } from './database/open/explain-failure.ts';
+import { findDatabase, findExistingDatabase } from './database/open/find-database.ts';
 import { openPreparedStatements, type PreparedStatements } from './database/open-prepared-statements.ts';
 import { refuseUnfinishedRestore } from './database/restores.ts';
 import type { Database } from './database/tables.ts';
@@ -20,10 +19,8 @@ import { createInstanceName, type Log } from './log.ts';
 import { createWakeSignal, type WakeSignal } from './runtime/wake-signal.ts';
 import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 
-const EMBEDDED_DATABASE = 'confere';
 /** Beside the pool, for the receiver's commits: one for each that may run at once. */
 export const PREPARED_CONNECTIONS = 3;
-export const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
 export type Context = {
@@ -35,6 +32,8 @@ export type Context = {
   preparedStatements: PreparedStatements;
   /** Of the pool behind `db`. */
   countConnections(): PoolCounts;
+  /** Who connects to what, for errors: `user app at db1:3306`. */
+  databaseName: string;
   log: Log;
   clock: Clock;
   /** Timers of loops, leases and back-off. */
@@ -52,42 +51,62 @@ export type Context = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+export type ContextOptions = {
+  log: Log;
+  signal: AbortSignal;
+  /** With DATABASE_URL: runs pending migrations. On the embedded server they always run, unless `readOnly`. */
+  migrates: boolean;
+  /** Opening creates, migrates and writes nothing. An embedded server that is stopped is started all the same. */
+  readOnly?: boolean;
+  timers?: Timers;
+  holder?: string;
+  /** For the restore itself: a database that it has not finished is refused to all others. */
+  isRestoring?: boolean;
+};
+
 /**
  * Connects to the database, or joins the embedded server; migrates its tables (with DATABASE_URL only if `migrates`); opens
  * the other members.
- * @throws ConfereError if migrations are missing, a restore was not finished, or SECRET_KEY is not the key that the database is
- *   encrypted with.
+ * @throws NoTablesError if migrations are missing; ConfereError if the tables are of a newer version, the database refuses
+ * the user, a restore was not finished, or SECRET_KEY is not the key that the database is encrypted with.
  */
-export async function openContext(
-  config: Config,
-  options: {
-    log: Log;
-    signal: AbortSignal;
-    migrates: boolean;
-    timers?: Timers;
-    holder?: string;
-    /** For the restore itself: a database that it has not finished is refused to all others. */
-    isRestoring?: boolean;
-  },
-): Promise<Context> {
+export async function openContext(config: Config, options: ContextOptions): Promise<Context> {
   await using stack = new AsyncDisposableStack();
-  const target = await findDatabase(config, options.log, stack);
+  const find = options.readOnly ? findExistingDatabase : findDatabase;
+  const target = await find(config, options.log, stack);
+  if (!target) throw new NoTablesError(`there is no database under ${config.DATA_DIR} yet: serve creates it`, true);
+  try {
+    return await openOn(target, config, options, stack);
+  } catch (error) {
+    throw explainFailure(error, target);
+  }
+}
+
+async function openOn(
+  target: ConnectionTarget,
+  config: Config,
+  options: ContextOptions,
+  stack: AsyncDisposableStack,
+): Promise<Context> {
+  const { log, readOnly = false, timers = SYSTEM_TIMERS } = options;
+  const isEmbedded = config.DATABASE_URL === undefined;
   const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }));
   const { db } = opened;
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
   if (!options.isRestoring) await refuseUnfinishedRestore(db);
-  const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
-  await bringUpToDate(db, mayMigrate, options.log);
-  const vault = await findVault(db, config);
-  const keys = await openKeys(db, vault);
-  const { timers = SYSTEM_TIMERS } = options;
+  const databaseName = nameDatabase(target);
+  const migrates = !readOnly && (options.migrates || isEmbedded);
+  await bringUpToDate(db, { migrates, isEmbedded, log, name: databaseName });
+  const vault = await findVault(db, config, readOnly);
+  const readOrPropose = readOnly ? readOrProposeSetting : readOrCreateSetting;
+  const keys = await openKeys(db, vault, readOrPropose);
   const clock = await openClock(db, timers);
-  const since = await readOrCreateSetting(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
-  await readOrCreateSetting(db, 'refund_commission', () =>
+  const since = await readOrPropose(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
+  await readOrPropose(db, 'refund_commission', () =>
     Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),
   );
-  const zone = await readOrCreateSetting(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
-  if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
+  const zone = await readOrPropose(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
+  if (zone.toString() !== config.PROVIDER_TIME_ZONE) await changeZone(db, zone.toString(), config, readOnly);
   const hasReturning = await supportsReturning(db);
   const owned = stack.move();
   return {
@@ -96,7 +115,8 @@ export async function openContext(
     supportsReturning: hasReturning,
     preparedStatements,
     countConnections: () => opened.countConnections(),
-    log: options.log,
+    databaseName,
+    log,
     clock,
     timers,
     calendar: createCalendar(config.PROVIDER_TIME_ZONE),
@@ -115,59 +135,11 @@ export async function openContext(
   };
 }
 
-/** Finds the database: that of DATABASE_URL, or of the embedded server, which it joins until `stack` is disposed. */
-export async function findDatabase(
-  config: Config,
-  log: Log,
-  stack: AsyncDisposableStack,
-): Promise<ConnectionTarget & { database: string }> {
-  if (config.DATABASE_URL) {
-    const target = readDatabaseUrl(config.DATABASE_URL);
-    const hosts = listHostsWithoutNameCheck(target);
-    if (hosts.length > 0)
-      log.warn({ hosts }, 'the database host is an IP address: TLS verifies the authority, but no name');
-    return target;
-  }
-  const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
-  const target = { socketPath: server.socketPath, user: 'root' };
-  await ensureDatabase(target, EMBEDDED_DATABASE);
-  return { ...target, database: EMBEDDED_DATABASE };
-}
-
-function readDatabaseUrl(text: string): ConnectionTarget & { database: string } {
-  try {
-    return parseDatabaseUrl(text);
-  } catch (error) {
-    throw new ConfereError('config_invalid', `DATABASE_URL ${(error as Error).message}`);
-  }
-}
-
-async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log): Promise<void> {
-  if (mayMigrate) {
-    await migrate(db, { folder: MIGRATIONS, log: (message) => log.info(message) });
-    return;
-  }
-  // the first query of the pool: a wrong DATABASE_URL fails here
-  const pending = await migrate(db, { folder: MIGRATIONS, log: () => undefined, dryRun: true });
-  if (pending.length > 0) {
-    throw new ConfereError('unavailable', `the database is ${pending.length} migrations behind: run confere migrate`);
-  }
-}
-
-/** Uses the key of the environment, else of DATA_DIR: there the next key, if a rotation was interrupted after encrypting. */
-async function findVault(db: Kysely<Database>, config: Config): Promise<Vault> {
-  if (config.SECRET_KEY) return createVault(config.SECRET_KEY);
-  const vault = createVault(readOrCreateSecretKey(config.DATA_DIR));
-  const check = await readSetting(db, KEY_CHECK);
-  if (check === undefined || check.equals(vault.check)) return vault;
-  const next = findNextKey(config.DATA_DIR, check);
-  if (!next) return vault;
-  adoptNextKey(config.DATA_DIR, next.file);
-  return createVault(next.key);
-}
-
-/** The journal is dated by the provider's wall clock: another zone would move entries to other days. */
-async function refuseZoneChange(db: Kysely<Database>, stored: string, config: Config): Promise<void> {
+/**
+ * The journal is dated by the provider's wall clock: another zone would move entries to other days.
+ * @throws ConfereError if there are entries.
+ */
+async function changeZone(db: Kysely<Database>, stored: string, config: Config, readOnly: boolean): Promise<void> {
   const entry = await db.selectFrom('entries').select('seq').limit(1).executeTakeFirst();
   if (entry) {
     throw new ConfereError(
@@ -175,6 +147,7 @@ async function refuseZoneChange(db: Kysely<Database>, stored: string, config: Co
       `PROVIDER_TIME_ZONE is ${config.PROVIDER_TIME_ZONE}, but this ledger was kept in ${stored}: set it back`,
     );
   }
+  if (readOnly) return;
   const value = Buffer.from(config.PROVIDER_TIME_ZONE);
   await db.updateTable('settings').set({ value }).where('name', '=', 'provider_time_zone').execute();
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { confirmRestore } from '../backup/confirm-restore.ts';
 import { examineRestored } from '../backup/examine-restored.ts';
 import type { Context } from '../context.ts';
-import { examineSystem, type Finding } from '../doctor/examine-system.ts';
+import { examineSystem, examineWithoutTables, type Finding } from '../doctor/examine-system.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseInstant } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
@@ -34,10 +34,16 @@ export function doctorCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       const restored = parseRestored(options);
-      await withContext({}, async (context) => {
-        if (options.confirm) return await confirm(context, options);
-        const findings = restored ? await examineRestored(context, restored) : await examineSystem(context, options);
-        return printFindings(findings, options);
+      if (restored) {
+        await withContext({}, async (context) => {
+          if (options.confirm) return await confirm(context, options);
+          return printFindings(await examineRestored(context, restored), options);
+        });
+        return;
+      }
+      const examine = async (context: Context) => printFindings(await examineSystem(context, options), options);
+      await withContext({ readOnly: true }, examine, {
+        withoutTables: async (error, parts) => printFindings(await examineWithoutTables(error, parts), options),
       });
     });
 }

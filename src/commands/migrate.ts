@@ -1,27 +1,71 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
+import {
+  type PreviewedMigration,
+  type PreviewedStatement,
+  previewMigrations,
+} from '../../embedded/migrations/preview-migrations.ts';
+import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
+import { readDatabase } from '../database/open/read-database.ts';
 import { listGrants } from '../proof/list-grants.ts';
-import { print, withContext } from './with-context.ts';
+import { print, withConfig, withContext } from './with-context.ts';
 
 export function migrateCommand(program: Command): void {
   program
     .command('migrate')
     .description("bring the database's tables up to date")
+    .option('--dry-run', 'print the statements of pending migrations, with an estimate from the sizes of the tables')
     .option('--grants <user>', 'print the grants that serve needs, for a user or user@host, instead of migrating')
     .option('--json', 'print one JSON object')
-    .action(async (options: { json?: boolean; grants?: string }) => {
-      const { grants } = options;
+    .action(async (options: { json?: boolean; grants?: string; dryRun?: boolean }) => {
+      const { grants, json } = options;
+      if (options.dryRun) {
+        await withConfig(async (config, { log }) => {
+          const previewed = await readDatabase(config, log, (db) => previewMigrations(db, { folder: MIGRATIONS }));
+          if (!previewed) return print(json, { migrations: [] }, 'there is no database yet: serve creates it');
+          print(json, { migrations: previewed }, describePreview(previewed));
+          return previewed.some(({ stopped }) => stopped?.refused) ? 1 : 0;
+        });
+        return;
+      }
       if (grants !== undefined) {
         await withContext({}, async ({ db }) => {
           const statements = await listGrants(db, grants);
-          print(options.json, { statements }, statements.join('\n'));
+          print(json, { statements }, statements.join('\n'));
         });
         return;
       }
       await withContext({ migrates: true }, async (context) => {
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        print(options.json, { migrations: names }, `${names.length} migrations are in place, the last ${names.at(-1)}`);
+        print(json, { migrations: names }, `${names.length} migrations are in place, the last ${names.at(-1)}`);
       });
     });
+}
+
+/** A script of SQL with comments. */
+function describePreview(previewed: PreviewedMigration[]): string {
+  if (previewed.length === 0) return '-- no migration is pending';
+  return previewed
+    .map(({ file, statements, stopped }) => {
+      const end = stopped && `-- ${stopped.refused ? 'stops here' : 'not shown further'}: ${stopped.says}`;
+      const lines = statements.length === 0 && !stopped ? ['-- changes nothing here'] : [];
+      return [`-- ${file}`, ...lines, ...statements.map(describeStatement), end].filter(Boolean).join('\n');
+    })
+    .join('\n\n');
+}
+
+const EFFECT_TEXT: Record<PreviewedStatement['effect'], string> = {
+  instant: 'changes its definition alone',
+  index: 'reads it once; it takes writes meanwhile',
+  rebuild: 'copies it; writes may wait',
+  rows: 'reads or writes its rows',
+};
+
+function describeStatement({ sql: text, parameters, table, effect, seconds }: PreviewedStatement): string {
+  const values = parameters.length > 0 ? `\n-- values: ${JSON.stringify(parameters)}` : '';
+  if (!table) return `${text};${values}`;
+  const size = `about ${table.rows.toLocaleString('en')} rows, ${Math.ceil(table.bytes / 2 ** 20)} MiB`;
+  const time = seconds === 0 ? 'under a second' : `about ${seconds.toLocaleString('en')} s`;
+  return `${text};${values}\n-- ${table.name}: ${size}; ${EFFECT_TEXT[effect]}; ${time}`;
 }

@@ -1,5 +1,7 @@
+import { findMistypedNames } from '../config/mistyped-names.ts';
 import { type Config, readConfig } from '../config.ts';
-import { type Context, openContext } from '../context.ts';
+import { type Context, type ContextOptions, openContext } from '../context.ts';
+import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createInstanceName, createLog, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
@@ -17,6 +19,7 @@ export async function withConfig(
   const config = readConfig(process.env, needs);
   const about = { instance: createInstanceName(), role: process.argv[2] ?? 'command' };
   const log = createLog(process.env.LOG_LEVEL ? config.LOG_LEVEL : 'warn', process.stderr, about);
+  warnOfMistypedNames(process.env, log);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -28,18 +31,37 @@ export async function withConfig(
   }
 }
 
-/** Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket. */
+/** What a command without a context has. */
+export type WithoutTables = { config: Config; log: Log; signal: AbortSignal; timers?: Timers };
+
+/**
+ * Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket.
+ * @param more.withoutTables takes the place of `work` if the database lacks tables.
+ */
 export async function withContext(
-  needs: { provider?: boolean; migrates?: boolean },
+  needs: { provider?: boolean } & Partial<Pick<ContextOptions, 'migrates' | 'readOnly'>>,
   work: (context: Context) => Promise<unknown>,
-  more: { timers?: Timers } = {},
+  more: { timers?: Timers; withoutTables?: (error: NoTablesError, parts: WithoutTables) => Promise<unknown> } = {},
 ): Promise<void> {
-  await withConfig(async (config, { log, signal, about }) => {
-    const options = { ...more, log, signal, migrates: needs.migrates ?? false, holder: about.instance };
-    await using _ = await startTracing(config, about, (message) => log.warn(message));
-    await using context = await openContext(config, options);
-    return await work(context);
+  const { withoutTables, ...timers } = more;
+  const { migrates = false, readOnly = false } = needs;
+  await withConfig(async (config, { about, ...parts }) => {
+    const options = { ...timers, ...parts, migrates, readOnly, holder: about.instance };
+    await using _ = await startTracing(config, about, (message) => parts.log.warn(message));
+    try {
+      await using context = await openContext(config, options);
+      return await work(context);
+    } catch (error) {
+      if (!withoutTables || !(error instanceof NoTablesError)) throw error;
+      return await withoutTables(error, { config, ...parts, ...timers });
+    }
   }, needs);
+}
+
+/** A mistyped variable would silently leave its default in force. */
+export function warnOfMistypedNames(env: NodeJS.ProcessEnv, log: Log): void {
+  for (const { name, near } of findMistypedNames(env))
+    log.warn({ name, near }, `unknown environment variable ${name}: did you mean ${near}?`);
 }
 
 /** `2026-11-22 19:05:12-03:00`: an instant on the provider's clock, as the console shows it, with its offset. */

@@ -1,6 +1,8 @@
 import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
 import type { PoolCounts } from '../../embedded/count-connections.ts';
 import { type ConnectionTarget, openConnectionPool } from '../../embedded/open-database.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { nameDatabase } from './open/explain-failure.ts';
 import { isDuplicateKey } from './transact.ts';
 
 export type ParameterValue = string | number | Buffer | Date | null;
@@ -22,6 +24,7 @@ export type PreparedStatements = {
  */
 export function openPreparedStatements(target: ConnectionTarget, connectionLimit: number): PreparedStatements {
   const pool = openConnectionPool({ ...target, connectionLimit });
+  const name = nameDatabase(target);
   return {
     execute(text, values, msMax) {
       // cleared once settled: mysql2 keeps callbacks that wait for a connection, also after a time-out
@@ -38,7 +41,7 @@ export function openPreparedStatements(target: ConnectionTarget, connectionLimit
           else resolve();
         };
         const late = setTimeout(() => {
-          settle(new Error(`the database took longer than ${msMax} ms`));
+          settle(new ConfereError('unavailable', `a statement took longer than ${msMax} ms (${name})`));
           held?.destroy();
         }, msMax);
         pool.getConnection((unavailable, connection) => {

@@ -1,7 +1,11 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
+import { findServer } from '../../embedded/find-server.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
+import type { NoTablesError } from '../database/open/bring-up-to-date.ts';
+import { createCalendar } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
@@ -9,42 +13,78 @@ import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkIssuer } from '../oidc/check-issuer.ts';
 import { checkBooks } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
-import { openClient } from '../provider/open-client.ts';
+import { createProviderClient, type ProviderClient } from '../provider/client.ts';
+import { openClient, requireProvider } from '../provider/open-client.ts';
+import { SYSTEM_TIMERS } from '../timers.ts';
 
 const CLOCK_MS_MAX = 2_000;
 const BREAKS_SHOWN_MAX = 5;
 
 export type Finding = { check: string; ok: boolean; says: string };
-type Check = { name: string; run: (context: Context) => Promise<string> };
+type Check<C> = { name: string; run: (context: C) => Promise<string> };
+/** What checks have that need no tables. */
+type BareContext = Pick<Context, 'config' | 'timers' | 'signal' | 'calendar'> & {
+  clock: Pick<Context['clock'], 'now'>;
+  openProvider: () => ProviderClient;
+};
 
 /**
  * Checks the database, its grants, the clock, files, the provider and the issuer, one after the other, from this process. It writes
- * nothing. @param options.books also checks the whole ledger, which takes minutes on a large one.
+ * nothing, but for the token that its request to the provider takes of PROVIDER_RATE.
+ * @param options.books also checks the whole ledger, which takes minutes on a large one, and records the breaks that it finds.
  */
 export async function examineSystem(context: Context, options: { books?: boolean } = {}): Promise<Finding[]> {
-  const checks = options.books ? [...CHECKS, { name: 'books', run: examineBooks }] : CHECKS;
-  const findings: Finding[] = [];
-  for (const check of checks) findings.push(await examine(context, check));
-  return findings;
+  const bare = { ...context, openProvider: () => openClient(context) };
+  return [
+    ...(await examineAll(context, TABLE_CHECKS)),
+    ...(await examineAll(bare, BARE_CHECKS)),
+    ...(await examineAll(context, options.books ? [{ name: 'books', run: examineBooks }] : [])),
+  ];
 }
 
-const CHECKS: Check[] = [
+/** Checks what can be checked before the database has tables of this version. Writes nothing. */
+export async function examineWithoutTables(
+  error: NoTablesError,
+  { config, timers = SYSTEM_TIMERS, signal }: Pick<Context, 'config' | 'signal'> & Partial<Pick<Context, 'timers'>>,
+): Promise<Finding[]> {
+  const now = (): Date => new Date(timers.now());
+  const openProvider = (): ProviderClient => createProviderClient({ ...requireProvider(config), signal, timers, now });
+  const calendar = createCalendar(config.PROVIDER_TIME_ZONE);
+  const bare = { config, timers, signal, calendar, clock: { now }, openProvider };
+  const database = { name: 'database', run: async () => describeMissing(error, config) };
+  return await examineAll(bare, [database, ...BARE_CHECKS]);
+}
+
+const TABLE_CHECKS: Check<Context>[] = [
   { name: 'database', run: examineDatabase },
   { name: 'grants', run: (context) => checkGrants(context.db) },
   { name: 'clock', run: examineClock },
+  { name: 'stated', run: checkFutureDates },
+];
+const BARE_CHECKS: Check<BareContext>[] = [
   { name: 'data', run: examineDataDir },
   { name: 'spool', run: examineSpool },
-  { name: 'stated', run: checkFutureDates },
   { name: 'provider', run: examineProvider },
   { name: 'issuer', run: checkIssuer },
 ];
 
-async function examine(context: Context, check: Check): Promise<Finding> {
-  try {
-    return { check: check.name, ok: true, says: await check.run(context) };
-  } catch (error) {
-    return { check: check.name, ok: false, says: error instanceof Error ? error.message : String(error) };
+async function examineAll<C>(context: C, checks: Check<C>[]): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { name, run } of checks) {
+    try {
+      findings.push({ check: name, ok: true, says: await run(context) });
+    } catch (error) {
+      findings.push({ check: name, ok: false, says: error instanceof Error ? error.message : String(error) });
+    }
   }
+  return findings;
+}
+
+/** @throws the error, unless `serve` will make the tables; an error if it can't, for want of a server. */
+function describeMissing(error: NoTablesError, config: Context['config']): string {
+  if (!error.isExpected) throw error;
+  if (config.DATABASE_URL === undefined) findServer();
+  return error.message;
 }
 
 async function examineDatabase(context: Context): Promise<string> {
@@ -69,17 +109,21 @@ async function examineClock(context: Context): Promise<string> {
   return `${offset} ms between this machine's clock and the database's`;
 }
 
-async function examineDataDir(context: Context): Promise<string> {
+async function examineDataDir({ config: { DATA_DIR } }: BareContext): Promise<string> {
+  let parent = path.resolve(DATA_DIR);
+  while (!existsSync(parent)) parent = path.dirname(parent);
   try {
-    accessSync(context.config.DATA_DIR, constants.R_OK | constants.W_OK);
+    if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(parent, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as { code?: string };
-    throw new Error(`${context.config.DATA_DIR} can't be read and written to (${code})`, { cause: error });
+    throw new Error(`${parent} can't be read and written to (${code})`, { cause: error });
   }
-  return `${context.config.DATA_DIR} can be written to`;
+  if (parent !== path.resolve(DATA_DIR)) return `${DATA_DIR} does not exist yet: serve creates it`;
+  return `${DATA_DIR} can be written to`;
 }
 
-async function examineSpool({ config }: Context): Promise<string> {
+async function examineSpool({ config }: BareContext): Promise<string> {
   const directory = spoolDirectory(config);
   const { torn, refused } = countRetainedFiles(directory);
   if (torn + refused > 0) {
@@ -91,11 +135,10 @@ async function examineSpool({ config }: Context): Promise<string> {
   return 'no damaged or refused files';
 }
 
-async function examineProvider(context: Context): Promise<string> {
-  const { PROVIDER } = context.config;
-  if (!PROVIDER) return 'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them';
-  await using client = openClient(context);
-  const day = context.calendar.dayOf(context.clock.now());
+async function examineProvider({ config, calendar, clock, openProvider }: BareContext): Promise<string> {
+  if (!config.PROVIDER) return 'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them';
+  await using client = openProvider();
+  const day = calendar.dayOf(clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
   if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
   return `accepts the API key and reports ${page.total} transactions on ${day}`;

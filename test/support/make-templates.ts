@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
-import { migrate } from '../../embedded/migrate.ts';
+import { migrate } from '../../embedded/migrations/migrate.ts';
 import { ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 
 /** Folders of migrations, one for each template. */

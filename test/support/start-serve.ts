@@ -58,10 +58,12 @@ export async function startServe(options: {
   env?: Record<string, string>;
   /** Wait only until it accepts webhooks into its spool. */
   withoutDatabase?: boolean;
+  /** `bin/confere` of another version. */
+  program?: string;
 }): Promise<Served> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = startProgram(options.home, 'serve', ['serve'], {
+  const env = {
     ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SECRET_KEY } : {}),
     DATA_DIR: path.join(options.home, 'data'),
     PORT: String(port),
@@ -72,7 +74,8 @@ export async function startServe(options: {
     CALLBACK_ALLOW_PRIVATE: 'true',
     ...NO_RUNS,
     ...options.env,
-  });
+  };
+  const program = startProgram(options.home, 'serve', ['serve'], env, options.program);
   const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
   await waitUntilReady(program, new AbortController().signal, () =>
     options.withoutDatabase ? isReady() : isFullyReady(url),

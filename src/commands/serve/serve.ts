@@ -11,6 +11,7 @@ import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
 import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
 import { createInstanceName, createLog, type Log } from '../../log.ts';
 import { startTracing } from '../../tracing/start-tracing.ts';
+import { warnOfMistypedNames } from '../with-context.ts';
 import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
@@ -35,6 +36,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const role = sides.web && sides.worker ? 'all' : sides.web ? 'web' : 'worker';
   const about = { instance: createInstanceName(), role };
   const log = createLog(config.LOG_LEVEL, process.stdout, about);
+  warnOfMistypedNames(process.env, log);
   restrictDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
   const stop = new AbortController();

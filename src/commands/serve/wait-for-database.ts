@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
-import { MIGRATION_LOCKED } from '../../../embedded/migrate.ts';
+import { MIGRATION_LOCKED } from '../../../embedded/migrations/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Context, openContext } from '../../context.ts';
 import { type ListeningServer, listenHttp } from '../../http/connections/serve-http.ts';

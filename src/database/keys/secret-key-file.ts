@@ -26,11 +26,8 @@ export function readOrCreateSecretKey(dataDir: string): Buffer {
   const file = path.join(dataDir, NAME);
   mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}`;
-  try {
-    return readKey(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  const known = readSecretKey(dataDir);
+  if (known) return known;
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   try {
     linkSync(draft, file);
@@ -40,6 +37,16 @@ export function readOrCreateSecretKey(dataDir: string): Buffer {
     rmSync(draft, { force: true });
   }
   return readKey(file);
+}
+
+/** @returns undefined before the first start. */
+export function readSecretKey(dataDir: string): Buffer | undefined {
+  try {
+    return readKey(path.join(dataDir, NAME));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Writes the next key to the disk, before anything is encrypted with it. @returns its file. */

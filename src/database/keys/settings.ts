@@ -24,6 +24,11 @@ export async function readOrCreateSetting(db: Kysely<Database>, name: string, pr
   }
 }
 
+/** Reads a setting, or proposes its value without writing it. */
+export async function readOrProposeSetting(db: Reader, name: string, propose: () => Buffer): Promise<Buffer> {
+  return (await readSetting(db, name)) ?? propose();
+}
+
 export async function readSetting(db: Reader, name: string): Promise<Buffer | undefined> {
   const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value;
@@ -35,12 +40,19 @@ export async function readSetting(db: Reader, name: string): Promise<Buffer | un
  */
 export type Keys = { callbackIds: KeyObject; search: KeyObject };
 
-/** @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with. */
-export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys> {
-  const stored = await readOrCreateSetting(db, KEY_CHECK, () => vault.check);
+/**
+ * @param readOrPropose `readOrCreateSetting`; `readOrProposeSetting` where nothing may be written.
+ * @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with.
+ */
+export async function openKeys(
+  db: Kysely<Database>,
+  vault: Vault,
+  readOrPropose: typeof readOrCreateSetting = readOrCreateSetting,
+): Promise<Keys> {
+  const stored = await readOrPropose(db, KEY_CHECK, () => vault.check);
   if (!stored.equals(vault.check)) throw otherKey(vault);
   const open = async (name: string): Promise<KeyObject> =>
-    createSecretKey(vault.decrypt(await readOrCreateSetting(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
+    createSecretKey(vault.decrypt(await readOrPropose(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
   return { callbackIds: await open('key_callback_ids'), search: await open('key_search') };
 }
 

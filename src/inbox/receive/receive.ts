@@ -160,7 +160,12 @@ async function commitOrSpool(context: Context, spool: Spool, batch: Arrival[]): 
 }
 
 async function commit(context: Context, batch: Arrival[]): Promise<ArrivalOutcome[]> {
-  return await withTimeLimit(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
+  const late = (): ConfereError =>
+    new ConfereError(
+      'unavailable',
+      `the commit of ${batch.length} webhooks took longer than ${COMMIT_TIMEOUT_MS} ms (${context.databaseName})`,
+    );
+  return await withTimeLimit(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal), late);
 }
 
 async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcome[]> {

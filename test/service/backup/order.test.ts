@@ -50,7 +50,7 @@ it('a webhook that leaves the spool before the dump is in the backup', async () 
 it.each([
   [
     'a migration',
-    "INSERT INTO migrations VALUES ('9999-later.ts', NOW())",
+    "INSERT INTO migrations (name, applied_at) VALUES ('9999-later.ts', NOW())",
     1,
     'the tables were migrated during the backup',
   ],

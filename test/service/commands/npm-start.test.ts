@@ -19,6 +19,7 @@ test.each(['npm alone', 'the whole group'])(
       cwd: ROOT,
       env: {
         ...inherited,
+        ENV_FILE: '',
         DATABASE_URL: urlOf(await createTestDatabase()),
         SECRET_KEY,
         DATA_DIR: path.join(home.path, 'data'),

@@ -113,7 +113,7 @@ describe('another SECRET_KEY', () => {
     });
     const viaProxy = `mysql://root@127.0.0.1:${proxy.port}/${target.database}`;
     const child = spawn(CONFERE, ['rotate-key', '--new-key-file', keyFile(next)], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(current), DATABASE_URL: viaProxy },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '', ...envOf(current), DATABASE_URL: viaProxy },
       stdio: 'ignore',
     });
     const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));

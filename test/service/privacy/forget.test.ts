@@ -264,7 +264,7 @@ it('goes on where it was killed, and leaves nothing', async () => {
   ];
   for (const moment of moments) {
     const child = spawn(place, ['forget', '--file', path.join(home.path, 'document')], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '', ...env },
       stdio: 'ignore',
       detached: true,
     });

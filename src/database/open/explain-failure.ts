@@ -1,0 +1,51 @@
+import { MIGRATION_TOO_NEW } from '../../../embedded/migrations/plan-migrations.ts';
+import type { ConnectionTarget } from '../../../embedded/open-database.ts';
+import { listHosts } from '../../../embedded/open-database.ts';
+import { ConfereError } from '../../domain/errors.ts';
+
+/** A right on a database, a table or a column, or of the server, is missing. Messages quote the user and the table, no values. */
+const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
+/** A wrong password, an unknown user, or a user that may not come from this machine. */
+const LOGIN_REFUSED_ERRNOS = new Set([1045, 1698]);
+const UNKNOWN_DATABASE_ERRNO = 1049;
+
+/** `user app at db1:3306, db2:3306`: who connects to what, for errors and the log. Never the password. */
+export function nameDatabase(target: ConnectionTarget): string {
+  const hosts = listHosts(target).map((one) => {
+    if ('socketPath' in one) return one.socketPath;
+    return `${one.host.includes(':') ? `[${one.host}]` : one.host}:${one.port}`;
+  });
+  return `user ${target.user} at ${hosts.join(', ')}`;
+}
+
+export function isRightMissing(error: unknown): boolean {
+  return RIGHT_MISSING_ERRNOS.has(errnoOf(error));
+}
+
+/**
+ * Describes why a database could not be opened, with the user and the host, for errors that an operator can correct.
+ * @returns a ConfereError with this error as its cause, or the error itself if it is another one.
+ */
+export function explainFailure(error: unknown, target: ConnectionTarget & { database: string }): unknown {
+  if (error instanceof ConfereError) return error;
+  const name = nameDatabase(target);
+  const errno = errnoOf(error);
+  const invalid = (text: string): ConfereError => new ConfereError('config_invalid', text, { cause: error });
+  if ((error as { code?: unknown }).code === MIGRATION_TOO_NEW)
+    return new ConfereError('wrong_use', (error as Error).message, { cause: error });
+  if (LOGIN_REFUSED_ERRNOS.has(errno))
+    return invalid(
+      `the database refuses ${name}: a wrong password, an unknown user, or one that may not connect from here. Correct DATABASE_URL`,
+    );
+  if (errno === UNKNOWN_DATABASE_ERRNO)
+    return invalid(`${name} finds no database ${target.database}: create it, or correct DATABASE_URL`);
+  if (isRightMissing(error))
+    return invalid(
+      `${name} lacks a right (${(error as Error).message}): run what confere migrate --grants prints, as the database's owner`,
+    );
+  return error;
+}
+
+function errnoOf(error: unknown): number {
+  return (error as { errno?: number } | null)?.errno ?? 0;
+}

@@ -1,0 +1,98 @@
+/** The migrations since the previous release: its processes work on while these run, and afterwards (CONTRIBUTING.md). */
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadMigration, migrate } from '../../../embedded/migrations/migrate.ts';
+import { classifyStatement, previewMigrations } from '../../../embedded/migrations/preview-migrations.ts';
+import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { findContractions, readSchema, type Schema } from '../../support/find-contractions.ts';
+import { git, missesTag, PREVIOUS, ROOT, UNUSED_COLUMNS } from '../../support/previous-release.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
+
+const FOLDER = path.join(ROOT, 'migrations');
+const released = readdirSync(FOLDER).filter((name) => /^\d{4}-/.test(name) && name <= PREVIOUS.lastMigration);
+const untagged = missesTag();
+
+let home: ReturnType<typeof temporaryDirectory>;
+let opened: OpenDatabase<unknown>;
+let before: Schema;
+
+/** A database of the previous release. */
+beforeAll(async () => {
+  home = temporaryDirectory();
+  const folder = path.join(home.path, 'migrations');
+  mkdirSync(folder);
+  for (const name of [...released, 'baseline.ts']) symlinkSync(path.join(FOLDER, name), path.join(folder, name));
+  opened = openDatabase<unknown>(await createTestDatabase('empty'));
+  await migrate(opened.db, { folder, log: () => undefined });
+  before = await readSchema(opened.db);
+});
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
+
+test('migrations since the previous release change tables while they take reads and writes', async () => {
+  const ran: string[] = [];
+  for (;;) {
+    const [next] = await previewMigrations(opened.db, { folder: FOLDER });
+    if (!next) break;
+    expect(next.stopped, next.file).toBeUndefined();
+    for (const { sql: text, table } of next.statements) {
+      if (table) await runOnline(opened.db, next.file, text);
+    }
+    // a migration can run again
+    await (await loadMigration(FOLDER, next.file)).up(opened.db);
+    await sql`INSERT INTO migrations (name, applied_at) VALUES (${next.file}, UTC_TIMESTAMP(3))`.execute(opened.db);
+    ran.push(next.file);
+  }
+  expect(ran.length).toBeGreaterThan(0);
+});
+
+/** @throws the server's error where it can't make the change without copying the table under a lock. */
+async function runOnline(db: Kysely<unknown>, file: string, text: string): Promise<void> {
+  const { effect } = classifyStatement(text);
+  if (effect === 'rows') {
+    expect(text, `${file}: rows are changed in batches`).toMatch(/\bLIMIT\b/);
+    return;
+  }
+  await sql
+    .raw(/^ALTER/i.test(text) ? `${text}, ALGORITHM=INPLACE, LOCK=NONE` : text)
+    .execute(db)
+    .catch((error: unknown) => {
+      throw new Error(`${file} blocks writes while it runs: ${text}`, { cause: error });
+    });
+}
+
+test('the previous release works on the tables of this version: nothing that it uses is gone or refuses its rows', async () => {
+  const unused = new Set(UNUSED_COLUMNS);
+  const columns = before.columns.filter(({ name }) => !unused.has(name));
+  expect(columns.length).toBeGreaterThan(200);
+  expect(findContractions({ ...before, columns }, await readSchema(opened.db))).toEqual([]);
+});
+
+test('columns that may be dropped are not named in the code of the previous release', ({ skip }) => {
+  if (untagged) skip(untagged);
+  for (const name of UNUSED_COLUMNS) {
+    const [, column = ''] = name.split('.');
+    const uses = () => git('grep', '-lw', column, PREVIOUS.tag, '--', 'src', 'jobs', 'embedded');
+    expect(uses, name).toThrow();
+  }
+});
+
+test('the previous release is the newest tag, and its migrations are here as they were released', ({ skip }) => {
+  if (untagged) skip(untagged);
+  const tags = git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').split('\n');
+  expect(tags[0], 'name the newest tag and its last migration in test/support/previous-release.ts').toBe(PREVIOUS.tag);
+  const tagged = git('ls-tree', '--name-only', PREVIOUS.tag, 'migrations/')
+    .split('\n')
+    .map((name) => path.basename(name))
+    .filter((name) => /^\d{4}-/.test(name));
+  expect(released).toEqual(tagged);
+  for (const name of tagged) {
+    const text = git('show', `${PREVIOUS.tag}:migrations/${name}`);
+    expect(readFileSync(path.join(FOLDER, name), 'utf8').trim(), name).toBe(text);
+  }
+});
