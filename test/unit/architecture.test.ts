@@ -63,6 +63,7 @@ const INNER: Record<string, string[]> = {
   'src/http/console': [
     'languages',
     'parts',
+    'two-step-form',
     'charts',
     'balances',
     'series',

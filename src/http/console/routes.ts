@@ -9,7 +9,8 @@
  * - `languages/`: the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them.
  * - `overview/`: the first page.
  * - `search/`: the search for transactions.
- * - `balances/`: the balances, and the forms that move money, each in two steps (`two-step-form/serve-two-step-form.ts`).
+ * - `two-step-form/`: forms whose change is previewed before it is made.
+ * - `balances/`: the balances, and the forms that move money.
  * - `charts/`: draws charts (`charts/chart.ts`); `series/`: the pages of charts.
  * - `lists/`: the other lists.
  * - `reports/`: the month and the day of reports; `months/`: the closing of a month.
