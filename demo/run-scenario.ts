@@ -166,7 +166,8 @@ async function mismatches(app: Api): Promise<Mismatch[]> {
   return (await app.call<{ mismatches: Mismatch[] }>('GET', '/mismatches?limit=200')).mismatches;
 }
 
-async function reconcile(app: Api, days: { from: string; to: string }, signal: AbortSignal): Promise<Run> {
+/** Starts a run of these days, and waits for its end. @throws Error after WAIT_MS_MAX. */
+export async function reconcile(app: Api, days: { from: string; to: string }, signal: AbortSignal): Promise<Run> {
   const { id } = await app.call<Run>('POST', '/reconciliations', days);
   const done = await waitFor(signal, async () => {
     const run = await app.call<Run>('GET', `/reconciliations/${id}`);

@@ -1,14 +1,15 @@
 /**
- * Takes the pictures of README and docs from a demo: the console's first page, and the sheet Resumo and its charts as
- * LibreOffice prints them. They change with the day; take them again when a page changes. Run it by `npm run screenshots`.
+ * Takes the pictures of README and docs: of a demo, the console's first page, and the sheet Resumo and its charts as
+ * LibreOffice prints them; and of the closing of a month. They change with the day; take them again when a page changes. Run it by `npm run screenshots`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { runScenario } from './run-scenario.ts';
+import { shootMonth } from './shoot-month.ts';
 import { startDemoMerchant } from './start-demo-merchant.ts';
 import { type Programs, startPrograms } from './start-programs.ts';
 
@@ -35,6 +36,7 @@ try {
 }
 
 async function takeScreenshots(): Promise<void> {
+  await shootGuide();
   const { signal } = new AbortController();
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed: '20261', rate: '2/s', signal });
@@ -43,7 +45,7 @@ async function takeScreenshots(): Promise<void> {
     throw new Error('the demo does not agree: see the lines with ✗');
   shootSummary();
   await sleep(LIVE_MS);
-  await shootConsole(programs.app);
+  await withConsole(programs.app, (_, shoot) => shoot('console'));
   for (const name of readdirSync(IMAGES)) {
     const { size } = statSync(path.join(IMAGES, name));
     if (size > BYTES_MAX) throw new Error(`${name} has ${size} bytes, more than ${BYTES_MAX}`);
@@ -51,7 +53,19 @@ async function takeScreenshots(): Promise<void> {
   }
 }
 
-async function shootConsole({ url, token }: Programs['app']): Promise<void> {
+/** The pictures of the guide for accountants, from programs of its own. */
+async function shootGuide(): Promise<void> {
+  const { signal } = new AbortController();
+  const options = { home: path.join(home, 'guide'), seed: '20261', rate: undefined, signal };
+  await using programs = await startPrograms(options);
+  await withConsole(programs.app, (page, shoot) => shootMonth(programs, page, shoot));
+}
+
+/** Opens the console in a browser, logged in as an admin. */
+async function withConsole(
+  { url, token }: Programs['app'],
+  use: (page: Page, shoot: (name: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium-headless-shell',
     args: ['--no-sandbox', '--disable-gpu'],
@@ -62,7 +76,7 @@ async function shootConsole({ url, token }: Programs['app']): Promise<void> {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Entrar' }).click();
     await page.getByRole('navigation', { name: 'Principal' }).waitFor();
-    await page.screenshot({ path: path.join(IMAGES, 'console.png') });
+    await use(page, async (name) => void (await page.screenshot({ path: path.join(IMAGES, `${name}.png`) })));
   } finally {
     await browser.close();
   }

@@ -59,7 +59,7 @@ async function renderMonth(context: Context, response: Response, month: ShownMon
     return html`<div class="explain"><p>${t('As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.')}</p>${
       month.laterCloses.length > 0
         ? html`<p>${t('Para reabri-lo é preciso reabrir antes:')}</p>${refusalList(of, month.laterCloses)}`
-        : hasRole(response, 'admin') && button(month, 'reopen', t('Reabrir o mês'))
+        : hasRole(response, 'admin') && html`<p><a href="${addressOf(month, 'reopen')}">${t('Reabrir o mês')}</a></p>`
     }</div>
 ${renderClose(context, response, month)}${balances}`;
   }
@@ -70,12 +70,14 @@ ${renderClose(context, response, month)}${balances}`;
       )
     : t('O mês não pode ser fechado enquanto:');
   return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${
-    isReady && hasRole(response, 'accountant') && button(month, 'close', t('Fechar o mês'))
+    isReady &&
+    hasRole(response, 'accountant') &&
+    html`<p>${buttonLink(addressOf(month, 'close'), t('Fechar o mês'))}</p>`
   }</div>${leftOpenNotice(month)}${balances}`;
 }
 
-function button({ month }: ShownMonth, action: 'close' | 'reopen', text: string): Html {
-  return html`<p>${buttonLink(`/reports/months/${month}/${action}`, text)}</p>`;
+function addressOf({ month }: ShownMonth, action: 'close' | 'reopen'): string {
+  return `/reports/months/${month}/${action}`;
 }
 
 function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth): Part {
