@@ -3,14 +3,10 @@ import { z } from 'zod';
 import { readFeed } from '../../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { ConfereError } from '../../../domain/errors.ts';
-import { findMerchantByPullToken } from '../../../merchants/pull-token.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
-import { readBearer } from '../../access/authorize.ts';
+import { createPullAdmission } from '../../access/admit-pull.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
-import { createMerchantLimit, MERCHANT_REQUESTS_PER_S_MAX } from '../../access/limit-merchant.ts';
 import { assertKnownParameters } from '../../check-query.ts';
-import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
 import { instant } from '../fields.ts';
@@ -42,21 +38,9 @@ export const feedQuerySchema = z.object({
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  const admitRead = createMerchantLimit(context);
+  const admit = createPullAdmission(context, guard, () => pullReads.inc({ outcome: 'limited' }));
   router.get('/events', async (request, response) => {
-    const credential = readBearer(request);
-    const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
-    const merchant = credential && (await guard.admit(attempt, () => findMerchantByPullToken(context, credential)));
-    if (!merchant) {
-      throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
-    }
-    markAuthenticated(response);
-    if (!admitRead(merchant.seq)) {
-      pullReads.inc({ outcome: 'limited' });
-      throw new ConfereError('too_many_requests', `at most ${MERCHANT_REQUESTS_PER_S_MAX} reads a second`, {
-        retryAfterS: 1,
-      });
-    }
+    const merchant = await admit(request, response);
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, ...page } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(reading, merchant, { after, ...page });

@@ -1,0 +1,35 @@
+import type { Request, Response } from 'express';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
+import type { MerchantRow } from '../../merchants/read-merchants.ts';
+import { markAuthenticated } from '../connections/mark-authenticated.ts';
+import { readBearer } from './authorize.ts';
+import type { AuthGuard } from './guard-auth-attempts.ts';
+import { createMerchantLimit, MERCHANT_REQUESTS_PER_S_MAX } from './limit-merchant.ts';
+
+/**
+ * Returns a function that finds the merchant whose pull token a request has, and limits the requests of each.
+ * @param onLimited called for a request that is refused for the limit.
+ * @throws (the function) ConfereError `unauthorized`, `too_many_requests`.
+ */
+export function createPullAdmission(
+  context: Context,
+  guard: AuthGuard,
+  onLimited?: () => void,
+): (request: Request, response: Response) => Promise<MerchantRow> {
+  const admitRead = createMerchantLimit(context);
+  return async (request, response) => {
+    const credential = readBearer(request);
+    const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
+    const merchant = credential && (await guard.admit(attempt, () => findMerchantByPullToken(context, credential)));
+    if (!merchant) {
+      throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
+    }
+    markAuthenticated(response);
+    if (admitRead(merchant.seq)) return merchant;
+    onLimited?.();
+    const text = `at most ${MERCHANT_REQUESTS_PER_S_MAX} reads a second`;
+    throw new ConfereError('too_many_requests', text, { retryAfterS: 1 });
+  };
+}
