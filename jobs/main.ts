@@ -7,6 +7,7 @@ import { CronJob } from 'cron';
 import type { Context } from '../src/context.ts';
 import { LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
+import { makeDayManifests } from '../src/manifests/make-day-manifests.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
 import { checkBooks } from '../src/proof/check-books.ts';
 import { writeManifest } from '../src/proof/write-manifest.ts';
@@ -43,6 +44,7 @@ export const WORK: Record<JobName, Work> = {
     await callHeartbeatUrl(c);
   },
   daily_report: makeDueReports,
+  day_manifests: (c) => makeDayManifests(c),
   check_books: (c) => checkBooks(c),
   manifest: writeManifest,
   retention: dropOldNightly,

@@ -85,6 +85,7 @@ async function reencrypt(trx: Transaction<Database>, old: Vault, next: Vault): P
     const change = { ciphertext: encryptAgain(ciphertext), key_id: next.keyId };
     await trx.updateTable('merchant_secrets').set(change).where('seq', '=', seq).execute();
   }
+  const signing = await reencryptSigningKeys(trx, encryptAgain, next.keyId);
   const people = await trx
     .selectFrom('forgotten_people')
     .select(['document_hash', 'sealed_values'])
@@ -97,12 +98,30 @@ async function reencrypt(trx: Transaction<Database>, old: Vault, next: Vault): P
     await trx.updateTable('forgotten_people').set(change).where('document_hash', '=', document_hash).execute();
   }
   await trx.updateTable('settings').set({ value: next.check }).where('name', '=', KEY_CHECK).execute();
-  return keys.length + secrets.length + people.length;
+  return keys.length + secrets.length + signing + people.length;
+}
+
+/** The private keys that sign day manifests. */
+async function reencryptSigningKeys(
+  trx: Transaction<Database>,
+  encryptAgain: (sealed: Buffer) => Buffer,
+  keyId: string,
+): Promise<number> {
+  const query = trx.selectFrom('manifest_keys').select(['seq', 'ciphertext']).where('ciphertext', 'is not', null);
+  const rows = await query.forUpdate().execute();
+  for (const { seq, ciphertext } of rows) {
+    if (!ciphertext) continue;
+    const change = { ciphertext: encryptAgain(ciphertext), key_id: keyId };
+    await trx.updateTable('manifest_keys').set(change).where('seq', '=', seq).execute();
+  }
+  return rows.length;
 }
 
 async function countSecrets(trx: Transaction<Database>): Promise<number> {
   const { length: keys } = await trx.selectFrom('settings').select('name').where('name', 'like', 'key\\_%').execute();
-  return keys + (await trx.selectFrom('merchant_secrets').select('seq').execute()).length;
+  const { length: secrets } = await trx.selectFrom('merchant_secrets').select('seq').execute();
+  const signing = trx.selectFrom('manifest_keys').select('seq').where('ciphertext', 'is not', null);
+  return keys + secrets + (await signing.execute()).length;
 }
 
 function describe({ key_id, old_key_id, secrets }: Rotated, inFile: boolean): string {

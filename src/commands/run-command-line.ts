@@ -26,6 +26,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   platforms: async () => (await import('./books/statements.ts')).platformsCommand,
   merchants: async () => (await import('./merchants/merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./merchants/callbacks.ts')).callbacksCommand,
+  manifests: async () => (await import('./merchants/manifests.ts')).manifestsCommand,
   listen: async () => (await import('./developer/listen.ts')).listenCommand,
   events: async () => (await import('./developer/trigger.ts')).eventsCommand,
   tokens: async () => (await import('./access/tokens.ts')).tokensCommand,

@@ -92,6 +92,7 @@ export const environment = z.object({
   JOB_RECONCILE_OPEN: cronText.default('30 3 * * *'),
   JOB_WATCH: cronText.default('* * * * *'),
   JOB_DAILY_REPORT: cronText.default('0 6 * * *'),
+  JOB_DAY_MANIFESTS: cronText.default('30 6 * * *'),
   JOB_CHECK_BOOKS: cronText.default('10 4 * * *'),
   JOB_MANIFEST: cronText.default('30 0 * * *'),
   JOB_RETENTION: cronText.default('50 4 * * *'),

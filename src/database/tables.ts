@@ -3,6 +3,7 @@ import type { BankTables } from './tables/bank.ts';
 import type { CallbackTables } from './tables/callbacks.ts';
 import type { InboxTables } from './tables/inbox.ts';
 import type { LedgerTables } from './tables/ledger.ts';
+import type { ManifestTables } from './tables/manifests.ts';
 import type { MismatchTables } from './tables/mismatches.ts';
 import type { ReconciliationTables } from './tables/reconciliation.ts';
 import type { ReportTables } from './tables/reports.ts';
@@ -17,6 +18,7 @@ export type Database = AccessTables &
   CallbackTables &
   InboxTables &
   LedgerTables &
+  ManifestTables &
   MismatchTables &
   ReconciliationTables &
   ReportTables &

@@ -19,6 +19,7 @@ import { importRoutes } from './api/imports/imports.ts';
 import { jobRoutes } from './api/jobs.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
+import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
@@ -62,9 +63,11 @@ export function createApp(
   });
   const metrics = createMetricsPage(context, readers);
   app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
+  app.use(manifestKeyRoutes(context));
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
   // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));
+  app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
   app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json]));
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file

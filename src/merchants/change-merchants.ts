@@ -29,6 +29,8 @@ export type NewMerchant = {
   email?: string | null | undefined;
   filter?: FilterInput | undefined;
   rate?: number | null | undefined;
+  /** Whether its day manifests are sent to it; default: they are. It can fetch them anyway. */
+  manifests?: boolean | undefined;
   eventsSince?: Date | undefined;
 };
 
@@ -55,6 +57,7 @@ export async function createMerchant(
       email: input.email ?? null,
       filter: JSON.stringify(completeFilter(input.filter)),
       rate: input.rate ?? null,
+      manifests: input.manifests === false ? 0 : 1,
       events_since: eventsSince,
       created_at: now,
     };
@@ -91,6 +94,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.url !== undefined) set.url = change.url;
   if (change.email !== undefined) set.email = change.email;
   if (change.rate !== undefined) set.rate = change.rate;
+  if (change.manifests !== undefined) set.manifests = change.manifests ? 1 : 0;
   if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
   await transact(context.db, async (trx) => {

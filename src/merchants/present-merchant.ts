@@ -19,6 +19,8 @@ export function presentMerchant(row: MerchantRow) {
     /** What the merchant itself chose within `filter`. */
     own_filter: parseFilter(row.own_filter ?? '{}'),
     rate: row.rate,
+    /** Whether its day manifests are sent to it. */
+    manifests: row.manifests === 1,
     events_since: row.events_since.toISOString(),
     created_at: row.created_at.toISOString(),
     /** Since when no attempt has succeeded, and whether its callbacks are held for that. */

@@ -14,6 +14,7 @@ const COLUMNS = {
   bank_lines: 'type',
   bank_matches: 'rule',
   imports: 'kind',
+  day_manifests: 'revision',
 } as const;
 /** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

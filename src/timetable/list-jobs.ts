@@ -15,6 +15,7 @@ export const JOB_NAMES = [
   'reconcile_open',
   'watch',
   'daily_report',
+  'day_manifests',
   'check_books',
   'manifest',
   'retention',

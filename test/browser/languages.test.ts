@@ -26,7 +26,7 @@ const DATA = [
 ];
 /** What programs read, and files. */
 const NO_PAGES =
-  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
+  /^\/(?:api|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
 const PAGES_MIN = 35;
 let env: ConsoleEnvironment;
 let page: Page;

@@ -38,7 +38,7 @@ const THEMES = {
 
 /** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
+  /^\/(?:api|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
 const FORMS = [
   'statement',
   'adjustment',

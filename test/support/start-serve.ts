@@ -28,6 +28,7 @@ export const NO_RUNS = {
   JOB_RECONCILE_OPEN: 'off',
   SHOW_OPEN_SCHEDULE: 'off',
   JOB_DAILY_REPORT: 'off',
+  JOB_DAY_MANIFESTS: 'off',
 };
 
 export function urlOf(database: { socketPath: string; database: string }): string {

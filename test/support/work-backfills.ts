@@ -18,12 +18,17 @@ export async function runBackfills(
   }
 }
 
-async function hasNoOpenBackfill({ db }: Context): Promise<boolean> {
+/** Runs the loop of backfills until all past events are enqueued; nothing needs to deliver them. */
+export async function enqueuePastEvents(context: Context): Promise<void> {
+  await runBackfills(context, () => hasNoOpenBackfill(context, ['sending', 'done']));
+}
+
+async function hasNoOpenBackfill({ db }: Context, ended = ['done']): Promise<boolean> {
   const open = await db
     .selectFrom('backfills')
     .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
     .select('merchant_seq')
-    .where('backfills.state', '<>', 'done')
+    .where('backfills.state', 'not in', ended)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return open === undefined;

@@ -33,6 +33,7 @@ const LAYERS: Record<string, number> = {
   'src/reconciliation': 8,
   'src/reports': 8,
   'src/portal': 8,
+  'src/manifests': 8.2,
   'src/doctor': 8.5,
   'src/backup': 8.5,
   'src/imports': 8.5,
@@ -87,6 +88,7 @@ const TABLES: Record<string, string> = {
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',
+  'src/manifests': 'day_manifests|due_day_manifests',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
 };
 const FILES_MIN = 120;

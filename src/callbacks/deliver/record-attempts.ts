@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { TEST_SOURCE } from '../health/callback-sources.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
 import { decideOutcome, type Outcome } from './decide-outcome.ts';
@@ -41,7 +42,7 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
   await insertAttempts(trx, attempts);
   const outcomes = attempts.map(({ callback, response }): Decided => {
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
-    const tried = { ...callback, isTest: callback.transactionSeq === null };
+    const tried = { ...callback, isTest: callback.source === TEST_SOURCE };
     const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
     const cause = response.errorClass ?? 'http_status';
     return {

@@ -59,7 +59,7 @@ function toHealth(row: MerchantRow): MerchantHealth {
   };
 }
 
-// a failed test does not count as a failure; a successful one counts as a success
+// a failed test or manifest does not count as a failure; a successful one counts as a success
 function applyAttempt(health: MerchantHealth, { callback, response }: Attempt, now: Date): MerchantHealth {
   if (isDelivered(response)) return NO_FAILURES;
   return callback.transactionSeq === null ? health : afterFailure(health, now);

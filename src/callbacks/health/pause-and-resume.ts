@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { awaitsConfirmation } from '../../database/restores.ts';
+import { TEST_SOURCE } from './callback-sources.ts';
 import { holdsBack } from './merchant-health.ts';
 import { WHEN_IDLE } from './when-idle.ts';
 
@@ -62,7 +63,7 @@ async function hold(context: Context, merchantSeq: number): Promise<void> {
       .set({ state: 'held', next_attempt_at: keepIdle(sql.ref('created_at')), lease_holder: null, lease_until: null })
       .where('merchant_seq', '=', merchantSeq)
       .where('state', '=', 'pending')
-      .where('transaction_seq', 'is not', null)
+      .where('source', '<>', TEST_SOURCE)
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', context.clock.now())]))
       .limit(HOLD_ROWS)
       .executeTakeFirstOrThrow();

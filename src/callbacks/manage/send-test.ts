@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
+import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
 import { TEST_TYPE } from '../render/render-bodies.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
@@ -16,7 +17,7 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
     webhook_id: generateWebhookId(),
     merchant_seq: merchant.seq,
     type: TEST_TYPE,
-    source: 'test',
+    source: TEST_SOURCE,
     state: 'pending',
     // a merchant that fetches its events finds it there
     next_attempt_at: merchant.url === null ? null : now,

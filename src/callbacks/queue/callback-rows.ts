@@ -4,6 +4,8 @@ import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilters } from '../../merchants/match-filter.ts';
+import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import { MANIFEST_TYPE } from '../render/render-manifests.ts';
 import { deriveWebhookId } from './derive-webhook-id.ts';
 
 /** Takes the place of the status in the `type` of a correction's callback. */
@@ -113,6 +115,14 @@ export function toCorrectionRow(
     previous_status: before.events.at(-1)?.status ?? null,
     source: 'reconciliation',
     ...queueColumns(context, recipient, dueAt),
+  };
+}
+
+/** The callback of a day manifest. It has no transaction, and waits for no other callback. */
+export function toManifestRow(context: Context, recipient: Recipient, webhookId: string): CallbackInsert {
+  return {
+    ...{ webhook_id: webhookId, type: MANIFEST_TYPE, source: MANIFEST_SOURCE },
+    ...queueColumns(context, recipient, context.clock.now()),
   };
 }
 

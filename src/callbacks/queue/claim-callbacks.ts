@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { MANIFEST_SOURCE, TEST_SOURCE } from '../health/callback-sources.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import { claimSuccessors } from './claim-successors.ts';
@@ -88,14 +89,17 @@ export async function claimProbe(
     .limit(1)
     .executeTakeFirst();
   return transact(context.db, async (trx) => {
-    const oldest = await selectClaimable(trx)
+    const selectHeld = selectClaimable(trx)
       .where('merchant_seq', '=', merchant.seq)
       .where('state', '=', 'held')
       .orderBy('next_attempt_at')
       .limit(1)
       .forUpdate()
-      .skipLocked()
-      .executeTakeFirst();
+      .skipLocked();
+    // a manifest last: an address that refuses this type alone would never recover
+    const oldest =
+      (await selectHeld.where('source', '<>', MANIFEST_SOURCE).executeTakeFirst()) ??
+      (await selectHeld.executeTakeFirst());
     // another transaction has it locked: retry in the next round, not in 5 minutes
     if (held && !oldest) return [];
     const probeAt = new Date(now.getTime() + PROBE_EVERY_MS);
@@ -133,7 +137,7 @@ async function findCandidates(context: Context, wants: ClaimRequest[], now: Date
   const found: Candidate[] = [];
   for (let from = 0; from < wants.length; from += SELECTS_MAX) {
     const selects = wants.slice(from, from + SELECTS_MAX).flatMap(({ merchant, slots, idleSlots = 0 }) => {
-      const testsOnly = merchant.holdsBack ? sql`AND transaction_seq IS NULL` : sql``;
+      const testsOnly = merchant.holdsBack ? sql`AND source = ${TEST_SOURCE}` : sql``;
       const live = sql`(SELECT seq, merchant_seq, 0 AS is_idle FROM callbacks WHERE merchant_seq = ${merchant.seq}
         AND state = 'pending' AND next_attempt_at <= ${now} ${testsOnly}
         ORDER BY next_attempt_at LIMIT ${sql.lit(slots)})`;

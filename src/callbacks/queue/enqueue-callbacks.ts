@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
@@ -12,6 +13,7 @@ import {
   receivesEvent,
   toCorrectionRow,
   toEventRow,
+  toManifestRow,
 } from './callback-rows.ts';
 import { RECHECK_MS } from './check-order.ts';
 import { listMissing } from './list-missing.ts';
@@ -93,6 +95,18 @@ export async function enqueueCorrection(
     .filter((recipient) => receivesCorrection(context, recipient, cause))
     .map((recipient) => toCorrectionRow(context, recipient, cause, now));
   return await insertCallbacks(trx, rows);
+}
+
+/** Writes the callback of a day manifest, in the database transaction that makes it. @returns its row number. */
+export async function enqueueManifest(
+  context: Context,
+  trx: Transaction<Database>,
+  recipient: Recipient,
+  webhookId: string,
+): Promise<number> {
+  const row = toManifestRow(context, recipient, webhookId);
+  const { insertId } = await trx.insertInto('callbacks').values(row).executeTakeFirstOrThrow();
+  return requireRowNumber(insertId, 'a callback');
 }
 
 /**

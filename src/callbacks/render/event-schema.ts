@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { TEST_TYPE } from './render-bodies.ts';
+import { MANIFEST_TYPE } from './render-manifests.ts';
 
 const amount = z
   .string()
@@ -92,5 +93,53 @@ export const testEventSchema = z
   })
   .meta({ title: 'A test: answer it with 2xx and do nothing' });
 
+/** What a day manifest signs. */
+export const manifestSchema = z.object({
+  version: z.literal(1),
+  merchant: z.string(),
+  day: z.iso.date().describe('a message belongs to the day of its timestamp in the zone'),
+  zone: z.string().describe('an IANA time zone'),
+  revision: z.int().min(1).describe('1, 2, 3…: a later one replaces it'),
+  made_at: instant,
+  messages: z.int(),
+  types: z.array(
+    z.object({
+      type: z.string(),
+      count: z.int(),
+      sum_cents: z.string().regex(/^\d+$/).describe('of the amounts of their transactions as known at made_at'),
+    }),
+  ),
+  ids_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('SHA-256 of the webhook-ids, sorted by bytes, each with a line feed'),
+  proven: z.boolean().describe('the day was read or counted at the provider after its end'),
+  closed: z.boolean().describe('so were all days whose transactions may still change it'),
+  chain: z
+    .object({ position: z.int(), hash: z.string() })
+    .nullable()
+    .describe("the newest position of the ledger's hash chain"),
+});
+
+/** A day manifest: a JWS in its general form (RFC 7515), with what it signs as an object beside it. */
+export const signedManifestSchema = z.object({
+  manifest: manifestSchema.describe('what payload says, for reading; verify payload'),
+  payload: z.string().describe('base64url'),
+  signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).describe('Ed25519, one for each key'),
+});
+
+export const manifestEventSchema = z
+  .object({
+    type: z.literal(MANIFEST_TYPE),
+    timestamp: instant.describe('when it was made'),
+    data: signedManifestSchema,
+  })
+  .meta({ title: 'The manifest of a day' });
+
 /** Every body of a callback. */
-export const callbackBodySchema = z.union([correctionEventSchema, transactionEventSchema, testEventSchema]);
+export const callbackBodySchema = z.union([
+  correctionEventSchema,
+  transactionEventSchema,
+  manifestEventSchema,
+  testEventSchema,
+]);

@@ -2,6 +2,8 @@ import type { Context } from '../../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
+import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import { renderManifests } from './render-manifests.ts';
 
 export const TEST_TYPE = 'confere.test';
 
@@ -26,12 +28,14 @@ type Event = { seq: number; status: string; atWall: string; sequence: number; tr
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
   const corrected = callbacks.filter((callback) => callback.eventSeq === null);
+  const manifests = callbacks.filter((callback) => callback.source === MANIFEST_SOURCE).map(({ seq }) => seq);
   const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
   const corrections = await readCorrections(context, corrected);
-  const bodies = new Map<number, object>();
+  const bodies = await renderManifests(context.db, manifests);
   // an event for many merchants is rendered once
   const rendered = new Map<string, object>();
   for (const callback of callbacks) {
+    if (callback.source === MANIFEST_SOURCE) continue;
     if (callback.transactionSeq === null) {
       bodies.set(callback.seq, renderTest(callback));
       continue;

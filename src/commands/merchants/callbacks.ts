@@ -68,7 +68,7 @@ async function list({ merchant, transaction: transactionId, state, limit, json }
     const callbacks = rows.map(presentCallback);
     const lines = callbacks.map(
       (one) =>
-        `${one.id}  ${one.state.padEnd(9)}  ${one.type}  ${one.merchant_id}  ${one.transaction_id ?? 'test'}  ${one.attempts} attempts`,
+        `${one.id}  ${one.state.padEnd(9)}  ${one.type}  ${one.merchant_id}  ${one.transaction_id ?? one.source}  ${one.attempts} attempts`,
     );
     print(json, { callbacks }, lines.join('\n') || 'none');
   });

@@ -26,6 +26,7 @@ type UpdateOptions = FilterOptions & {
   url?: string;
   email?: string;
   rate?: string;
+  manifests?: string;
   eventsSince?: string;
   everything?: boolean;
   dryRun?: boolean;
@@ -41,6 +42,7 @@ export function addUpdateCommand(merchants: Command): void {
     .option('--url <url>', 'where callbacks go: https://…')
     .option('--email <address>', 'who gets a mail while its callbacks fail; none: nobody')
     .option('--rate <n>', 'callbacks a second at most; none: no limit')
+    .option('--manifests <on|off>', 'whether day manifests are sent to it')
     .option('--events-since <instant>', 'send events from then on')
     .option('--everything', 'remove the filter')
     .option('--dry-run', 'change nothing: say which of the last events the new filter would have matched')
@@ -71,16 +73,19 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
   print(options.json, merchant, `changed ${names.join(', ')} of ${merchant.id} (${merchant.name})`);
 }
 
-function readChange({ name, url, email, rate, eventsSince, ...options }: UpdateOptions): MerchantChange {
+function readChange({ name, url, email, rate, manifests, eventsSince, ...options }: UpdateOptions): MerchantChange {
   const filter = readFilter(options);
   const isSet = Object.values(filter).some((value) => Object.keys(value ?? {}).length > 0);
   if (isSet && options.everything)
     throw new ConfereError('wrong_use', '--everything goes with no option of the filter');
+  if (manifests !== undefined && manifests !== 'on' && manifests !== 'off')
+    throw new ConfereError('wrong_use', '--manifests is on or off');
   return {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(email === undefined ? {} : { email: email === 'none' ? null : email }),
     ...(rate === undefined ? {} : { rate: rate === 'none' ? null : readRate(rate) }),
+    ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
     ...(eventsSince === undefined ? {} : { eventsSince: parseInstant('--events-since', eventsSince) }),
     ...(isSet || options.everything ? { filter } : {}),
   };

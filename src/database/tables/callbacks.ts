@@ -16,6 +16,8 @@ export type CallbackTables = {
     /** What the merchant itself chose within `filter`; null: it accepts all. */
     own_filter: Optional<string>;
     paused_by: Optional<string>;
+    /** 1: its daily manifests are sent to it as callbacks. */
+    manifests: Generated<number>;
     rate: Optional<number>;
     rate_next_at: Optional<Date>;
     events_since: Date;

@@ -36,7 +36,7 @@ export async function findBearer(context: Context, guard: AuthGuard, request: Re
   if (isMerchantToken(credential)) {
     const merchant = await guard.admit(attempt, () => findMerchantToken(context, credential));
     if (!merchant) return undefined;
-    throw new ConfereError('forbidden', "a merchant's token opens /portal and /api/v1/portal alone");
+    throw new ConfereError('forbidden', "a merchant's token opens /portal, /api/v1/portal and its manifests alone");
   }
   return await guard.admit(attempt, () => findCaller(context, credential));
 }

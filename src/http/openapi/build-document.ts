@@ -22,7 +22,7 @@ export function buildDocument(
       title: 'Confere',
       version: about.version,
       description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit. A token of the role merchant opens /portal alone.',
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit. A token of the role merchant opens /portal, and its own manifests.',
     },
     servers: [{ url: about.url }],
     paths,
@@ -43,7 +43,8 @@ export function buildDocument(
   };
 }
 
-function describe({ method, path, tag, summary, access, query, body, bodyType, responses }: Operation): Json {
+function describe(operation: Operation): Json {
+  const { method, path, tag, summary, access, query, body, bodyType, responses, isForMerchantsToo } = operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -56,7 +57,10 @@ function describe({ method, path, tag, summary, access, query, body, bodyType, r
     tags: [tag],
     summary,
     ...(isRole ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.` } : {}),
-    security: access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }],
+    security: [
+      ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
+      ...(isForMerchantsToo ? [{ merchant: [] }, { portal: [] }] : []),
+    ],
     parameters: [...inPath, ...(query ? describeQuery(query) : [])],
     ...(body
       ? { requestBody: { required: true, content: { [bodyType ?? 'application/json']: { schema: input(body) } } } }

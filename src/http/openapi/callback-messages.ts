@@ -3,10 +3,12 @@ import {
   correctedFactsSchema,
   correctionEventSchema,
   eventTransactionSchema,
+  manifestEventSchema,
   testEventSchema,
   transactionEventSchema,
 } from '../../callbacks/render/event-schema.ts';
 import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
+import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { components } from './fields.ts';
 
@@ -30,6 +32,7 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
       body: correctionEventSchema.extend({ type: z.literal(`pix.${operation}.corrected`) }),
     },
   ]),
+  { type: MANIFEST_TYPE, summary: 'What you were sent of an ended day, signed', body: manifestEventSchema },
   { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
 ];
 

@@ -12,6 +12,8 @@ export type Operation = {
   summary: string;
   /** The credential: a role's token, the provider's, a merchant's pull token or token of the portal, or nothing. */
   access: Role | readonly Role[] | 'provider' | 'merchant' | 'portal' | 'nothing';
+  /** Also a merchant's pull token and its token of the portal. Its query has no parameter `merchant` then. */
+  isForMerchantsToo?: true;
   query?: z.ZodObject | undefined;
   body?: z.ZodType | undefined;
   /** The type of the body; default: JSON. */

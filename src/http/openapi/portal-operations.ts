@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { feedQuerySchema } from '../api/merchants/events.ts';
+import { manifestQuerySchema } from '../api/merchants/manifests.ts';
 import { ownCallbackQuerySchema, ownFilterSchema, ownReplaySchema } from '../api/merchants/portal.ts';
-import { feedEvent, ownMerchant, rotatedSecret } from './components/merchants.ts';
+import { feedEvent, manifestKeys, ownMerchant, rotatedSecret, signedManifest } from './components/merchants.ts';
 import { ownCallback, ownCallbackWithAttempts, ownFilterPreview, ownHealth } from './components/portal.ts';
 import { accepted, describeTag, type Operation, ok } from './describe-operation.ts';
 
@@ -11,11 +12,27 @@ const read = (operation: Operation): Operation => ({ ...operation, access: 'port
 const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
 const replayed = z.object({ count: z.int(), dry_run: z.boolean() });
 
+/** `merchant` is for tokens of ours: a merchant's own token has no such parameter. */
+const manifestQuery = manifestQuerySchema.partial();
+const ids = { 200: { description: 'Sorted, each on a line', schema: z.string(), contentType: 'text/plain' } };
+
 /** What merchants call: their feed by a pull token, and their portal. */
 export const PORTAL_OPERATIONS: readonly Operation[] = [
   {
     ...Merchants.get('/events', 'List the events of the merchant that calls', ok('A page', feedPage), feedQuerySchema),
     access: 'merchant',
+  },
+  {
+    ...Merchants.get('/manifests/{day}', 'The signed manifest of a day’s messages', signedManifest, manifestQuery),
+    isForMerchantsToo: true,
+  },
+  {
+    ...Merchants.get('/manifests/{day}/ids', 'The webhook-ids that it is about', ids, manifestQuery),
+    isForMerchantsToo: true,
+  },
+  {
+    ...{ method: 'get', path: '/.well-known/confere-manifest-keys.json', tag: 'Merchants', access: 'nothing' },
+    ...{ summary: 'The public keys that verify manifests: a JSON Web Key Set', responses: ok('All', manifestKeys) },
   },
   read(Portal.get('/portal', 'The merchant whose token it is', ownMerchant)),
   read(Portal.get('/portal/health', 'How callbacks reach it', ownHealth)),

@@ -7,17 +7,20 @@ import { auditShown } from '../../../src/access/audit.ts';
 import { listAudit } from '../../../src/access/list-audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { limitStatementTime } from '../../../src/database/limit-statement-time.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
+import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
 const CPF = '11144477735';
 const PERSON = [CPF, '111.444.777-35', 'Rita Quadros', 'rita.quadros@example.com', '5521987650123'];
@@ -153,7 +156,10 @@ async function listExamples(): Promise<Record<string, string>> {
   const adjustment = await firstId('/adjustments', 'adjustments');
   const opening = await firstId('/openings', 'openings');
   const month = env.today.slice(0, 7);
+  const manifest = `/api/v1/manifests/${await makeManifest()}`;
   return {
+    '/api/v1/manifests/:day': `${manifest}?merchant=${merchant}`,
+    '/api/v1/manifests/:day/ids': `${manifest}/ids?merchant=${merchant}`,
     '/api/v1/months/:month': `/api/v1/months/${month}`,
     '/reports/months/:id': `/reports/months/${month}`,
     '/reports/months/:id/close': `/reports/months/${month}/close`,
@@ -185,6 +191,17 @@ async function listExamples(): Promise<Record<string, string>> {
     '/reconciliations/:id': `/reconciliations/${run}`,
     '/reports/:name': `/reports/${today}-r1.csv`,
   };
+}
+
+/** Makes the manifests of yesterday. @returns the day. */
+async function makeManifest(): Promise<string> {
+  await enqueuePastEvents(env.context);
+  const day = addDays(env.today, -1);
+  const merchants = await env.context.db.selectFrom('merchants').select('seq').execute();
+  const due = merchants.map(({ seq }) => ({ day, merchant_seq: seq }));
+  await env.context.db.insertInto('due_day_manifests').values(due).execute();
+  await makeDayManifests(env.context);
+  return day;
 }
 
 const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token'];

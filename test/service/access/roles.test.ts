@@ -25,6 +25,10 @@ const API: Record<string, string> = {
   'post /webhooks/pix': '',
   'post /webhooks/pix/:token': '',
   'get /api/v1/events': 'merchant',
+  'get /.well-known/confere-manifest-keys.json': ALL,
+  // with a merchant's token: its own alone
+  'get /api/v1/manifests/:day': `merchant ${READERS}`,
+  'get /api/v1/manifests/:day/ids': `merchant ${READERS}`,
   'get /api/v1/openapi.json': READERS,
   'get /api/v1/transactions': READERS,
   'get /api/v1/transactions/:id': READERS,

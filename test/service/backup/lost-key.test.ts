@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
+import { readSigningKeys } from '../../../src/manifests/keys.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -21,6 +22,7 @@ test('a service that lost SECRET_KEY goes on with a new one, as docs/lost-key.md
     await using before = await openCallbackEnvironment({ SECRET_KEY: newKey() }, target);
     ({ id: merchantId } = (await before.addMerchant(`${shop.url}/shop`)).merchant);
     await before.applyTransaction(['pending', 'paid'], { name: 'Maria' });
+    await readSigningKeys(before.context);
   }
   const key = newKey();
   await expect(openCallbackEnvironment({ SECRET_KEY: key }, target)).rejects.toMatchObject({ code: 'config_invalid' });
@@ -32,6 +34,7 @@ test('a service that lost SECRET_KEY goes on with a new one, as docs/lost-key.md
   await using env = await openCallbackEnvironment({ SECRET_KEY: key }, target);
   await env.deliver();
   expect(await indexParties(env.context)).toBe(1);
+  expect(await readSigningKeys(env.context), 'a new key for day manifests').toHaveLength(1);
   await env.applyTransaction(['paid']);
   await env.timers.advance(5_000);
   expect(shop.calls, 'no callback without a signature').toEqual([]);

@@ -26,9 +26,12 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   expect(dry.json).toMatchObject({ dry_run: true, events: 1, matched: 0, before: { matched: 1, gained: 0, lost: 1 } });
   expect(await run('merchants', 'update', id)).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
   const changed = await run('merchants', 'update', id, '--name', 'Loja', '--rate', '5', '--status', 'paid', '--json');
-  expect(changed.json).toMatchObject({ id, name: 'Loja', rate: 5, filter: { statuses: ['paid'] } });
-  await run('merchants', 'update', id, '--rate', 'none', '--everything');
-  expect(await findMerchant(db, id)).toMatchObject({ name: 'Loja', rate: null });
+  expect(changed.json).toMatchObject({ id, name: 'Loja', rate: 5, manifests: true, filter: { statuses: ['paid'] } });
+  await run('merchants', 'update', id, '--rate', 'none', '--everything', '--manifests', 'off');
+  expect(await findMerchant(db, id)).toMatchObject({ name: 'Loja', rate: null, manifests: 0 });
+  const rotated = await run('manifests', 'rotate-key', '--overlap-days', '7', '--json');
+  expect(rotated.json).toMatchObject({ kid: expect.any(String), old_kid: null });
+  expect(await run('manifests', 'rotate-key', '--overlap-days', '-1')).toMatchObject({ code: 2 });
 
   const tested = await run('merchants', 'test', id, '--json');
   expect(tested.json).toMatchObject({ type: 'confere.test', state: 'delivered', attempt: { response_status: 200 } });
@@ -64,7 +67,14 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   await env.advanceUntil('sent once more', () => shop.acceptedCalls('/a').length === before + 2);
   const audited = await db.selectFrom('audit').select('action').where('actor', '=', 'command').orderBy('seq').execute();
   expect(audited.map(({ action }) => action)).toEqual([
-    ...['merchant.changed', 'merchant.changed', 'merchant.tested', 'merchant.tested', 'callback.redelivered'],
+    ...[
+      'merchant.changed',
+      'merchant.changed',
+      'manifests.key_rotated',
+      'merchant.tested',
+      'merchant.tested',
+      'callback.redelivered',
+    ],
     ...['callbacks.replay_requested', 'callbacks.replay_requested', 'callbacks.replayed'],
   ]);
 });

@@ -7,6 +7,7 @@ import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
 import { createLog } from '../../../src/log.ts';
+import { readSigningKeys } from '../../../src/manifests/keys.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
@@ -49,7 +50,8 @@ async function openWith(key: string): Promise<Context> {
 async function readSecrets(context: Context): Promise<string[]> {
   const { seq } = await context.db.selectFrom('merchants').select('seq').executeTakeFirstOrThrow();
   const keys = (await readLiveKeys(context, context.db, [seq])).get(seq) ?? [];
-  return keys.map((key) => key.export().toString('base64'));
+  const signing = (await readSigningKeys(context)).map(({ privateKey: key }) => key.export({ format: 'jwk' }).d ?? '');
+  return [...keys.map((key) => key.export().toString('base64')), ...signing];
 }
 
 function keyFile(key: string): string {
@@ -66,7 +68,7 @@ describe('another SECRET_KEY', () => {
       ['rotate-key', '--new-key-file', keyFile(next), '--json'],
       envOf(current),
     );
-    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 3, old_key_id: replica.vault.keyId }]);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 4, old_key_id: replica.vault.keyId }]);
     expect(out).not.toContain(next);
 
     // a replica that still runs with the old key reports that, and stores nothing that no key could decrypt

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
+import type { Context } from '../../../src/context.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { STATUSES, OPERATIONS as WAYS } from '../../../src/domain/statuses.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
 import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
 type Documented = {
@@ -59,7 +63,8 @@ test('every message that is delivered matches its description in the document', 
   }
   env.context.wakeUps.callbacks.notify();
   await sendTest(env.context, merchant.id);
-  await eventually('all', () => shop.calls.length === 2 * (STATUSES.length + 2) + 1);
+  await makeManifest(env.context, merchant.seq);
+  await eventually('all', () => shop.calls.length === 2 * (STATUSES.length + 2) + 2);
   for (const { json, headers } of shop.calls) {
     expect(schemaOf(json.type).safeParse(json).error?.issues ?? [], json.type).toEqual([]);
     const documented = document.webhooks[json.type]?.post.parameters ?? [];
@@ -69,6 +74,13 @@ test('every message that is delivered matches its description in the document', 
   const sent = new Set(shop.calls.map(({ json }) => json.type));
   expect(Object.keys(document.webhooks).filter((type) => !sent.has(type))).toEqual([]);
 });
+
+async function makeManifest(context: Context, merchantSeq: number): Promise<void> {
+  await runBackfills(context);
+  const day = addDays(context.calendar.dayOf(context.clock.now()), -1);
+  await context.db.insertInto('due_day_manifests').values({ day, merchant_seq: merchantSeq }).execute();
+  expect(await makeDayManifests(context)).toEqual({ made: 1 });
+}
 
 test('a message of another shape matches no description', () => {
   const body = { type: 'pix.cashin.paid', timestamp: '2026-11-21T08:00:00-03:00', data: { transaction: {} } };

@@ -1,11 +1,15 @@
 import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
 type Documented = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
@@ -185,6 +189,7 @@ async function askPortal(): Promise<void> {
   await ask('get', '/api/v1/portal/callbacks/{id}', { path: { id }, token });
   await env.timers.advance(1_000);
   await ask('post', '/api/v1/portal/callbacks/{id}/redeliver', { path: { id }, token, status: 202 });
+  await askManifests(token, String(merchant.id));
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   await ask('post', '/api/v1/portal/callbacks/replay', { body: { ...range, dry_run: true }, token });
   await ask('post', '/api/v1/portal/callbacks/replay', { body: range, token, status: 202 });
@@ -193,6 +198,20 @@ async function askPortal(): Promise<void> {
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] } }, token });
   await ask('post', '/api/v1/portal/pause', { token });
   await ask('post', '/api/v1/portal/resume', { token });
+}
+
+async function askManifests(token: string, merchant: string): Promise<void> {
+  const { context } = env;
+  await enqueuePastEvents(context);
+  const { seq } = await findMerchant(context.db, merchant);
+  const path = { day: addDays(env.today, -1) };
+  await context.db.insertInto('due_day_manifests').values({ day: path.day, merchant_seq: seq }).execute();
+  await makeDayManifests(context);
+  await ask('get', '/api/v1/manifests/{day}', { path, token });
+  await ask('get', '/api/v1/manifests/{day}/ids', { path, token });
+  await ask('get', `/api/v1/manifests/{day}?merchant=${merchant}`, { path });
+  await ask('get', '/api/v1/manifests/{day}', { path, status: 422 });
+  await ask('get', '/.well-known/confere-manifest-keys.json');
 }
 
 async function askRest(): Promise<void> {

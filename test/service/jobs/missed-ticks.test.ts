@@ -15,6 +15,7 @@ const NEWEST = {
   reconcile_quarter: '2026-01-25T06:40:00.000Z',
   reconcile_open: '2026-01-30T06:30:00.000Z',
   daily_report: '2026-01-30T09:00:00.000Z',
+  day_manifests: '2026-01-30T09:30:00.000Z',
   check_books: '2026-01-30T07:10:00.000Z',
   manifest: '2026-01-30T03:30:00.000Z',
   retention: '2026-01-30T07:50:00.000Z',

@@ -101,7 +101,7 @@ test.each(['events', 'entries', 'postings', 'seals', 'seal_stragglers'])(
 test('the doctor reports where only triggers prevent changes, and where nothing does', async () => {
   await using owner = openDatabase<Database>(database);
   expect(await checkGrants(owner.db)).toMatch(
-    /^only triggers prevent this user from update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses, update audit, delete audit, .*, update bank_matches, delete bank_matches, update imports, delete imports;/,
+    /^only triggers prevent this user from update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses, update audit, delete audit, .*, update bank_matches, delete bank_matches, update imports, delete imports, update day_manifests, delete day_manifests;/,
   );
   await dropTriggers(owner.db);
   await expect(checkGrants(owner.db)).rejects.toThrow('nothing prevents this user from: update events, delete events');

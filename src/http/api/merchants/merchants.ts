@@ -51,6 +51,7 @@ const shared = {
   email: z.email().max(320).nullable().optional(),
   filter: filterSchema.optional(),
   rate: z.int().min(1).max(RATE_MAX).nullable().optional(),
+  manifests: z.boolean().optional().describe('whether day manifests are sent to it; default: true'),
   events_since: z.iso.datetime({ offset: true }).optional(),
   dry_run: z.boolean().optional().describe('only count the callbacks of past events'),
 };

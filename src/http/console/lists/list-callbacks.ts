@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
+import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
 import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
 import { createRouter } from '../../create-router.ts';
@@ -30,6 +31,7 @@ const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 export const TYPE_WORDS: Record<string, string> = Object.fromEntries(
   [
     ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
+    MANIFEST_TYPE,
     TEST_TYPE,
   ].map((type) => [type, type]),
 );

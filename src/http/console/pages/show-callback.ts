@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
+import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
 import { readMessage } from '../../../callbacks/manage/read-message.ts';
@@ -64,7 +65,7 @@ ${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts(context, attempts, withBody)}</section>
 ${withBody && renderMessage(row.webhook_id, await readMessage(context, row), attempts.at(-1)?.request_headers)}`;
-    const isAwaited = row.transaction_seq === null && callback.state === 'pending';
+    const isAwaited = row.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
       title: `${t('Callback')} ${callback.id}`,
       body,

@@ -115,6 +115,7 @@ export const JOB_WORDS: Record<string, string> = words({
   reconcile_open: 'Confere transações em aberto',
   watch: 'Vigia do sistema',
   daily_report: 'Relatórios do dia',
+  day_manifests: 'Manifestos do dia dos lojistas',
   check_books: 'Verifica os livros',
   manifest: 'Publica a âncora dos livros',
   retention: 'Apaga o que venceu',

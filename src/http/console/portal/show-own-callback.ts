@@ -1,4 +1,5 @@
 import type { Request, Router } from 'express';
+import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
@@ -41,7 +42,7 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true)}</section>
 ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
-    const isAwaited = callback.transaction_id === null && callback.state === 'pending';
+    const isAwaited = callback.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
       title: `${t('Callback')} ${callback.id}`,
       body,

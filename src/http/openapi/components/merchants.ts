@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { signedManifestSchema } from '../../../callbacks/render/event-schema.ts';
 import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
-import { component, instant, nullableInstant, nullableText } from '../fields.ts';
+import { component, components, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const filter = z.object({
   platforms: z.array(z.string()),
@@ -30,6 +31,7 @@ const merchantFields = {
   filter,
   own_filter: filter.describe('what the merchant itself chose within `filter`'),
   rate: z.int().nullable(),
+  manifests: z.boolean().describe('whether day manifests are sent to it'),
   events_since: instant,
   created_at: instant,
   failing_since: nullableInstant,
@@ -68,3 +70,18 @@ export const feedEvent = component('FeedEvent', {
 });
 
 export const pullToken = z.object({ id: z.string(), token: z.string(), expires_at: nullableInstant });
+
+export const signedManifest = signedManifestSchema.register(components, { id: 'SignedManifest' });
+
+export const manifestKeys = component('ManifestKeys', {
+  keys: z.array(
+    z.object({
+      ...{ kty: z.literal('OKP'), crv: z.literal('Ed25519'), alg: z.literal('EdDSA'), use: z.literal('sig') },
+      kid: z.string().describe('the thumbprint of the key (RFC 7638)'),
+      x: z.string().describe('the public key'),
+      pem: z.string().describe('the same, for openssl'),
+      created_at: instant,
+      signs_until: nullableInstant.describe('null: it is not replaced'),
+    }),
+  ),
+});

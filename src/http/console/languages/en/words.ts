@@ -83,6 +83,7 @@ export const WORDS_EN = {
   'Confere transações em aberto': 'Reconciles open transactions',
   'Vigia do sistema': 'Watches the system',
   'Relatórios do dia': 'Reports of the day',
+  'Manifestos do dia dos lojistas': 'Day manifests of merchants',
   'Verifica os livros': 'Verifies the books',
   'Publica a âncora dos livros': 'Publishes the anchor of the books',
   'Apaga o que venceu': 'Deletes what has expired',

@@ -1,0 +1,179 @@
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import { readSetting } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { waitForInserted } from '../database/wait-for-writers.ts';
+import { addDays, type Day, listDays } from '../domain/calendar.ts';
+
+/** The setting that says how far the callbacks were searched for days that changed, and when. */
+const CURSOR = 'day_manifests_cursor';
+const SCAN_ROWS = 5_000;
+/** Read again, as far as they were new then: a node of a cluster may show rows of another one late, with lower numbers. */
+const OVERLAP_ROWS = 10_000;
+const OVERLAP_MS = 3_600_000;
+/** Days without a message that are made up after a time without the job. */
+const MISSED_DAYS_MAX = 95;
+const INSERT_ROWS = 500;
+const TRANSACTIONS_MAX = 1_000;
+
+type MerchantDay = { merchant_seq: number; day: Day };
+/** `recent`: since when to read again. */
+type Cursor = { seq: number; recent: Date };
+
+const DAY_OF_EVENT = sql<Day>`SUBSTR(at_wall, 1, 10)`;
+
+/**
+ * Finds the ended days whose manifest is to be made or compared, and stores them as due: each ended day of each merchant, and
+ * earlier days whose messages changed since the last call. The first call finds none: what happened before has no manifest
+ * until it changes. In an upgrade without a stop, it would be sent by processes that do not know manifests.
+ * @returns the cut: all callbacks up to this row number are committed.
+ */
+export async function findDueDays(context: Context): Promise<number> {
+  const { db, calendar, clock } = context;
+  const yesterday = addDays(calendar.dayOf(clock.now()), -1);
+  const at = clock.now();
+  const cut = await readCut(context);
+  const cursor = await readCursor(db);
+  const due = cursor ? await listDue(context, { yesterday, cursor, cut }) : [];
+  const ended = due.filter(({ day }) => day <= yesterday);
+  await transact(db, async (trx) => {
+    await insertDue(trx, ended);
+    const value = Buffer.from(JSON.stringify({ seq: cut, at }));
+    await trx.insertInto('settings').values({ name: CURSOR, value }).onDuplicateKeyUpdate({ value }).execute();
+  });
+  return cut;
+}
+
+async function listDue(
+  context: Context,
+  { yesterday, cursor, cut }: { yesterday: Day; cursor: Cursor; cut: number },
+): Promise<MerchantDay[]> {
+  const due = [...(await listEnded(context, yesterday)), ...(await listCorrected(context, cursor))];
+  for (let after = Math.max(0, cursor.seq - OVERLAP_ROWS); after < cut; ) {
+    context.signal.throwIfAborted();
+    const to = await findPageEnd(context.db, after, cut);
+    due.push(...(await listNew(context, { after, to, cursor })));
+    after = to;
+  }
+  return due;
+}
+
+/** Stores days as due, each once. */
+export async function insertDue(trx: Transaction<Database>, due: MerchantDay[]): Promise<void> {
+  const unique = [...new Map(due.map((one) => [`${one.merchant_seq} ${one.day}`, one])).values()];
+  for (let from = 0; from < unique.length; from += INSERT_ROWS) {
+    await trx
+      .insertInto('due_day_manifests')
+      .values(unique.slice(from, from + INSERT_ROWS))
+      .onDuplicateKeyUpdate((eb) => ({ day: eb.ref('day') }))
+      .execute();
+  }
+}
+
+/**
+ * Returns the highest number of a callback once all up to it are committed. A callback is written with its event, its
+ * correction or the page of its backfill: their writers are waited for, and callbacks in flight are not locked.
+ */
+async function readCut({ db }: Context): Promise<number> {
+  const row = await db.selectFrom('callbacks').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  await waitForInserted(db, 'events');
+  await waitForInserted(db, 'corrections');
+  await sql`SELECT merchant_seq FROM backfills LOCK IN SHARE MODE`.execute(db);
+  return row?.seq ?? 0;
+}
+
+async function readCursor(db: Reader): Promise<Cursor | undefined> {
+  const stored = await readSetting(db, CURSOR);
+  if (!stored) return undefined;
+  const { seq, at } = JSON.parse(stored.toString()) as { seq: number; at: string };
+  return { seq, recent: new Date(Date.parse(at) - OVERLAP_MS) };
+}
+
+async function findPageEnd(db: Reader, after: number, cut: number): Promise<number> {
+  const row = await db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(1)
+    .offset(SCAN_ROWS)
+    .executeTakeFirst();
+  return Math.min(row?.seq ?? cut, cut);
+}
+
+/** The days of the callbacks of a range. */
+async function listNew(
+  { db, calendar }: Context,
+  { after, to, cursor }: { after: number; to: number; cursor: Cursor },
+): Promise<MerchantDay[]> {
+  const inRange = db
+    .selectFrom('callbacks')
+    .where('callbacks.seq', '>', after)
+    .where('callbacks.seq', '<=', to)
+    .where((eb) => eb.or([eb('callbacks.seq', '>', cursor.seq), eb('callbacks.created_at', '>=', cursor.recent)]));
+  const events = await inRange
+    .innerJoin('events', 'events.seq', 'callbacks.event_seq')
+    .select(['merchant_seq', DAY_OF_EVENT.as('day')])
+    .distinct()
+    .execute();
+  const corrections = await inRange
+    .innerJoin('corrections', (join) =>
+      join
+        .onRef('corrections.transaction_seq', '=', 'callbacks.transaction_seq')
+        .onRef('corrections.sequence', '=', 'callbacks.sequence'),
+    )
+    .select(['merchant_seq', 'corrections.created_at as at'])
+    .where('event_seq', 'is', null)
+    .execute();
+  return [...events, ...corrections.map(({ merchant_seq, at }) => ({ merchant_seq, day: calendar.dayOf(at) }))];
+}
+
+/** The days of the callbacks of transactions that were corrected: their amounts may be others. */
+async function listCorrected({ db }: Context, { recent }: Cursor): Promise<MerchantDay[]> {
+  const corrections = await db
+    .selectFrom('corrections')
+    .select('transaction_seq')
+    .distinct()
+    .where('created_at', '>=', recent)
+    .execute();
+  const days: MerchantDay[] = [];
+  for (let from = 0; from < corrections.length; from += TRANSACTIONS_MAX) {
+    const seqs = corrections.slice(from, from + TRANSACTIONS_MAX).map((row) => row.transaction_seq);
+    const rows = await db
+      .selectFrom('callbacks')
+      .innerJoin('events', 'events.seq', 'callbacks.event_seq')
+      .select(['merchant_seq', DAY_OF_EVENT.as('day')])
+      .distinct()
+      .where('callbacks.transaction_seq', 'in', seqs)
+      .execute();
+    days.push(...rows);
+  }
+  return days;
+}
+
+/** Each merchant's days from the one after its newest manifest to yesterday; of a merchant without any, yesterday. */
+async function listEnded({ db, calendar }: Context, yesterday: Day): Promise<MerchantDay[]> {
+  const merchants = await db
+    .selectFrom('merchants')
+    .select(['seq', 'created_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('day_manifests')
+        .select((inner) => inner.fn.max('day').as('day'))
+        .whereRef('day_manifests.merchant_seq', '=', 'merchants.seq')
+        .as('newest'),
+    )
+    .where('deleted_at', 'is', null)
+    .execute();
+  const earliest = addDays(yesterday, 1 - MISSED_DAYS_MAX);
+  return merchants.flatMap(({ seq, created_at: createdAt, newest }) => {
+    const from = newest === null ? [yesterday, calendar.dayOf(createdAt)] : [earliest, addDays(newest, 1)];
+    return listDays(latestOf(from), yesterday).map((day) => ({ merchant_seq: seq, day }));
+  });
+}
+
+function latestOf(days: Day[]): Day {
+  return [...days].sort().at(-1) ?? '';
+}

@@ -1,0 +1,136 @@
+/**
+ * Makes the manifests of ended days: what a merchant checks its messages of a day against. A day's manifest is made once the
+ * day has ended, and again (the next revision) when what it is about changes: messages that were learnt later, corrected
+ * amounts, a day that was proven or closed since. Each revision is signed, stored, and sent as a callback.
+ *
+ * A due day stays due until it is made, so a killed process loses none. A merchant whose past events are being enqueued waits.
+ */
+import type { Transaction } from 'kysely';
+import { deriveManifestId } from '../callbacks/queue/derive-webhook-id.ts';
+import { enqueueManifest } from '../callbacks/queue/enqueue-callbacks.ts';
+import { readRecipients } from '../callbacks/queue/read-recipients.ts';
+import type { Context } from '../context.ts';
+import { isAwaitingConfirmation } from '../database/restores.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { Day } from '../domain/calendar.ts';
+import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
+import { digestIds, hashFacts, type ManifestFacts, type Member, sumTypes, writeStatement } from './build-statement.ts';
+import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
+import { findDueDays, insertDue } from './find-due-days.ts';
+import { readSigningKeys } from './keys.ts';
+import { readMembers } from './read-members.ts';
+import { type SigningKey, signStatement } from './sign-statement.ts';
+
+/** Merchants whose messages of one day are held in memory at once. */
+const MERCHANTS_MAX = 50;
+const DUE_DAYS_MAX = 100_000;
+
+type Merchant = { seq: number; id: string; isSent: boolean };
+type Making = { day: Day; flags: DayFlags; cut: number; keys: SigningKey[]; chain: Seal | undefined };
+
+/** @returns how many revisions were made. */
+export async function makeDayManifests(context: Context): Promise<{ made: number }> {
+  // days of the gap would lack messages
+  if (await isAwaitingConfirmation(context.db)) return { made: 0 };
+  const cut = await findDueDays(context);
+  const improved = await findImprovedDays(context);
+  await transact(context.db, (trx) => insertDue(trx, improved));
+  const due = await readDue(context);
+  if (due.size === 0) return { made: 0 };
+  const keys = await readSigningKeys(context);
+  const chain = await readNewestSeal(context.db);
+  let made = 0;
+  for (const [day, merchants] of due) {
+    const flags = await classifyManifestDay(context, day);
+    for (let from = 0; from < merchants.length; from += MERCHANTS_MAX) {
+      context.signal.throwIfAborted();
+      made += await makeForMerchants(context, merchants.slice(from, from + MERCHANTS_MAX), {
+        ...{ day, flags, cut, keys, chain },
+      });
+    }
+  }
+  if (made > 0) context.wakeUps.callbacks.notify();
+  context.log.info({ made, days: due.size }, 'made day manifests');
+  return { made };
+}
+
+/** The due days, the oldest first, without merchants that were removed or whose past events are being enqueued. */
+async function readDue({ db }: Context): Promise<Map<Day, Merchant[]>> {
+  const rows = await db
+    .selectFrom('due_day_manifests')
+    .innerJoin('merchants', 'merchants.seq', 'due_day_manifests.merchant_seq')
+    .leftJoin('backfills', 'backfills.merchant_seq', 'merchants.seq')
+    .select(['day', 'merchants.seq', 'merchants.id', 'merchants.manifests'])
+    .where('deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('backfills.state', 'is', null), eb('backfills.state', 'not in', ['waiting', 'running'])]))
+    .orderBy('day')
+    .orderBy('merchants.seq')
+    .limit(DUE_DAYS_MAX)
+    .execute();
+  const byDay = Map.groupBy(rows, (row) => row.day);
+  return new Map(
+    [...byDay].map(([day, own]) => [day, own.map(({ seq, id, manifests }) => ({ seq, id, isSent: manifests === 1 }))]),
+  );
+}
+
+async function makeForMerchants(context: Context, merchants: Merchant[], making: Making): Promise<number> {
+  const { day, cut } = making;
+  const members = await readMembers(context, day, { merchantSeqs: merchants.map(({ seq }) => seq), cut });
+  let made = 0;
+  for (const merchant of merchants) {
+    const isMade = await transact(context.db, (trx) =>
+      makeRevision(context, trx, merchant, { ...making, members: members.get(merchant.seq) ?? [] }),
+    );
+    if (isMade) made++;
+  }
+  return made;
+}
+
+/** Compares a day with its newest revision, and adds one if they differ. @returns whether it did. */
+async function makeRevision(
+  context: Context,
+  trx: Transaction<Database>,
+  merchant: Merchant,
+  { day, flags, cut, keys, chain, members }: Making & { members: Member[] },
+): Promise<boolean> {
+  const due = { day, merchant_seq: merchant.seq };
+  // locked: of two processes one makes it, and a second attempt after a lost COMMIT finds it gone
+  const isDue = await trx
+    .selectFrom('due_day_manifests')
+    .select('day')
+    .where('day', '=', day)
+    .where('merchant_seq', '=', merchant.seq)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!isDue) return false;
+  await trx.deleteFrom('due_day_manifests').where('day', '=', day).where('merchant_seq', '=', merchant.seq).execute();
+  const before = await trx
+    .selectFrom('day_manifests')
+    .select(['revision', 'facts_hash', 'is_proven', 'is_closed'])
+    .where('merchant_seq', '=', merchant.seq)
+    .where('day', '=', day)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const facts: ManifestFacts = {
+    ...{ merchant: merchant.id, day, zone: context.calendar.zone },
+    ...{ messages: members.length, types: sumTypes(members), idsDigest: digestIds(members.map(({ id }) => id)) },
+    // the readings that proved a day may be gone later
+    ...{ proven: flags.proven || before?.is_proven === 1, closed: flags.closed || before?.is_closed === 1 },
+  };
+  const factsHash = hashFacts(facts);
+  if (before?.facts_hash.equals(factsHash)) return false;
+  const [revision, madeAt] = [(before?.revision ?? 0) + 1, context.clock.now()];
+  const payload = writeStatement(facts, { revision, madeAt, chain });
+  const webhookId = deriveManifestId(context.keys.callbackIds, { merchantId: merchant.id, day, revision, factsHash });
+  const [recipient] = merchant.isSent ? await readRecipients(trx, merchant.seq) : [];
+  const row = {
+    ...{ ...due, revision, facts_hash: factsHash, ids_digest: facts.idsDigest, callback_cut: cut },
+    ...{ is_proven: facts.proven ? 1 : 0, is_closed: facts.closed ? 1 : 0, payload, made_at: madeAt },
+    signatures: JSON.stringify(signStatement(payload, keys).signatures),
+    callback_seq: recipient ? await enqueueManifest(context, trx, recipient, webhookId) : null,
+  };
+  await trx.insertInto('day_manifests').values(row).execute();
+  return true;
+}

@@ -1,0 +1,46 @@
+import type { Selectable } from 'kysely';
+import { presentManifest } from '../callbacks/render/render-manifests.ts';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import type { Day } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { digestIds, listIds } from './build-statement.ts';
+import { readMembers } from './read-members.ts';
+
+export type ManifestQuery = { day: Day; revision?: number | undefined };
+type ManifestRow = Selectable<Database['day_manifests']>;
+
+/** A merchant's manifest of a day: the newest revision, or a given one. @throws ConfereError `not_found`. */
+export async function readManifest(db: Reader, merchantSeq: number, query: ManifestQuery) {
+  return presentManifest(await findManifest(db, merchantSeq, query));
+}
+
+/**
+ * The webhook-ids that a manifest's digest covers, as that covers them: sorted, each on a line.
+ * @throws ConfereError `not_found`; `conflict` if the messages of the day are not those of the manifest any more.
+ */
+export async function readManifestIds(context: Context, merchantSeq: number, query: ManifestQuery): Promise<string> {
+  const { day, callback_cut: cut, ids_digest: digest } = await findManifest(context.db, merchantSeq, query);
+  const members = (await readMembers(context, day, { merchantSeqs: [merchantSeq], cut })).get(merchantSeq) ?? [];
+  const ids = members.map(({ id }) => id);
+  if (digestIds(ids).equals(digest)) return listIds(ids);
+  const merchant = `merchant ${merchantSeq}`;
+  context.log.error({ merchant, day }, 'the messages of a day are not those of its manifest');
+  throw new ConfereError('conflict', 'the messages on record are not those of this revision: fetch the newest one');
+}
+
+async function findManifest(db: Reader, merchantSeq: number, { day, revision }: ManifestQuery): Promise<ManifestRow> {
+  const row = await db
+    .selectFrom('day_manifests')
+    .selectAll()
+    .where('merchant_seq', '=', merchantSeq)
+    .where('day', '=', day)
+    .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row) return row;
+  const missing = 'there is no such manifest of this day: it is made once the day has ended (JOB_DAY_MANIFESTS)';
+  throw new ConfereError('not_found', missing);
+}
