@@ -55,7 +55,20 @@ const EXCEPTIONS: { word: RegExp; file: RegExp; why: string }[] = [
   { word: /^lives$/, file: /sandbox/, why: 'a switch of the sandbox' },
 ];
 
-const FOLDERS = ['src', 'jobs', 'demo', 'sandbox', 'embedded', 'bench', 'bin', 'test', 'docs', 'migrations', 'ops'];
+const FOLDERS = [
+  'src',
+  'jobs',
+  'demo',
+  'sandbox',
+  'embedded',
+  'bench',
+  'bin',
+  'test',
+  'docs',
+  'migrations',
+  'ops',
+  'deploy',
+];
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', '.env.example'];
 
 function listFiles(): string[] {
