@@ -24,9 +24,9 @@ const DATA = [
   'Maria Aparecida da Silva',
   'Beatriz Nogueira de Albuquerque Cavalcanti',
 ];
-/** What programs read, and files. */
+/** What programs read, files, and the page of Swagger UI, which is in English alone. */
 const NO_PAGES =
-  /^\/(?:api|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
+  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
 const PAGES_MIN = 35;
 let env: ConsoleEnvironment;
 let page: Page;

@@ -36,9 +36,9 @@ const THEMES = {
   phone: { size: { width: 360, height: 780 }, scheme: 'light', rules: 'layout' },
 } as const;
 
-/** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal (`portal.test.ts`). */
+/** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal and Swagger UI (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
+  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc)/;
 const FORMS = [
   'statement',
   'adjustment',

@@ -157,6 +157,11 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
   const signature = sign([key], { id, timestamp: Number(timestamp), body: body ?? '' });
   expect(headers?.['webhook-signature']?.split(' ')).toContain(signature);
 
+  await page.getByRole('link', { name: 'API', exact: true }).click();
+  await page.getByText('/api/v1/portal/callbacks/replay').click();
+  await page.getByRole('button', { name: 'Try it out' }).waitFor();
+  await page.getByRole('link', { name: 'Pagamentos Azul' }).click();
+  await title('Aurora');
   await press('Pausar');
   await page.getByRole('status').filter({ hasText: 'em pausa' }).waitFor();
   await press('Ativar');

@@ -26,6 +26,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
+import { createApiDocument } from '../openapi/create-documents.ts';
 import { bankForms } from './balances/bank-forms.ts';
 import { bankLists } from './balances/list-bank.ts';
 import { statedLists } from './balances/list-stated.ts';
@@ -61,6 +62,7 @@ import { showErrors } from './pages/show-error.ts';
 import { loginPages } from './pages/show-login.ts';
 import { merchantPages } from './pages/show-merchant.ts';
 import { mismatchPages } from './pages/show-mismatch.ts';
+import { openapiPages } from './pages/show-openapi.ts';
 import { runPages } from './pages/show-run.ts';
 import { runbookPages } from './pages/show-runbook.ts';
 import { systemPages } from './pages/show-system.ts';
@@ -81,7 +83,7 @@ import { moneyCharts } from './series/show-money.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit';
+  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit|openapi';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
@@ -138,6 +140,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     tokenPages(context),
     userPages(context),
     auditPages(reading),
+    openapiPages('/openapi', createApiDocument('/')),
   ]);
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');

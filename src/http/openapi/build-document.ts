@@ -6,11 +6,14 @@ import { components } from './fields.ts';
 
 type Json = Record<string, unknown>;
 
+const ABOUT_API =
+  'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit. A token of the role merchant opens /portal, and its own manifests.';
+
 /** Builds the OpenAPI 3.1 document of operations and of the callbacks that merchants receive. Pure. */
 export function buildDocument(
   operations: readonly Operation[],
   webhooks: readonly CallbackMessage[],
-  about: { version: string; url: string },
+  about: { version: string; url: string; description?: string },
 ): Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
@@ -21,8 +24,7 @@ export function buildDocument(
     info: {
       title: 'Confere',
       version: about.version,
-      description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, enters statements and adjustments, makes reports and closes months; operator also sees people, and acts; admin does all of it, reopens months, keeps merchants, openings and tokens, and reads the audit. A token of the role merchant opens /portal, and its own manifests.',
+      description: about.description ?? ABOUT_API,
     },
     servers: [{ url: about.url }],
     paths,

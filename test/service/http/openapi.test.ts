@@ -1,8 +1,10 @@
 import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { createPortalDocument } from '../../../src/http/openapi/create-documents.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
@@ -35,6 +37,40 @@ test('an OpenAPI 3.1 document is served for any valid token, and not without one
   for (const ref of new Set(refs)) {
     expect(Object.keys(document.components.schemas)).toContain(ref?.replace('#/components/schemas/', ''));
   }
+});
+
+test('a page shows the document to a session alone, with a policy that differs in contained pictures alone', async () => {
+  const session = await openSession(env.context, env.tokens.viewer);
+  const open = (address: string, cookie = `confere_session=${session}`) =>
+    fetch(`${env.url}${address}`, { headers: { cookie }, redirect: 'manual' });
+  const policy = (answer: Response) => answer.headers.get('content-security-policy');
+  const page = await open('/openapi');
+  const strict = policy(await open('/system'));
+  expect(strict).not.toContain('data:');
+  expect(policy(page)).toBe(strict?.replace("img-src 'self'", "img-src 'self' data:"));
+  const loads = [...(await page.text()).matchAll(/(?:src|data-document|rel="stylesheet" href)="([^"]+)"/g)];
+  for (const [, address = ''] of loads) {
+    const answer = await open(address);
+    expect([address, answer.status, policy(answer)]).toEqual([address, 200, strict]);
+    expect((await open(address, '')).status).toBe(address.startsWith('/console/') ? 200 : 303);
+  }
+  expect(loads).toHaveLength(4);
+  const { servers, ...shown } = (await (await open('/openapi/document.json')).json()) as Json;
+  const { servers: _, ...served } = document as unknown as Json;
+  expect([servers, shown]).toEqual([[{ url: '/' }], served]);
+  expect(await (await open('/system')).text()).toContain('<a href="/openapi">API</a>');
+});
+
+test('the document of the portal has what merchants call and receive, and each component that it names', () => {
+  const text = createPortalDocument('/')();
+  const { paths, components, webhooks } = JSON.parse(text) as Document & { webhooks: Json };
+  expect(Object.keys(paths).filter((one) => !/^\/api\/v1\/(?:portal|events)/.test(one))).toEqual([]);
+  expect(Object.keys(paths)).toHaveLength(
+    Object.keys(document.paths).filter((one) => /\/(?:portal|events)/.test(one)).length,
+  );
+  expect(Object.keys(webhooks)).toContain('pix.cashin.paid');
+  const refs = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, id]) => id));
+  expect(new Set(Object.keys(components.schemas))).toEqual(refs);
 });
 
 test('the document has all mounted routes and no other', () => {

@@ -51,6 +51,10 @@ const PORTAL: Record<string, string> = {
   'post /portal/pause': '303 303',
   'post /portal/resume': '303 303',
   'post /portal/logout': '303 303',
+  'get /portal/openapi': OWN,
+  'get /portal/openapi/document.json': OWN,
+  'get /portal/openapi/swagger-ui-bundle.js': OWN,
+  'get /portal/openapi/swagger-ui.css': OWN,
 };
 const BODIES: Record<string, object> = {
   'post /api/v1/portal/callbacks/replay': { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' },

@@ -56,6 +56,8 @@ export type Site = {
   icon: string;
   /** The address of its first page. */
   home: string;
+  /** The address of the page that describes its API. */
+  api: string;
   /** The header of a page with a session; undefined without one. */
   frame(request: Request, response: Response): Html | undefined;
 };
@@ -87,7 +89,7 @@ ${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-eq
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${header}
 <main id="conteudo" tabindex="-1">${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
-${foot(request, page.address)}
+${foot(request, page.address, header && site.api)}
 </body>
 </html>`;
   response
@@ -136,6 +138,7 @@ const CONSOLE: Site = {
   brand: BRAND,
   icon: assetAddress('icon.svg'),
   home: '/',
+  api: '/openapi',
   frame(request, response) {
     const caller = response.locals.caller as Caller | undefined;
     return caller && frame(request, response, caller);
@@ -160,12 +163,13 @@ ${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>
 /**
  * The button that shows the page in the other language, and keeps it. An answer to a form has none: it would lose what
  * was typed.
+ * @param api where the API is described; undefined without a session.
  */
-function foot(request: Request, address = addressOf(request)): Html | undefined {
+function foot(request: Request, address = addressOf(request), api?: string): Html | undefined {
   if (request.method === 'POST') return undefined;
   const { other, name } =
     language() === 'en' ? { other: 'pt-BR', name: 'Português' } : { other: 'en', name: 'English' };
-  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${address}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form></footer>`;
+  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${address}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form>${api !== undefined && html`<a href="${api}">${t('API')}</a>`}</footer>`;
 }
 
 /** The page's own address, without filters that may name a person, a notice, and the language of this one answer. */

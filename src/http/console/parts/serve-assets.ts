@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import { createRouter } from '../../create-router.ts';
 
-const FILES = { 'console.css': 'text/css', 'console.js': 'text/javascript', 'icon.svg': 'image/svg+xml' } as const;
+const FILES = {
+  'console.css': 'text/css',
+  'console.js': 'text/javascript',
+  'openapi.js': 'text/javascript',
+  'icon.svg': 'image/svg+xml',
+} as const;
 type FileName = keyof typeof FILES;
 
 const contents = new Map(

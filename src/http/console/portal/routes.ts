@@ -10,7 +10,9 @@ import { findScopeBySession } from '../../../portal/open-scope.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
+import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { showErrors } from '../pages/show-error.ts';
+import { openapiPages } from '../pages/show-openapi.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
@@ -54,6 +56,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     rotateForm(context, form),
     ownCallbackPages(context),
     ownCallbackPage(context),
+    openapiPages('/portal/openapi', createPortalDocument('/')),
   ]);
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');

@@ -27,6 +27,7 @@ export function createSite({ config }: Themed): Site {
     brand,
     icon: address ?? assetAddress('icon.svg'),
     home: HOME.address,
+    api: '/portal/openapi',
     frame(request, response) {
       if (!response.locals.scope) return undefined;
       const { merchant, actor, tokenName } = getScope(response);

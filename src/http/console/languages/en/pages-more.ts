@@ -1,5 +1,6 @@
 /** The pages of a mismatch, of a reconciliation, and of the system. */
 export const MORE_PAGES_EN = {
+  'Esta página precisa de scripts. O documento acima não.': 'This page needs scripts. The document above does not.',
   // a mismatch
   'O que se viu': 'What was seen',
   'O que aconteceu': 'What happened',

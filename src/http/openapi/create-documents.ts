@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module';
+import { buildDocument } from './build-document.ts';
+import { CALLBACK_MESSAGES } from './callback-messages.ts';
+import { keepReachable } from './keep-reachable.ts';
+import { API_OPERATIONS } from './operations.ts';
+
+const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+
+/** Returns the OpenAPI document of the whole API as text. It is made when it is first asked for. @param url where the API is. */
+export function createApiDocument(url: string): () => string {
+  return once(() => buildDocument(API_OPERATIONS, CALLBACK_MESSAGES, { version, url }));
+}
+
+/** The same of what merchants call and receive: their portal, their feed and their callbacks. */
+export function createPortalDocument(url: string): () => string {
+  const operations = API_OPERATIONS.filter(({ access }) => access === 'portal' || access === 'merchant');
+  const about = { version, url, description: ABOUT_PORTAL };
+  return once(() => keepReachable(buildDocument(operations, CALLBACK_MESSAGES, about)));
+}
+
+const ABOUT_PORTAL =
+  'What a merchant calls and receives. /portal takes a token of the role merchant (cfm_…), /events a pull token (mpt_…). Amounts are decimal texts in BRL, instants ISO 8601 with an offset. Errors are RFC 9457 problem details. At most 10 requests a second.';
+
+function once(make: () => object): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= JSON.stringify(make());
+    return text;
+  };
+}
