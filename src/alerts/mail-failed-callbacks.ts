@@ -80,8 +80,21 @@ async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolea
   }
 }
 
+/** Of a message that the merchant's format has no body for, which so was not sent. */
+const NOT_SENT = 'no_provider_body';
+
 /** The text is in Portuguese and English, as the other mails to merchants. */
 function write(merchantId: string, { day, cause, callback_seq: seq }: Due): { subject: string; text: string } {
+  if (cause === NOT_SENT) {
+    const about = `cb_${seq}, ${merchantId}`;
+    return {
+      subject: 'Confere: correção não enviada / a correction was not sent',
+      text: `Pelo menos uma transação PIX foi corrigida em ${day}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça ao operador: ${about}. Há no máximo um e-mail por dia.
+
+At least one PIX transaction was corrected on ${day}, and the format of the provider, which your merchant uses, has no corrections. See the first in the portal, or ask the operator: ${about}. There is at most one mail a day.
+`,
+    };
+  }
   const portuguese = `Pelo menos um aviso de transação PIX falhou em definitivo em ${day} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros avisos. O primeiro é cb_${seq}. O operador pode reenviá-lo. Há no máximo um e-mail por causa e dia.`;
   const english = `At least one notice of a PIX transaction failed for good on ${day} (${cause}): your address refused each attempt, though it took other notices. The first is cb_${seq}. The operator can send it again. There is at most one mail a cause and day.`;
   return {

@@ -61,7 +61,7 @@ async function readDue({ db }: Context): Promise<Map<Day, Merchant[]>> {
     .selectFrom('due_day_manifests')
     .innerJoin('merchants', 'merchants.seq', 'due_day_manifests.merchant_seq')
     .leftJoin('backfills', 'backfills.merchant_seq', 'merchants.seq')
-    .select(['day', 'merchants.seq', 'merchants.id', 'merchants.manifests'])
+    .select(['day', 'merchants.seq', 'merchants.id', 'merchants.manifests', 'merchants.format'])
     .where('deleted_at', 'is', null)
     .where((eb) => eb.or([eb('backfills.state', 'is', null), eb('backfills.state', 'not in', ['waiting', 'running'])]))
     .orderBy('day')
@@ -69,8 +69,10 @@ async function readDue({ db }: Context): Promise<Map<Day, Merchant[]>> {
     .limit(DUE_DAYS_MAX)
     .execute();
   const byDay = Map.groupBy(rows, (row) => row.day);
+  // the provider's format has no body for a manifest
+  const isSent = ({ manifests, format }: (typeof rows)[number]) => manifests === 1 && format === 'standard';
   return new Map(
-    [...byDay].map(([day, own]) => [day, own.map(({ seq, id, manifests }) => ({ seq, id, isSent: manifests === 1 }))]),
+    [...byDay].map(([day, own]) => [day, own.map((row) => ({ seq: row.seq, id: row.id, isSent: isSent(row) }))]),
   );
 }
 

@@ -6,8 +6,9 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { completeFilter, type FilterInput, isWithin, parseFilter } from './match-filter.ts';
-import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
-import { addSecret, formatSecret, generateSecret } from './secrets.ts';
+import { findMerchant, headerNamesOf, type MerchantRow, type MerchantState } from './read-merchants.ts';
+import { checkRequest, FAULTS, listHeaders, type RequestChange } from './request-headers.ts';
+import { addSecret, formatSecret, generateSecret, writeHeaders } from './secrets.ts';
 import { startBackfill } from './start-backfill.ts';
 import { validateUrl } from './validate-url.ts';
 
@@ -22,7 +23,7 @@ export const HEALTHY = {
   probe_at: null,
 } as const;
 
-export type NewMerchant = {
+export type NewMerchant = RequestChange & {
   name: string;
   /** Null: the merchant fetches its events. */
   url: string | null;
@@ -37,7 +38,7 @@ export type NewMerchant = {
 /**
  * Adds a merchant and its first secret, which is returned here and never again. The callbacks of events since
  * `eventsSince` that the ledger knows already follow in the background.
- * @throws ConfereError `invalid_request` for a URL that callbacks must not go to.
+ * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, or a wrong header.
  */
 export async function createMerchant(
   context: Context,
@@ -54,6 +55,7 @@ export async function createMerchant(
       id,
       name: input.name,
       url: input.url,
+      format: input.format ?? 'standard',
       email: input.email ?? null,
       filter: JSON.stringify(completeFilter(input.filter)),
       rate: input.rate ?? null,
@@ -64,6 +66,7 @@ export async function createMerchant(
     const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
     const seq = requireRowNumber(insertId, 'a merchant');
     await addSecret(context, trx, seq, made);
+    await writeHeaders(context, trx, seq, listHeaders(input));
     await startBackfill(context, trx, seq, eventsSince);
   });
   return { merchant: await findMerchant(context.db, id), secret: formatSecret(made) };
@@ -87,11 +90,12 @@ export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] |
  * the callbacks of events that the ledger knows already follow in the background.
  */
 export async function updateMerchant(context: Context, id: string, change: MerchantChange): Promise<MerchantRow> {
-  checkMerchant(context, change);
   const merchant = await findMerchant(context.db, id);
+  checkMerchant(context, change, merchant);
   const set: Updateable<Database['merchants']> = {};
   if (change.name !== undefined) set.name = change.name;
   if (change.url !== undefined) set.url = change.url;
+  if (change.format !== undefined) set.format = change.format;
   if (change.email !== undefined) set.email = change.email;
   if (change.rate !== undefined) set.rate = change.rate;
   if (change.manifests !== undefined) set.manifests = change.manifests ? 1 : 0;
@@ -101,6 +105,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
     if (Object.keys(set).length > 0) {
       await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     }
+    await writeHeaders(context, trx, merchant.seq, listHeaders(change));
     if (receivesMore(merchant, change)) {
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? merchant.events_since);
     }
@@ -157,8 +162,18 @@ export async function removeMerchant(context: Context, id: string): Promise<void
   });
 }
 
-/** @throws ConfereError `invalid_request` for a URL that callbacks must not go to. */
-export function checkMerchant(context: Context, { url }: MerchantChange): void {
+/**
+ * Checks what callbacks go out with. @param before the merchant that changes; default: a new one.
+ * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, or a wrong header.
+ */
+export function checkMerchant(context: Context, change: MerchantChange, before?: MerchantRow): void {
+  const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
+  const [fault] = checkRequest(change, facts);
+  if (fault) {
+    const { field, code } = fault;
+    throw new ConfereError('invalid_request', `${field}: ${FAULTS[code]}`, { fields: { [field]: [FAULTS[code]] } });
+  }
+  const { url } = change;
   if (url === undefined || url === null) return;
   const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
   const refusal = validateUrl(url, { allowPrivate, allowPlain });

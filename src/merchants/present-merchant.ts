@@ -1,16 +1,22 @@
 import { maskPlatform, maskText } from '../domain/person/mask-person.ts';
 import type { PausedBy } from './change-merchants.ts';
 import { parseFilter } from './match-filter.ts';
-import type { MerchantRow } from './read-merchants.ts';
+import { headerNamesOf, type MerchantRow } from './read-merchants.ts';
+import { AUTHORIZATION, type CallbackFormat } from './request-headers.ts';
 
 export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 
 /** A merchant as the API shows it, without its secret: only creation and rotation return that, once. */
 export function presentMerchant(row: MerchantRow) {
+  const headers = headerNamesOf(row);
   return {
     id: row.id,
     name: row.name,
     url: row.url,
+    format: row.format as CallbackFormat,
+    /** The values of headers are never shown. */
+    has_bearer_token: headers.includes(AUTHORIZATION),
+    header_names: headers.filter((name) => name !== AUTHORIZATION),
     email: row.email,
     state: row.state,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
@@ -73,6 +79,7 @@ export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
     name: maskText(merchant.name),
     url: merchant.url === null ? null : maskText(new URL(merchant.url).origin),
     email: null,
+    header_names: merchant.header_names.map((name) => maskText(name)),
     filter: maskFilter(merchant.filter),
     own_filter: maskFilter(merchant.own_filter),
   };

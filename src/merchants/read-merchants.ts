@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 export const MERCHANT_STATES = ['enabled', 'paused', 'disabled'] as const;
 export type MerchantState = (typeof MERCHANT_STATES)[number];
 
-/** Base query: merchants that are not removed, each with its last backfill. */
+/** Base query: merchants that are not removed, each with its last backfill, and the names of its headers with commas. */
 export function selectMerchants(db: Reader) {
   return db
     .selectFrom('merchants')
@@ -12,7 +13,21 @@ export function selectMerchants(db: Reader) {
     .selectAll('merchants')
     .select(['backfills.state as backfill_state', 'backfills.events_since as backfill_since', 'enqueued'])
     .select(['transactions as backfill_done', 'cursor_wall', 'started_at', 'finished_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('merchant_secrets')
+        // at most 10 names of 64 characters: MySQL cuts at 1024
+        .select(sql<string | null>`GROUP_CONCAT(CONVERT(header USING utf8mb4) ORDER BY header)`.as('names'))
+        .whereRef('merchant_seq', '=', 'merchants.seq')
+        .where('header', 'is not', null)
+        .as('headers'),
+    )
     .where('deleted_at', 'is', null);
+}
+
+/** The names of all headers that a merchant's requests have of its own, `authorization` included. */
+export function headerNamesOf({ headers }: Pick<MerchantRow, 'headers'>): string[] {
+  return headers === null ? [] : headers.split(',');
 }
 
 export type MerchantRow = Awaited<ReturnType<ReturnType<typeof selectMerchants>['execute']>>[number];

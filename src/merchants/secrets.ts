@@ -6,6 +6,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { findMerchant } from './read-merchants.ts';
+import type { HeaderChange } from './request-headers.ts';
 
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
@@ -24,16 +25,20 @@ export function formatSecret({ key }: NewSecret): string {
   return PREFIX + key.toString('base64');
 }
 
-/** Adds a merchant's first or next secret. It is stored encrypted and can't be shown again. */
+/**
+ * Adds a merchant's first or next secret. It is stored encrypted and can't be shown again.
+ * @param header the name of the header whose value it is; default: it signs.
+ */
 export async function addSecret(
   context: Context,
   trx: Transaction<Database>,
   merchantSeq: number,
   { key, createdAt }: NewSecret,
+  header: string | null = null,
 ): Promise<void> {
   const { vault } = context;
   const ciphertext = await encryptForStorage(trx, vault, key);
-  const row = { merchant_seq: merchantSeq, ciphertext, key_id: vault.keyId, created_at: createdAt };
+  const row = { merchant_seq: merchantSeq, header, ciphertext, key_id: vault.keyId, created_at: createdAt };
   await trx.insertInto('merchant_secrets').values(row).execute();
 }
 
@@ -55,6 +60,7 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
       .updateTable('merchant_secrets')
       .set((eb) => ({ expires_at: eb.case().when('expires_at', 'is', null).then(oldUntil).else(now).end() }))
       .where('merchant_seq', '=', merchant.seq)
+      .where('header', 'is', null)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .execute();
     await addSecret(context, trx, merchant.seq, made);
@@ -73,6 +79,7 @@ async function isStored(
     .selectFrom('merchant_secrets')
     .select('ciphertext')
     .where('merchant_seq', '=', merchantSeq)
+    .where('header', 'is', null)
     .where('created_at', '=', createdAt)
     .execute();
   return rows.some((row) => vault.decrypt(row.ciphertext).equals(key));
@@ -84,31 +91,58 @@ export async function findNewestSecret(db: Reader, merchantSeq: number): Promise
     .selectFrom('merchant_secrets')
     .select('seq')
     .where('merchant_seq', '=', merchantSeq)
+    .where('header', 'is', null)
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
   return row?.seq;
 }
 
-/** @returns the keys that sign for each merchant now, newest first. */
-export async function readLiveKeys(
+/** Sets and removes headers of a merchant's requests. @param change by names in lower case. */
+export async function writeHeaders(
+  context: Context,
+  trx: Transaction<Database>,
+  merchantSeq: number,
+  change: HeaderChange,
+): Promise<void> {
+  const names = Object.keys(change);
+  if (names.length === 0) return;
+  await trx
+    .deleteFrom('merchant_secrets')
+    .where('merchant_seq', '=', merchantSeq)
+    .where('header', 'in', names)
+    .execute();
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) continue;
+    const made = { key: Buffer.from(value), createdAt: context.clock.now() };
+    await addSecret(context, trx, merchantSeq, made, name);
+  }
+}
+
+/** `keys` sign, newest first; `headers` are sent with each request. */
+export type Credentials = { keys: KeyObject[]; headers: Record<string, string> };
+
+/** @returns the live credentials of each merchant that has any, by row number. */
+export async function readCredentials(
   context: Context,
   db: Reader,
   merchantSeqs: number[],
-): Promise<Map<number, KeyObject[]>> {
-  const keys = new Map<number, KeyObject[]>();
-  if (merchantSeqs.length === 0) return keys;
+): Promise<Map<number, Credentials>> {
+  const found = new Map<number, Credentials>();
+  if (merchantSeqs.length === 0) return found;
   const rows = await db
     .selectFrom('merchant_secrets')
-    .select(['merchant_seq', 'ciphertext'])
+    .select(['merchant_seq', 'ciphertext', 'header'])
     .where('merchant_seq', 'in', merchantSeqs)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', context.clock.now())]))
     .orderBy('seq', 'desc')
     .execute();
   for (const row of rows) {
-    const list = keys.get(row.merchant_seq) ?? [];
-    list.push(createSecretKey(context.vault.decrypt(row.ciphertext)));
-    keys.set(row.merchant_seq, list);
+    const one = found.get(row.merchant_seq) ?? { keys: [], headers: {} };
+    const plain = context.vault.decrypt(row.ciphertext);
+    if (row.header === null) one.keys.push(createSecretKey(plain));
+    else one.headers[row.header] = plain.toString();
+    found.set(row.merchant_seq, one);
   }
-  return keys;
+  return found;
 }

@@ -100,7 +100,7 @@ export const callbackAttempts = openCounter(
   {
     outcome: [
       ...['delivered', 'http_status', 'redirect', 'gone', 'timeout', 'dns', 'connect', 'tls', 'forbidden_address'],
-      ...['connection_lost', 'bad_response', 'headers_too_large', 'not_renderable'],
+      ...['connection_lost', 'bad_response', 'headers_too_large', 'not_renderable', 'no_provider_body'],
     ],
   },
 );

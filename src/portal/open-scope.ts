@@ -74,7 +74,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       return {
         callback: presentOwnCallback(row),
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
-        message: await readMessage(reading, row),
+        message: await readMessage(reading, row, merchant.format),
       };
     },
 

@@ -21,7 +21,9 @@ export type ErrorClass =
   | 'connection_lost'
   | 'bad_response'
   | 'headers_too_large'
-  | 'not_renderable';
+  | 'not_renderable'
+  /** The merchant's format has no body for it: nothing was sent. */
+  | 'no_provider_body';
 
 export type AttemptedCallback = {
   isTest: boolean;
@@ -42,6 +44,11 @@ export function isDelivered(result: AttemptResult): boolean {
   return result.status !== null && result.status >= 200 && result.status < 300;
 }
 
+/** Whether an attempt says something of the merchant's address: it got no 2xx. */
+export function isFailure(result: AttemptResult): boolean {
+  return !isDelivered(result) && result.errorClass !== 'no_provider_body';
+}
+
 /**
  * Decides the next state of a callback after an attempt. Pure.
  * @param merchant as it is after this attempt: whether its callbacks are held, and since when none has succeeded.
@@ -53,7 +60,7 @@ export function decideOutcome(
   options: { schedule: number[]; random: number; now: Date },
 ): Outcome {
   if (isDelivered(result)) return { state: 'delivered' };
-  if (callback.isTest) return { state: 'failed' };
+  if (callback.isTest || result.errorClass === 'no_provider_body') return { state: 'failed' };
   if (callback.isProbe) return { state: 'held', step: callback.step };
   const { retryAfterMs } = result;
   const delayMs = nextDelayMs(options.schedule, callback.step, { random: options.random, retryAfterMs });

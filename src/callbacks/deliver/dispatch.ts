@@ -1,8 +1,7 @@
-import type { KeyObject } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
-import { readLiveKeys } from '../../merchants/secrets.ts';
+import { readCredentials } from '../../merchants/secrets.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
@@ -17,8 +16,8 @@ import {
   untrackCallback,
 } from '../queue/slots.ts';
 import { renderBodies } from '../render/render-bodies.ts';
-import { sign } from '../render/sign.ts';
-import { isDelivered, signalsOverload } from './decide-outcome.ts';
+import { composeHeaders, composeMessage, type Message, type Prepared } from './compose-message.ts';
+import { type ErrorClass, isDelivered, signalsOverload } from './decide-outcome.ts';
 import type { Recorder } from './recorder.ts';
 import type { AttemptResponse, Sender } from './send-attempt.ts';
 import { traceAttempt } from './trace-attempt.ts';
@@ -28,7 +27,6 @@ const CLAIM_AGE_MS_MAX = 30_000;
 /** Successors whose turn comes while others are prepared are prepared in one batch of at most this many. */
 const PREPARE_MAX = 100;
 const PREPARING_MAX = 2;
-const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
 export type Dispatcher = {
   context: Context;
@@ -44,8 +42,6 @@ export type Dispatcher = {
   prepareSuccessor: (callback: ClaimedCallback) => Promise<Prepared>;
 };
 
-type Prepared = { body: object | undefined; keys: KeyObject[] };
-
 export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuccessor'] {
   return createBatcher<ClaimedCallback, Prepared>({
     itemsMax: PREPARE_MAX,
@@ -56,14 +52,19 @@ export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuc
   });
 }
 
-/** @returns the current body of each callback, and the keys that sign it. */
+/** @returns the current body of each callback, and the credentials that it is sent with. */
 async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<Prepared[]> {
-  const [keys, bodies] = await Promise.all([
-    readLiveKeys(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
+  const [credentials, bodies] = await Promise.all([
+    readCredentials(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
     renderBodies(context, callbacks),
   ]);
-  return callbacks.map(({ seq, merchantSeq }) => ({ body: bodies.get(seq), keys: keys.get(merchantSeq) ?? [] }));
+  return callbacks.map(({ seq, merchantSeq }) => ({
+    ...(credentials.get(merchantSeq) ?? UNKNOWN),
+    body: bodies.get(seq),
+  }));
 }
+
+const UNKNOWN: Prepared = { body: undefined, keys: [], headers: {} };
 
 /**
  * Renders claimed callbacks and sends them in parallel, each followed by its successors. Passes each attempt to the
@@ -142,8 +143,6 @@ async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor
   }
 }
 
-type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
-
 /** @returns the messages in the order of the callbacks; undefined if one can't be prepared or the database fails. */
 async function prepare(
   { context, merchants }: Dispatcher,
@@ -151,14 +150,16 @@ async function prepare(
 ): Promise<Message[] | undefined> {
   try {
     const prepared = await readToSend(context, callbacks);
-    const bodies = new Set(prepared.flatMap(({ body }) => body ?? []));
-    const texts = new Map([...bodies].map((body) => [body, JSON.stringify(body)]));
-    return callbacks.map((callback, index) => ({
-      callback,
-      url: urlOf(merchants, callback),
-      body: texts.get(prepared[index]?.body ?? {}),
-      keys: prepared[index]?.keys ?? [],
-    }));
+    // an event for many merchants is serialized once
+    const texts = new Map<object, string>();
+    const write = (body: object): string => {
+      const text = texts.get(body) ?? JSON.stringify(body);
+      texts.set(body, text);
+      return text;
+    };
+    return callbacks.map((callback, index) =>
+      composeMessage(merchantOf(merchants, callback), callback, prepared[index] ?? UNKNOWN, write),
+    );
   } catch (error) {
     context.log.error(
       { error: describeError(error), callbacks: callbacks.length },
@@ -175,11 +176,10 @@ async function prepareMessage(
   claimedAtMs: number,
 ): Promise<Message | undefined> {
   try {
-    const { body, keys } = await dispatcher.prepareSuccessor(callback);
+    const prepared = await dispatcher.prepareSuccessor(callback);
     // rendering may have taken long
     if (!maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
-    const url = urlOf(dispatcher.merchants, callback);
-    return { callback, url, body: body && JSON.stringify(body), keys };
+    return composeMessage(merchantOf(dispatcher.merchants, callback), callback, prepared);
   } catch (error) {
     dispatcher.context.log.error(
       { error: describeError(error), callback: callback.webhookId },
@@ -190,30 +190,23 @@ async function prepareMessage(
 }
 
 /** @throws ConfereError `not_found` if the round did not read the callback's merchant: a bug. */
-function urlOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): string {
+function merchantOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): DeliveryMerchant {
   const merchant = merchants.get(callback.merchantSeq);
   if (!merchant) {
     const missing = `callback ${callback.seq} has no merchant ${callback.merchantSeq} to be sent to`;
     throw new ConfereError('not_found', missing);
   }
-  return merchant.url;
+  return merchant;
 }
 
 /** @returns whether the successor has the slot now. */
 async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimedAtMs }: Successor): Promise<boolean> {
-  const { callback, keys, url, body = '' } = message;
+  const { callback } = message;
   const { context, slots, recorder, sender, merchants } = dispatcher;
   const startedAt = context.clock.now();
-  const timestamp = Math.floor(startedAt.getTime() / 1000);
-  const requestHeaders = {
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-    'webhook-id': callback.webhookId,
-    'webhook-timestamp': String(timestamp),
-  };
-  const signature = sign(keys, { id: callback.webhookId, timestamp, body });
-  const headers = { ...requestHeaders, 'webhook-signature': signature };
-  const send = async () => (body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE);
+  const { sent, recorded } = composeHeaders(message, startedAt);
+  const send = async () =>
+    message.body === undefined ? refuse(message.problem) : await sender.send(message.url, sent, message.body);
   const response = await traceAttempt(context, callback, merchants.get(callback.merchantSeq)?.id, send);
   if (!response) {
     // aborted at shutdown: it may have arrived, so its lease runs out and it is sent again
@@ -226,14 +219,11 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   const passes = result.delivered && next !== undefined && maySendSuccessor(dispatcher, next, claimedAtMs);
   if (passes) passSlot(slots, callback, next);
   else if (releaseSlot(slots, callback)) context.wakeUps.callbacks.notify();
-  recorder.add({ callback, startedAt, requestHeaders, response });
+  recorder.add({ callback, startedAt, requestHeaders: recorded, response });
   return passes;
 }
 
-const NOT_RENDERABLE: AttemptResponse = {
-  status: null,
-  errorClass: 'not_renderable',
-  retryAfterMs: undefined,
-  body: null,
-  durationMs: 0,
-};
+/** The result of a message that is not sent. */
+function refuse(errorClass: ErrorClass): AttemptResponse {
+  return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: 0 };
+}

@@ -2,7 +2,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
 import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisable } from '../health/merchant-health.ts';
-import { isDelivered } from './decide-outcome.ts';
+import { isDelivered, isFailure } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
 
 /** Health after the attempts of the merchants that failed before or now, by row number. */
@@ -31,9 +31,7 @@ type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_
   Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at' | 'recovered_at'>>;
 
 async function lockMerchants(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
-  const failed = [...byMerchant]
-    .filter(([, list]) => list.some((one) => !isDelivered(one.response)))
-    .map(([seq]) => seq);
+  const failed = [...byMerchant].filter(([, list]) => list.some((one) => isFailure(one.response))).map(([seq]) => seq);
   return trx
     .selectFrom('merchants')
     .selectAll()
@@ -62,7 +60,7 @@ function toHealth(row: MerchantRow): MerchantHealth {
 // a failed test or manifest does not count as a failure; a successful one counts as a success
 function applyAttempt(health: MerchantHealth, { callback, response }: Attempt, now: Date): MerchantHealth {
   if (isDelivered(response)) return NO_FAILURES;
-  return callback.transactionSeq === null ? health : afterFailure(health, now);
+  return callback.transactionSeq === null || !isFailure(response) ? health : afterFailure(health, now);
 }
 
 /** Resets `warned_at` when a merchant becomes disabled: that gets an alert of its own, besides the one about failing. */

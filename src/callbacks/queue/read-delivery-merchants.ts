@@ -8,6 +8,7 @@ export type DeliveryMerchant = {
   seq: number;
   id: string;
   url: string;
+  format: string;
   rate: number | null;
   /** Its callbacks are held, as all are after a restore; test callbacks are sent anyway. */
   holdsBack: boolean;
@@ -20,7 +21,18 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
   const unprobedSince = new Date(now.getTime() - PROBE_EVERY_MS);
   const rows = await context.db
     .selectFrom('merchants')
-    .select(['seq', 'id', 'url', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
+    .select([
+      'seq',
+      'id',
+      'url',
+      'format',
+      'rate',
+      'state',
+      'deleted_at',
+      'breaker_opened_at',
+      'failing_since',
+      'probe_at',
+    ])
     .select(awaitsConfirmation().as('is_restored'))
     .where('deleted_at', 'is', null)
     .where('url', 'is not', null)
@@ -30,6 +42,7 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
     seq: row.seq,
     id: row.id,
     url: row.url,
+    format: row.format,
     rate: row.rate,
     holdsBack: holdsBack(row) || Boolean(row.is_restored),
     probeIsDue:

@@ -37,7 +37,7 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   for (const callback of callbacks) {
     if (callback.source === MANIFEST_SOURCE) continue;
     if (callback.transactionSeq === null) {
-      bodies.set(callback.seq, renderTest(callback));
+      bodies.set(callback.seq, renderTest(context, callback));
       continue;
     }
     const correction =
@@ -123,10 +123,10 @@ async function readCorrections(context: Context, callbacks: Renderable[]): Promi
   );
 }
 
-function renderTest(callback: Renderable): object {
+function renderTest({ calendar }: Context, callback: Renderable): object {
   return {
     type: TEST_TYPE,
-    timestamp: callback.createdAt.toISOString(),
+    timestamp: calendar.toIso(calendar.toWallTime(callback.createdAt)),
     data: { message: 'A test. Nothing was paid.' },
   };
 }

@@ -13,7 +13,16 @@ import { rotateSecret } from '../../merchants/secrets.ts';
 import { parseInstant } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 import { awaitTest } from './callbacks.ts';
-import { addFilterOptions, addUpdateCommand, type FilterOptions, readFilter, readRate } from './update-merchant.ts';
+import {
+  addFilterOptions,
+  addRequestOptions,
+  addUpdateCommand,
+  type FilterOptions,
+  type RequestOptions,
+  readFilter,
+  readRate,
+  readRequest,
+} from './update-merchant.ts';
 
 const PAGE_ROWS = 200;
 const ACTOR = 'command';
@@ -61,7 +70,8 @@ type Output = { json?: boolean };
 type TokenOptions = Output & { expiresAt?: string };
 
 type AddOptions = Output &
-  FilterOptions & {
+  FilterOptions &
+  RequestOptions & {
     name: string;
     url?: string;
     email?: string;
@@ -79,7 +89,9 @@ function addAddCommand(merchants: Command): void {
     .option('--rate <n>', 'callbacks a second at most')
     .option('--events-since <instant>', 'send events from then on (default: now)')
     .option('--json', 'print one JSON object');
-  addFilterOptions(command).action((options: AddOptions) => withContext({}, (context) => add(context, options)));
+  addFilterOptions(addRequestOptions(command)).action((options: AddOptions) =>
+    withContext({}, (context) => add(context, options)),
+  );
 }
 
 async function add(context: Context, options: AddOptions): Promise<void> {
@@ -90,6 +102,7 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
     eventsSince: parseInstant('--events-since', options.eventsSince),
+    ...readRequest(options),
   };
   const { merchant, secret } = await auditChange(
     context,

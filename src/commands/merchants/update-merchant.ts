@@ -9,6 +9,7 @@ import { type MerchantChange, updateMerchant } from '../../merchants/change-merc
 import { completeFilter, type FilterInput, filtersOf } from '../../merchants/match-filter.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
+import { CALLBACK_FORMATS, type RequestChange } from '../../merchants/request-headers.ts';
 import { parseInstant } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
@@ -21,17 +22,20 @@ export type FilterOptions = {
   extraMatch: string[];
 };
 
-type UpdateOptions = FilterOptions & {
-  name?: string;
-  url?: string;
-  email?: string;
-  rate?: string;
-  manifests?: string;
-  eventsSince?: string;
-  everything?: boolean;
-  dryRun?: boolean;
-  json?: boolean;
-};
+export type RequestOptions = { format?: string; bearerToken?: string; header: string[] };
+
+type UpdateOptions = FilterOptions &
+  RequestOptions & {
+    name?: string;
+    url?: string;
+    email?: string;
+    rate?: string;
+    manifests?: string;
+    eventsSince?: string;
+    everything?: boolean;
+    dryRun?: boolean;
+    json?: boolean;
+  };
 
 /** `confere merchants update`: changes what is given. Any option of the filter replaces the whole filter. */
 export function addUpdateCommand(merchants: Command): void {
@@ -47,7 +51,7 @@ export function addUpdateCommand(merchants: Command): void {
     .option('--everything', 'remove the filter')
     .option('--dry-run', 'change nothing: say which of the last events the new filter would have matched')
     .option('--json', 'print one JSON object');
-  addFilterOptions(command).action((id: string, options: UpdateOptions) =>
+  addFilterOptions(addRequestOptions(command)).action((id: string, options: UpdateOptions) =>
     withContext({}, (context) => update(context, id, options)),
   );
 }
@@ -67,7 +71,7 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
   }
   const names = Object.keys(change);
   if (names.length === 0) throw new ConfereError('wrong_use', 'say what to change: --name, --url, …');
-  // field names only: a URL may hold a secret
+  // field names only: a URL may hold a secret, a header is one
   const done = { actor: 'command', action: 'merchant.changed', target: id, detail: names.join(', ') };
   const merchant = presentMerchant(await auditChange(context, (inner) => updateMerchant(inner, id, change), done));
   print(options.json, merchant, `changed ${names.join(', ')} of ${merchant.id} (${merchant.name})`);
@@ -88,12 +92,41 @@ function readChange({ name, url, email, rate, manifests, eventsSince, ...options
     ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
     ...(eventsSince === undefined ? {} : { eventsSince: parseInstant('--events-since', eventsSince) }),
     ...(isSet || options.everything ? { filter } : {}),
+    ...readRequest(options),
+  };
+}
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+
+/** Adds the options that `readRequest` reads. */
+export function addRequestOptions(command: Command): Command {
+  return command
+    .option('--format <format>', 'standard; provider: the flat body and the bearer token that the provider posts')
+    .option('--bearer-token <token>', 'sent as Authorization: Bearer …, and never shown; none: no such header')
+    .option(
+      '--header <header>',
+      "'name: value', sent with each message, and never shown (may be repeated); 'name:' removes it",
+      collect,
+      [],
+    );
+}
+
+/** @throws ConfereError `wrong_use`. The change itself checks what it sets. */
+export function readRequest({ format, bearerToken, header }: RequestOptions): RequestChange {
+  const known = CALLBACK_FORMATS.find((one) => one === format);
+  if (format !== undefined && !known)
+    throw new ConfereError('wrong_use', `--format is ${CALLBACK_FORMATS.join(' or ')}`);
+  const pairs = header.map((text) => /^([^:\s]+): *(.*)$/s.exec(text)?.slice(1) ?? []);
+  if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', "--header is 'name: value'");
+  return {
+    ...(known ? { format: known } : {}),
+    ...(bearerToken === undefined ? {} : { bearerToken: bearerToken === 'none' ? null : bearerToken }),
+    ...(pairs.length > 0 ? { headers: Object.fromEntries(pairs.map(([name, value]) => [name, value || null])) } : {}),
   };
 }
 
 /** Adds the options that `readFilter` reads. */
 export function addFilterOptions(command: Command): Command {
-  const collect = (value: string, before: string[]): string[] => [...before, value];
   return command
     .option(
       '--platform <id>',

@@ -9,6 +9,7 @@ export type CallbackTables = {
     name: string;
     /** Null: the merchant fetches its events. */
     url: Optional<string>;
+    format: Generated<string>;
     email: Optional<string>;
     state: Generated<string>;
     disabled_reason: Optional<string>;
@@ -58,6 +59,8 @@ export type CallbackTables = {
   merchant_secrets: {
     seq: Generated<number>;
     merchant_seq: number;
+    /** The name of the header whose value it is; null: it signs. */
+    header: Optional<string>;
     ciphertext: Buffer;
     key_id: Optional<string>;
     created_at: Date;

@@ -76,13 +76,13 @@ function describe(operation: Operation): Json {
   };
 }
 
-function describeWebhook({ type, summary, body }: CallbackMessage): Json {
+function describeWebhook({ type, summary, body, headers = {} }: CallbackMessage): Json {
   return {
     operationId: nameOperation('receive', type),
     tags: ['Callbacks'],
     summary,
     security: [],
-    parameters: Object.entries(CALLBACK_HEADERS).map(([name, description]) => ({
+    parameters: Object.entries({ ...CALLBACK_HEADERS, ...headers }).map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
     })),
     requestBody: { required: true, content: { 'application/json': { schema: output(body) } } },

@@ -7,6 +7,7 @@ import {
   testEventSchema,
   transactionEventSchema,
 } from '../../callbacks/render/event-schema.ts';
+import { providerBodySchema } from '../../callbacks/render/provider-body.ts';
 import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
@@ -16,7 +17,13 @@ eventTransactionSchema.register(components, { id: 'CallbackTransaction' });
 correctedFactsSchema.register(components, { id: 'CorrectedFacts' });
 
 /** A message to a merchant's address. */
-export type CallbackMessage = { type: string; summary: string; body: z.ZodType };
+export type CallbackMessage = {
+  type: string;
+  summary: string;
+  body: z.ZodType;
+  /** Beside CALLBACK_HEADERS. */
+  headers?: Record<string, string>;
+};
 
 /** All messages. A new status of the provider adds a type of the same shape. */
 export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
@@ -34,6 +41,12 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
   ]),
   { type: MANIFEST_TYPE, summary: 'What you were sent of an ended day, signed', body: manifestEventSchema },
   { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
+  {
+    type: 'provider',
+    summary: 'In the format provider: any change of a transaction, or a test, as the provider posts it',
+    body: providerBodySchema,
+    headers: { authorization: "Bearer and the merchant's bearer_token" },
+  },
 ];
 
 /** The headers of each message, by Standard Webhooks 1.0. */

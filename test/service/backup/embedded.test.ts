@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { readLiveKeys } from '../../../src/merchants/secrets.ts';
+import { readCredentials } from '../../../src/merchants/secrets.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { DEEP } from '../../support/property.ts';
@@ -14,7 +14,7 @@ const embeddedEnv = (dataDir: string) => ({ DATABASE_URL: '', SECRET_KEY: '', DA
 
 async function readSecret({ context }: TestEnvironment): Promise<string | undefined> {
   const { seq } = await context.db.selectFrom('merchants').select('seq').executeTakeFirstOrThrow();
-  return (await readLiveKeys(context, context.db, [seq])).get(seq)?.[0]?.export().toString('base64');
+  return (await readCredentials(context, context.db, [seq])).get(seq)?.keys[0]?.export().toString('base64');
 }
 
 // each start of a new embedded server takes seconds

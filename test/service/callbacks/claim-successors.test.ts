@@ -142,7 +142,7 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
   const dispatcher = await openDispatcher(context, claimed, (body) => sent.push(body));
   const prepareNext = async () => {
     for (const [seq, merchant] of dispatcher.merchants) dispatcher.merchants.set(seq, { ...merchant, holdsBack: true });
-    return { body: {}, keys: [createSecretKey(Buffer.alloc(32))] };
+    return { body: {}, keys: [createSecretKey(Buffer.alloc(32))], headers: {} };
   };
   await dispatch({ ...dispatcher, prepareSuccessor: prepareNext }, claimed);
   await dispatcher.recorder.flushed();

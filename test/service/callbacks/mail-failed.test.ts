@@ -52,4 +52,19 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
     'each has an id of its own',
     () => new Set(sink.mails.map((mail) => mail.header('message-id'))).size === 2,
   );
+
+  const mailed = context.db.selectFrom('merchant_mails').selectAll().limit(1);
+  const next_attempt_at = context.clock.now();
+  const correction = { ...(await mailed.executeTakeFirstOrThrow()), cause: 'no_provider_body', next_attempt_at };
+  const { merchant_seq } = await context.db
+    .selectFrom('merchants')
+    .select('seq as merchant_seq')
+    .where('email', 'is not', null)
+    .executeTakeFirstOrThrow();
+  await context.db
+    .insertInto('merchant_mails')
+    .values({ ...correction, merchant_seq, created_at: next_attempt_at })
+    .execute();
+  await env.advanceUntil('the mail about a correction', async () => sink.mails.length === 3 && (await isQuiet()));
+  expect(sink.mails[2]?.text).toMatch(/não tem correções[\s\S]*has no corrections/);
 });

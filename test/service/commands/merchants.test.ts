@@ -33,8 +33,34 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   expect(rotated.json).toMatchObject({ kid: expect.any(String), old_kid: null });
   expect(await run('manifests', 'rotate-key', '--overlap-days', '-1')).toMatchObject({ code: 2 });
 
+  const own = ['--header', 'X-Key: theirs: 1', '--header', 'x-zone: br'];
+  expect(await run('merchants', 'update', id, '--format', 'provider', ...own)).toMatchObject({
+    ...{ code: 2, err: expect.stringContaining('bearer_token: is required by the format provider') },
+  });
+  expect(await run('merchants', 'update', id, '--header', 'x-key')).toMatchObject({ code: 2 });
+  const flat = await run(
+    'merchants',
+    'update',
+    id,
+    '--format',
+    'provider',
+    '--bearer-token',
+    'known',
+    ...own,
+    '--json',
+  );
+  expect(flat.json).toMatchObject({ format: 'provider', has_bearer_token: true, header_names: ['x-key', 'x-zone'] });
+  expect(flat.out).not.toMatch(/theirs|known/);
+  const plain = ['--format', 'standard', '--bearer-token', 'none', '--header', 'x-zone:', '--json'];
+  expect((await run('merchants', 'update', id, ...plain)).json).toMatchObject({
+    ...{ format: 'standard', has_bearer_token: false, header_names: ['x-key'] },
+  });
+  const named = ['--name', 'Nova', '--format', 'provider', '--bearer-token', 'known', '--json'];
+  expect((await run('merchants', 'add', ...named)).json).toMatchObject({ format: 'provider', has_bearer_token: true });
+
   const tested = await run('merchants', 'test', id, '--json');
   expect(tested.json).toMatchObject({ type: 'confere.test', state: 'delivered', attempt: { response_status: 200 } });
+  expect(shop.callsTo('/a').at(-1)?.headers).toMatchObject({ 'x-key': 'theirs: 1' });
   shop.behaviours['/a'] = () => 503;
   expect(await run('merchants', 'test', id)).toMatchObject({ code: 1, err: expect.stringMatching(/failed: 503/) });
   shop.behaviours['/a'] = () => 200;
@@ -67,14 +93,8 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   await env.advanceUntil('sent once more', () => shop.acceptedCalls('/a').length === before + 2);
   const audited = await db.selectFrom('audit').select('action').where('actor', '=', 'command').orderBy('seq').execute();
   expect(audited.map(({ action }) => action)).toEqual([
-    ...[
-      'merchant.changed',
-      'merchant.changed',
-      'manifests.key_rotated',
-      'merchant.tested',
-      'merchant.tested',
-      'callback.redelivered',
-    ],
+    ...['merchant.changed', 'merchant.changed', 'manifests.key_rotated', 'merchant.changed', 'merchant.changed'],
+    ...['merchant.added', 'merchant.tested', 'merchant.tested', 'callback.redelivered'],
     ...['callbacks.replay_requested', 'callbacks.replay_requested', 'callbacks.replayed'],
   ]);
 });

@@ -9,7 +9,7 @@ import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
 import { createLog } from '../../../src/log.ts';
 import { readSigningKeys } from '../../../src/manifests/keys.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -34,7 +34,9 @@ beforeAll(async () => {
   target = await createTestDatabase();
   databaseUrl = urlOf(target);
   await using context = await openWith(current);
-  const { merchant } = await createMerchant(context, { name: 'Loja', url: 'https://loja.example/pix' });
+  const { merchant } = await createMerchant(context, {
+    ...{ name: 'Loja', url: 'https://loja.example/pix', headers: { 'x-key': 'theirs' } },
+  });
   merchantId = merchant.id;
   before = { secrets: await readSecrets(context), keys: context.keys };
 }, 60_000);
@@ -49,9 +51,9 @@ async function openWith(key: string): Promise<Context> {
 
 async function readSecrets(context: Context): Promise<string[]> {
   const { seq } = await context.db.selectFrom('merchants').select('seq').executeTakeFirstOrThrow();
-  const keys = (await readLiveKeys(context, context.db, [seq])).get(seq) ?? [];
+  const { keys, headers } = (await readCredentials(context, context.db, [seq])).get(seq) ?? { keys: [], headers: {} };
   const signing = (await readSigningKeys(context)).map(({ privateKey: key }) => key.export({ format: 'jwk' }).d ?? '');
-  return [...keys.map((key) => key.export().toString('base64')), ...signing];
+  return [...keys.map((key) => key.export().toString('base64')), JSON.stringify(headers), ...signing];
 }
 
 function keyFile(key: string): string {
@@ -87,7 +89,7 @@ describe('another SECRET_KEY', () => {
     await using context = await openWith(current);
     expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
     const rows = await context.db.selectFrom('merchant_secrets').select('key_id').execute();
-    expect(rows).toEqual([{ key_id: context.vault.keyId }]);
+    expect(rows).toEqual([{ key_id: context.vault.keyId }, { key_id: context.vault.keyId }]);
   });
 
   it('decrypts secrets from before keys had ids', async () => {

@@ -43,6 +43,7 @@ test('every message that is delivered matches its description in the document', 
   await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  await env.addMerchant(`${shop.url}/flat`, { format: 'provider', bearerToken: 'theirs' });
   await env.deliver();
   for (const operation of WAYS) {
     await env.applyTransaction(['pending', 'in_process', 'in_analysis', 'paid', 'refund'], { operation });
@@ -64,14 +65,19 @@ test('every message that is delivered matches its description in the document', 
   env.context.wakeUps.callbacks.notify();
   await sendTest(env.context, merchant.id);
   await makeManifest(env.context, merchant.seq);
-  await eventually('all', () => shop.calls.length === 2 * (STATUSES.length + 2) + 2);
-  for (const { json, headers } of shop.calls) {
-    expect(schemaOf(json.type).safeParse(json).error?.issues ?? [], json.type).toEqual([]);
-    const documented = document.webhooks[json.type]?.post.parameters ?? [];
-    expect(documented).toHaveLength(3);
+  const ended = env.context.db.selectFrom('callbacks').select('seq').where('state', 'in', ['delivered', 'failed']);
+  await eventually('all', async () => (await ended.execute()).length === 4 * (STATUSES.length + 2) + 2);
+  // the format of the provider has no corrections
+  expect(shop.callsTo('/flat')).toHaveLength(2 * (STATUSES.length + 1));
+  for (const { path, json, headers } of shop.calls) {
+    const isFlat = path === '/flat';
+    const type = isFlat ? 'provider' : json.type;
+    expect(schemaOf(type).safeParse(json).error?.issues ?? [], type).toEqual([]);
+    const documented = document.webhooks[type]?.post.parameters ?? [];
+    expect(documented).toHaveLength(isFlat ? 4 : 3);
     for (const { name } of documented) expect(headers).toHaveProperty(name);
   }
-  const sent = new Set(shop.calls.map(({ json }) => json.type));
+  const sent = new Set(shop.calls.map(({ path, json }) => (path === '/flat' ? 'provider' : json.type)));
   expect(Object.keys(document.webhooks).filter((type) => !sent.has(type))).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { ROTATION_MS, readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { ROTATION_MS, readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 
@@ -12,7 +12,7 @@ afterAll(() => env[Symbol.asyncDispose]());
 
 /** The secrets that sign for a merchant, newest first, as shown to it. */
 async function readLive(seq: number): Promise<string[]> {
-  const keys = (await readLiveKeys(env.context, env.context.db, [seq])).get(seq) ?? [];
+  const { keys = [] } = (await readCredentials(env.context, env.context.db, [seq])).get(seq) ?? {};
   return keys.map((key) => `whsec_${key.export().toString('base64')}`);
 }
 

@@ -17,6 +17,7 @@ const SEED = Number(process.env.TEST_SEED ?? 17);
 const DAY = dayAgo(1);
 /** A shorter value stands in an id or an amount by chance. */
 const VALUE_CHARS_MIN = 8;
+const SECRETS = ['a-bearer-token-of-a-merchant', 'the-value-of-a-header'];
 
 const stack = new AsyncDisposableStack();
 const errors: { place: string; text: string }[] = [];
@@ -65,6 +66,7 @@ beforeAll(async () => {
   tokens = { viewer: await make('viewer'), operator: await make('operator'), admin: await make('admin') };
   await served.api.call('POST', '/merchants', {
     ...{ name: 'Falha', url: `${shop.url}/fails`, events_since: '2020-01-01T00:00:00Z' },
+    ...{ bearer_token: SECRETS[0], headers: { 'x-key': SECRETS[1] } },
   });
   people = fc.sample(anyPerson, { numRuns: numRuns(8, 80), seed: SEED }).map(makePerson);
 }, 60_000);
@@ -232,10 +234,25 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
     { place: 'metrics', text: metrics },
   ];
   expect([...new Set(reported.flatMap(findLeaks))]).toEqual([]);
+  // what a wrong merchant is answered with
+  for (const part of [
+    { bearer_token: `${SECRETS[0]} ` },
+    { headers: { [`x ${SECRETS[1]}`]: 'x' } },
+    { headers: { 'x-key': `${SECRETS[1]}\n` } },
+    { headers: { host: SECRETS[1] } },
+  ]) {
+    const headers = { authorization: `Bearer ${tokens.admin}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'x', url: null, ...part });
+    await ask('/api/v1/merchants', { method: 'POST', headers, body });
+    expect(errors.at(-1)?.place).toBe('422 POST /api/v1/merchants');
+    expect(errors.slice(-1).flatMap(findLeaks)).toEqual([]);
+  }
 }, 120_000);
 
 function findLeaks({ place, text }: { place: string; text: string }): string[] {
-  const found = people.flatMap(({ cpf, values }) => [cpf, ...values]).filter((value) => isDisclosed(text, value));
+  const found = [...SECRETS, ...people.flatMap(({ cpf, values }) => [cpf, ...values])].filter((value) =>
+    isDisclosed(text, value),
+  );
   return found.map((value) => `${place}: ${value}`);
 }
 

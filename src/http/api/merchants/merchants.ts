@@ -19,6 +19,7 @@ import { completeFilter, type FilterInput, parseFilter } from '../../../merchant
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { CALLBACK_FORMATS } from '../../../merchants/request-headers.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
@@ -48,6 +49,16 @@ const shared = {
   name: z.string().trim().min(1).max(200),
   // not checked here: the configuration decides which addresses callbacks may go to
   url: z.string().nullable().optional().describe('null: it fetches its events from /events'),
+  format: z.enum(CALLBACK_FORMATS).optional().describe('provider: the flat body and the bearer token of the provider'),
+  bearer_token: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('sent as `Authorization: Bearer …` and never shown; the format provider requires it; null: none'),
+  headers: z
+    .record(z.string(), z.string().nullable())
+    .optional()
+    .describe('sent with each message; values are never shown. null removes one, others stay'),
   email: z.email().max(320).nullable().optional(),
   filter: filterSchema.optional(),
   rate: z.int().min(1).max(RATE_MAX).nullable().optional(),
@@ -134,9 +145,10 @@ function addActions(router: express.Router, context: Context): void {
 }
 
 async function addMerchant(context: Context, request: Request, response: Response): Promise<void> {
-  const { events_since: since, dry_run: isDryRun, url = null, ...rest } = parseBody(request, newMerchantSchema);
+  const body = parseBody(request, newMerchantSchema);
+  const { events_since: since, dry_run: isDryRun, url = null, bearer_token: bearerToken, ...rest } = body;
   const eventsSince = since === undefined ? defaultEventsSince(context.clock.now()) : new Date(since);
-  const input = { ...rest, url, eventsSince };
+  const input = { ...rest, url, bearerToken, eventsSince };
   if (isDryRun) {
     checkMerchant(context, input);
     await sendCount(context, response, undefined, { ...input, eventsSince });
@@ -155,16 +167,17 @@ async function addMerchant(context: Context, request: Request, response: Respons
 
 async function changeMerchant(context: Context, request: Request, response: Response): Promise<void> {
   const { dry_run: isDryRun, ...body } = parseBody(request, merchantChangeSchema);
-  const { events_since: since, ...change } = body;
+  const { events_since: since, bearer_token: bearerToken, ...rest } = body;
+  const change = { ...rest, bearerToken };
   const eventsSince = since === undefined ? undefined : new Date(since);
   if (isDryRun) {
-    checkMerchant(context, change);
     const merchant = await findMerchant(context.db, idOf(request));
+    checkMerchant(context, change, merchant);
     const { filter = parseFilter(merchant.filter) } = change;
     await sendCount(context, response, merchant, { filter, eventsSince: eventsSince ?? merchant.events_since });
     return;
   }
-  // field names only: a URL may hold a secret
+  // field names only: a URL may hold a secret, a header is one
   const done = { ...describeAudit(request, response, 'merchant.changed'), detail: Object.keys(body).join(', ') };
   const merchant = await auditChange(
     context,

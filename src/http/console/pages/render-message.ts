@@ -1,3 +1,4 @@
+import { MASKED } from '../../../merchants/request-headers.ts';
 import { t, untranslated } from '../languages/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -26,11 +27,13 @@ ${
 }
 <details class="numbers"><summary>${t('Assinar e enviar com openssl e curl')}</summary>
 <p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.', { body: t('corpo') })}</p>
-<pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(webhookId, JSON.stringify(body))}</pre></details></section>`;
+<pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(webhookId, JSON.stringify(body), headers ?? {})}</pre></details></section>`;
 }
 
 /** Commands of a shell that sign a body as we do (Standard Webhooks), print the signature and send it. */
-function writeScript(webhookId: string, body: string): string {
+function writeScript(webhookId: string, body: string, recorded: Record<string, string>): string {
+  const masked = Object.entries(recorded).filter(([, value]) => value.endsWith(MASKED));
+  const own = masked.map(([name, value]) => ` -H '${name}: ${value.replace(MASKED, '…')}'`).join('');
   return `SECRET='whsec_…'
 ADDRESS='https://…'
 ID='${webhookId}'
@@ -39,6 +42,6 @@ BODY='${body.replaceAll("'", "'\\''")}'
 KEY=$(printf %s "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')
 SIGNATURE="v1,$(printf %s "$ID.$TIMESTAMP.$BODY" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | openssl base64 -A)"
 echo "$SIGNATURE"
-curl -i "$ADDRESS" -H 'content-type: application/json' -H "webhook-id: $ID" -H "webhook-timestamp: $TIMESTAMP" -H "webhook-signature: $SIGNATURE" --data-raw "$BODY"
+curl -i "$ADDRESS" -H 'content-type: application/json' -H "webhook-id: $ID" -H "webhook-timestamp: $TIMESTAMP" -H "webhook-signature: $SIGNATURE"${own} --data-raw "$BODY"
 `;
 }

@@ -64,7 +64,7 @@ ${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts(context, attempts, withBody)}</section>
-${withBody && renderMessage(row.webhook_id, await readMessage(context, row), attempts.at(-1)?.request_headers)}`;
+${withBody && renderMessage(row.webhook_id, await readMessage(context, row, merchant?.format ?? 'standard'), attempts.at(-1)?.request_headers)}`;
     const isAwaited = row.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
       title: `${t('Callback')} ${callback.id}`,

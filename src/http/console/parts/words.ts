@@ -62,6 +62,7 @@ export const ATTEMPT_ERROR_WORDS: Record<string, string> = words({
   headers_too_large: 'cabeçalhos grandes demais',
   bad_response: 'resposta que não é HTTP',
   not_renderable: 'o razão não tem o evento',
+  no_provider_body: 'o formato do provedor não tem esta mensagem',
 });
 
 export const MERCHANT_STATE_WORDS: Record<string, string> = words({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { signedManifestSchema } from '../../../callbacks/render/event-schema.ts';
 import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
+import { CALLBACK_FORMATS } from '../../../merchants/request-headers.ts';
 import { component, components, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const filter = z.object({
@@ -24,6 +25,9 @@ const merchantFields = {
   id: z.string(),
   name: z.string(),
   url: nullableText,
+  format: z.enum(CALLBACK_FORMATS).describe('provider: the flat body and the bearer token of the provider'),
+  has_bearer_token: z.boolean(),
+  header_names: z.array(z.string()).describe('static headers of each message; their values are never shown'),
   email: nullableText,
   state: z.enum(MERCHANT_STATES),
   disabled_reason: nullableText,

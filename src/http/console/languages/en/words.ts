@@ -46,6 +46,7 @@ export const WORDS_EN = {
   'cabeçalhos grandes demais': 'headers too large',
   'resposta que não é HTTP': 'answer that is not HTTP',
   'o razão não tem o evento': 'the ledger does not have the event',
+  'o formato do provedor não tem esta mensagem': 'the provider’s format does not have this message',
   // entries
   Lançamento: 'Entry',
   'Tarifa conhecida depois': 'Commission learnt later',

@@ -1,0 +1,61 @@
+import type { KeyObject } from 'node:crypto';
+import { AUTHORIZATION, MASKED } from '../../merchants/request-headers.ts';
+import type { Credentials } from '../../merchants/secrets.ts';
+import type { ClaimedCallback } from '../queue/claimed-callback.ts';
+import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
+import { toProviderBody } from '../render/provider-body.ts';
+import { sign } from '../render/sign.ts';
+import type { ErrorClass } from './decide-outcome.ts';
+
+const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
+
+/** What the database holds for a callback: its body, undefined if the ledger lacks its event, and its merchant's credentials. */
+export type Prepared = Credentials & { body: object | undefined };
+
+export type Message = {
+  callback: ClaimedCallback;
+  url: string;
+  keys: KeyObject[];
+  /** The merchant's own. */
+  headers: Record<string, string>;
+} & ({ body: string } | { body?: undefined; problem: ErrorClass });
+
+/** Composes a message in its merchant's format. @param write serializes a body of ours, which merchants share. */
+export function composeMessage(
+  merchant: DeliveryMerchant,
+  callback: ClaimedCallback,
+  { body, keys, headers }: Prepared,
+  write: (body: object) => string = JSON.stringify,
+): Message {
+  const shared = { callback, url: merchant.url, keys, headers };
+  if (!body || keys.length === 0) return { ...shared, problem: 'not_renderable' };
+  if (merchant.format !== 'provider') return { ...shared, body: write(body) };
+  const flat = toProviderBody(body, callback.webhookId);
+  return flat ? { ...shared, body: JSON.stringify(flat) } : { ...shared, problem: 'no_provider_body' };
+}
+
+/** Returns the headers of an attempt, and those to record: without the signature, and with the merchant's own masked. */
+export function composeHeaders(
+  { callback, body = '', keys, headers }: Message,
+  startedAt: Date,
+): { sent: Record<string, string>; recorded: Record<string, string> } {
+  const timestamp = Math.floor(startedAt.getTime() / 1000);
+  const ours = {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    'webhook-id': callback.webhookId,
+    'webhook-timestamp': String(timestamp),
+  };
+  const signature = sign(keys, { id: callback.webhookId, timestamp, body });
+  return {
+    // ours last: they are what the merchant verifies
+    sent: { ...headers, ...ours, 'webhook-signature': signature },
+    recorded: { ...ours, ...mask(headers) },
+  };
+}
+
+function mask(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(headers).map((name) => [name, name === AUTHORIZATION ? `Bearer ${MASKED}` : MASKED]),
+  );
+}

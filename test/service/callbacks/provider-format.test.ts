@@ -1,0 +1,163 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
+import { rotateSecret } from '../../../src/merchants/secrets.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+
+const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
+const THEIRS = {
+  format: 'provider',
+  bearerToken: 'known-token-of-theirs',
+  headers: { 'X-Key': 'known-value' },
+} as const;
+
+const stack = new AsyncDisposableStack();
+let env: CallbackEnvironment;
+let shop: MerchantServer;
+
+beforeAll(async () => {
+  env = stack.use(await openCallbackEnvironment({ ADMIN_TOKEN }));
+  shop = stack.use(await openMerchantServer());
+  await env.deliver();
+});
+afterAll(() => stack.disposeAsync());
+
+async function serve(on: CallbackEnvironment): Promise<string> {
+  const server = http.createServer(createApp(on.context));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stack.defer(() => server.closeAllConnections());
+  stack.defer(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function ask(url: string, init: { method?: string; body?: object } = {}) {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+  const { method = 'GET', body } = init;
+  const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test('another Confere takes the callbacks for webhooks of the provider', async () => {
+  await using other = await openCallbackEnvironment({ WEBHOOK_SECRET: THEIRS.bearerToken, WEBHOOK_AUTH: 'bearer' });
+  const receiver = await serve(other);
+  const { merchant } = await env.addMerchant(`${receiver}/webhooks/pix`, THEIRS);
+  const paid = await env.applyTransaction(['pending', 'paid'], { reference: 'order-1', extra: '{"store":12}' });
+  const sent = env.context.db.selectFrom('callbacks').selectAll().where('merchant_seq', '=', merchant.seq);
+  const rows = await eventually('both are delivered', async () => {
+    const found = await sent.orderBy('seq').execute();
+    return found.length === 2 && found.every((row) => row.state === 'delivered') ? found : undefined;
+  });
+  const webhooks = await other.context.db.selectFrom('webhooks').select(['body', 'state']).orderBy('seq').execute();
+  expect(webhooks.map(({ state, body }) => [state, JSON.parse(String(body)) as object])).toEqual(
+    rows.map((row) => [
+      'received',
+      expect.objectContaining({ transaction_id: paid.id, status: row.type.split('.').at(-1), extra: '{"store":12}' }),
+    ]),
+  );
+  // with another token, nothing is taken
+  await updateMerchant(env.context, merchant.id, { bearerToken: 'another-token-of-theirs' });
+  await env.appendEvents(paid, ['refund']);
+  const refused = env.context.db
+    .selectFrom('callback_attempts')
+    .select('response_status')
+    .where('response_status', '=', 401);
+  await eventually('the refusal', async () => (await refused.execute()).length > 0);
+  await updateMerchant(env.context, merchant.id, { state: 'paused' });
+});
+
+test('each attempt has the body of the provider, the bearer token, the headers and the signature', async () => {
+  const api = `${await serve(env)}/api/v1`;
+  const { merchant, secret } = await env.addMerchant(`${shop.url}/flat`, THEIRS);
+  // a rotation ends secrets that sign, and no header
+  const { secret: next } = await rotateSecret(env.context, merchant.id);
+  const ending = env.context.db.selectFrom('merchant_secrets').select('header').where('expires_at', 'is not', null);
+  expect(await ending.where('merchant_seq', '=', merchant.seq).execute()).toEqual([{ header: null }]);
+  shop.behaviours['/flat'] = (_call, nth) => (nth === 1 ? 500 : 200);
+  const paid = await env.applyTransaction(['pending', 'paid'], { name: 'Maria' });
+  await env.advanceUntil('all are delivered', () => shop.acceptedCalls('/flat').length === 2);
+  const [first, again, last] = shop.callsTo('/flat');
+  for (const { headers, body } of [first, again, last].filter((call) => call !== undefined)) {
+    expect(headers).toMatchObject({ authorization: 'Bearer known-token-of-theirs', 'x-key': 'known-value' });
+    for (const key of [secret, next]) expect(() => new Webhook(key).verify(body, headers)).not.toThrow();
+    const id = headers['webhook-id'] ?? '';
+    expect(JSON.parse(body)).toMatchObject({
+      id: toProviderBody({ type: 'confere.test', timestamp: '', data: {} }, id)?.id,
+    });
+    expect(body).not.toContain('Maria');
+  }
+  expect([first, again, last].map((call) => (JSON.parse(call?.body ?? '{}') as { status: string }).status)).toEqual([
+    ...['pending', 'pending', 'paid'],
+  ]);
+  expect(again?.body).toBe(first?.body);
+
+  const test = await ask(`${api}/merchants/${merchant.id}/test`, { method: 'POST' });
+  expect(test.status).toBe(202);
+  await eventually('the test', () => shop.callsTo('/flat').length === 4);
+  expect(JSON.parse(shop.callsTo('/flat').at(-1)?.body ?? '')).toMatchObject({ transaction_reference: 'confere.test' });
+
+  const shown = await ask(`${api}/callbacks?transaction_id=${paid.id}&merchant=${merchant.id}`);
+  const [callback] = (JSON.parse(shown.text) as { callbacks: { id: string }[] }).callbacks;
+  const texts = [
+    await ask(`${api}/callbacks/${callback?.id}`),
+    await ask(`${api}/merchants/${merchant.id}`),
+    await ask(`${api}/merchants/${merchant.id}`, { method: 'PATCH', body: { headers: { 'x-zone': 'known-zone' } } }),
+    await ask(`${api}/audit`),
+  ].map(({ text }) => text);
+  expect(texts.join()).not.toMatch(/known-/);
+  expect(texts[0]).toContain('"authorization":"Bearer ***","x-key":"***"');
+  expect(JSON.parse(texts[2] ?? '')).toMatchObject({
+    ...{ format: 'provider', has_bearer_token: true, header_names: ['x-key', 'x-zone'] },
+  });
+  await updateMerchant(env.context, merchant.id, { state: 'paused' });
+});
+
+test('a correction is not sent in the format of the provider: it fails at once, and says so', async () => {
+  const { merchant } = await env.addMerchant(`${shop.url}/corrected`, THEIRS);
+  const paid = await env.applyTransaction(['paid']);
+  paid.shown.amount = '120.00';
+  await env.appendEvents(paid, []);
+  const { db } = env.context;
+  const mismatches = db.selectFrom('mismatches').select('id').where('transaction_id', '=', paid.id);
+  await acceptMismatch(env.context, (await mismatches.executeTakeFirstOrThrow()).id, {
+    actor: 'tok_1',
+    note: 'theirs',
+  });
+  env.context.wakeUps.callbacks.notify();
+  const read = () =>
+    db
+      .selectFrom('callbacks')
+      .select(['seq', 'type', 'state', 'attempts'])
+      .where('merchant_seq', '=', merchant.seq)
+      .orderBy('sequence')
+      .execute();
+  await eventually('the correction has failed', async () => (await read())[1]?.state === 'failed');
+  // it says nothing of the merchant's address
+  const health = db.selectFrom('merchants').select(['failures', 'failing_since']).where('seq', '=', merchant.seq);
+  expect(await health.executeTakeFirst()).toEqual({ failures: 0, failing_since: null });
+  await env.appendEvents(paid, ['refund']);
+  await eventually('the refund is delivered', async () => (await read())[2]?.state === 'delivered');
+  const rows = await read();
+  expect(rows.map(({ type, state, attempts }) => [type, state, attempts])).toEqual([
+    ['pix.cashin.paid', 'delivered', 1],
+    ['pix.cashin.corrected', 'failed', 1],
+    ['pix.cashin.refund', 'delivered', 1],
+  ]);
+  expect(shop.callsTo('/corrected')).toHaveLength(2);
+  const attempt = db
+    .selectFrom('callback_attempts')
+    .select('error_class')
+    .where('callback_seq', '=', rows[1]?.seq ?? 0);
+  expect(await attempt.execute()).toEqual([{ error_class: 'no_provider_body' }]);
+  const mail = db
+    .selectFrom('merchant_mails')
+    .select(['cause', 'callback_seq'])
+    .where('merchant_seq', '=', merchant.seq);
+  expect(await mail.execute()).toEqual([{ cause: 'no_provider_body', callback_seq: rows[1]?.seq }]);
+});
