@@ -7,7 +7,7 @@ import { html } from '../../../src/http/console/parts/html.ts';
 import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { findMerchantByPullToken, issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
-import { rotateSecret } from '../../../src/merchants/secrets.ts';
+import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 
@@ -91,6 +91,40 @@ test('a new filter is compared with the one of today before it holds', async () 
   expect(preview.text).toMatch(/Filtro tudo operações/);
   expect((await admin.confirm(address, preview)).to).toBe(`/merchants/${id}?done=merchant_changed`);
   expect(JSON.parse((await findMerchant(env.context.db, id)).filter)).toMatchObject({ operations: ['cashout'] });
+});
+
+test('the format and the headers of a merchant are chosen, and their values are never shown', async () => {
+  const { id } = await addMerchant('Direta');
+  const address = `/merchants/${id}/edit`;
+  const fields = { name: 'Direta', url: 'http://127.0.0.1:9/x', format: 'provider' };
+  for (const [more, fault] of [
+    [{}, 'exige o token'],
+    [{ bearer_token: 'a b' }, 'sem espaços'],
+    [{ bearer_token: '***' }, 'sem espaços'],
+    [{ bearer_token: 'known', headers: 'x-key' }, 'Uma linha é nome: valor'],
+    [{ bearer_token: 'known', headers: 'Webhook-Id: 1' }, 'usa um destes nomes: accept'],
+    [{ bearer_token: 'known', headers: 'x-key: ***' }, 'Um valor tem'],
+    [{ bearer_token: 'known', headers: 'x-key: 1\nX-Key: 2' }, 'aparece uma vez'],
+  ] as const) {
+    const answer = await admin.post(address, { ...fields, ...more });
+    expect([fault, answer.status, answer.text.includes(fault)]).toEqual([fault, 422, true]);
+  }
+  const given = { ...fields, bearer_token: 'known-token', headers: 'X-Key: known-value\nx-zone: br' };
+  const preview = await admin.post(address, given);
+  expect(preview.text).toMatch(/Token bearer nenhum valor novo .*nenhum x-key: valor novo x-zone: valor novo/);
+  expect(preview.text).not.toMatch(/known-(?:token|value)/);
+  await admin.confirm(address, preview);
+  const page = await admin.get(`/merchants/${id}`);
+  expect(page.text).toMatch(/Formato do provedor Token bearer \*\*\* Cabeçalhos próprios x-key: \*\*\* x-zone: \*\*\*/);
+  const form = await admin.get(address);
+  expect(form.html).not.toMatch(/known-(?:token|value)/);
+
+  // what the form shows as *** stays, and a line that is gone ends
+  const kept = await admin.post(address, { ...fields, bearer_token: '***', headers: 'x-key: ***' });
+  await admin.confirm(address, kept);
+  const { seq } = await findMerchant(env.context.db, id);
+  const { headers } = (await readCredentials(env.context, env.context.db, [seq])).get(seq) ?? {};
+  expect(headers).toEqual({ authorization: 'Bearer known-token', 'x-key': 'known-value' });
 });
 
 test('a preview that somebody else overtook is shown again, and changes nothing', async () => {

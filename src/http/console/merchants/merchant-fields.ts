@@ -12,8 +12,15 @@ import { type PlainText, t } from '../languages/translate.ts';
 import { type Draft, inputField, labelled } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import {
+  REQUEST_FIELDS,
+  type RequestInput,
+  readRequestFields,
+  requestFields,
+  toRequestValues,
+} from './request-fields.ts';
 
-export type MerchantInput = {
+export type MerchantInput = RequestInput & {
   name: string;
   /** Null for a merchant that fetches its events. */
   url: string | null;
@@ -25,7 +32,7 @@ export type MerchantInput = {
 
 const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'extra_prefixes'] as const;
 export const FILTER_FIELDS = [...LISTS, 'extra_match'] as const;
-export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...FILTER_FIELDS] as const;
+export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...REQUEST_FIELDS, ...FILTER_FIELDS] as const;
 export const NEW_FIELDS = [...CHANGE_FIELDS, 'events_since'] as const;
 const NAME_CHARS_MAX = 200;
 const PLATFORM_CHOICES_MAX = 24;
@@ -34,7 +41,7 @@ const RATE = /^[1-9]\d{0,2}$|^1000$/;
 export function toDraftValues(row: MerchantRow): Record<string, string> {
   const { name, url, email, rate } = row;
   const facts = { name, url: url ?? '', email: email ?? '', rate: rate === null ? '' : String(rate) };
-  return { ...facts, ...toFilterValues(parseFilter(row.filter)) };
+  return { ...facts, ...toRequestValues(row), ...toFilterValues(parseFilter(row.filter)) };
 }
 
 /** A filter as the fields of the form have it. */
@@ -44,8 +51,8 @@ export function toFilterValues(filter: MerchantFilter): Record<string, string> {
   return { ...Object.fromEntries(lists), extra_match: match.join('\n') };
 }
 
-/** Reads the fields, and notes in the draft what is wrong with them. */
-export function readMerchant(context: Context, draft: Draft): MerchantInput {
+/** Reads the fields, and notes in the draft what is wrong with them. @param row the merchant that changes, if there is one. */
+export function readMerchant(context: Context, draft: Draft, row?: MerchantRow): MerchantInput {
   const { values, faults } = draft;
   const { name = '', url = '', email = '', rate = '', events_since: since = '' } = values;
   if (name === '' || name.length > NAME_CHARS_MAX)
@@ -59,6 +66,7 @@ export function readMerchant(context: Context, draft: Draft): MerchantInput {
   if (since !== '' && wall === undefined) faults.events_since = t('Escolha o dia e a hora, ou nada.');
   return {
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
+    ...readRequestFields(draft, row),
     filter: readFilter(draft),
     ...(wall === undefined ? {} : { eventsSince: context.calendar.toInstant(wall) }),
   };
@@ -101,6 +109,7 @@ ${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o 
 ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
 ${isNew && input('events_since', 'Eventos desde', 'Vazio: a partir de agora.', html` type="datetime-local" step="1"`)}</div>
+${requestFields(draft)}
 <h2>${t('O que ele recebe')}</h2>${filterFields(draft, platforms)}`;
 }
 

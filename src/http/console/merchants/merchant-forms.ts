@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
 import { filtersOf, parseFilter } from '../../../merchants/match-filter.ts';
+import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
@@ -25,6 +26,7 @@ import {
   toDraftValues,
 } from './merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from './render-filter.ts';
+import { describeRequest, describeRequestInput } from './request-fields.ts';
 
 /** With more platforms, the form lists none: their ids are typed. */
 const PLATFORMS_MAX = 1_000;
@@ -63,7 +65,7 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     read: (draft) => readMerchant(context, draft),
     preview: async (input, _item, response) =>
       html`${facts([
-        ...describe(input, await readNamesInFull(context)),
+        ...describe(input, describeRequestInput(input), await readNamesInFull(context)),
         ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : t('agora')],
       ])}${await previewOf(context, response, input)}`,
     async change(inner, input) {
@@ -90,7 +92,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     initial: toDraftValues,
     basis: async (inner, { id }) => JSON.stringify(toDraftValues(await findMerchant(inner.db, id))),
     fields: async (draft) => merchantFields(draft, false, await readWords(context)),
-    read: (draft) => readMerchant(context, draft),
+    read: (draft, row) => readMerchant(context, draft, row),
     preview: async (input, item, response) =>
       html`${renderChanges(input, item, await readNamesInFull(context))}${await previewOf(context, response, input, item)}`,
     async change(inner, input, { item }) {
@@ -116,14 +118,16 @@ async function previewOf(
 }
 
 function describe(
-  { name, url, email, rate, filter }: Omit<MerchantInput, 'eventsSince'>,
+  { name, url, email, rate, filter }: Pick<MerchantInput, 'name' | 'url' | 'email' | 'rate' | 'filter'>,
+  request: readonly (readonly [Label, Part])[],
   names: PlatformNames,
-): [Label, Part][] {
+): (readonly [Label, Part])[] {
   return [
     ['Nome', name],
     ['Endereço', url === null ? t('busca os eventos pela API') : html`<span class="id">${url}</span>`],
     ['E-mail', email],
     ['Por segundo, no máximo', rate ?? t('sem limite')],
+    ...request,
     ['Filtro', renderFilter(filter, names)],
   ];
 }
@@ -136,9 +140,9 @@ async function readWords(context: Context): Promise<Record<string, string>> {
 
 /** What the form changes, before and after. */
 function renderChanges(input: MerchantInput, item: MerchantRow, names: PlatformNames): Html {
-  const before = describe({ ...item, filter: parseFilter(item.filter) }, names);
+  const before = describe({ ...item, filter: parseFilter(item.filter) }, describeRequest(presentMerchant(item)), names);
   const text = (part: Part): string => html`${part}`.text;
-  const rows = describe(input, names).flatMap(([name, after], index) => {
+  const rows = describe(input, describeRequestInput(input), names).flatMap(([name, after], index) => {
     const old = before[index]?.[1];
     return text(old) === text(after) ? [] : [{ name, old, after }];
   });

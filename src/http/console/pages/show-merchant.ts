@@ -17,6 +17,7 @@ import { merchantBadges } from '../lists/list-merchants.ts';
 import { explainWhoMayChange, merchantActions } from '../merchants/merchant-actions.ts';
 import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
+import { describeRequest } from '../merchants/request-fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, programText } from '../parts/page-components.ts';
@@ -79,6 +80,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
       'Última busca',
       url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : t('nunca')) : null,
     ],
+    ...describeRequest(merchant),
     ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
     ['Pausado por', merchant.paused_by === 'merchant' && t('ele mesmo')],

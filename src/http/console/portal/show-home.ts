@@ -7,6 +7,7 @@ import { t } from '../languages/translate.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
 import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
+import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS, renderUrl } from '../pages/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -81,6 +82,7 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
       'Última busca',
       merchant.url === null ? (merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')) : null,
     ],
+    ...describeRequest(merchant),
     ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
     ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],

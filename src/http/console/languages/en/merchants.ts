@@ -42,6 +42,30 @@ export const MERCHANTS_EN = {
   'Extra começa com': 'Extra begins with',
   'Extra (JSON) contém': 'Extra (JSON) contains',
   'Um chave=valor por linha.': 'One key=value a line.',
+  // how messages come
+  'Como chega': 'How it comes',
+  'do Confere (Standard Webhooks)': 'Confere’s (Standard Webhooks)',
+  'do provedor': 'the provider’s',
+  'Token bearer': 'Bearer token',
+  'Cabeçalhos próprios': 'Headers of its own',
+  'valor novo': 'a new value',
+  'O do provedor é o corpo e o token que ele mesmo envia: uma integração que já existe muda só o endereço. Não tem correções.':
+    'The provider’s is the body and the token that it sends itself: an integration that exists changes only its address. It has no corrections.',
+  'O que o lojista confere em authorization. *** é o de hoje, que fica. Vazio: nenhum.':
+    'What the merchant compares in authorization. *** is the one of today, which stays. Empty: none.',
+  'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.':
+    'One name: value a line, in each request. *** is the value of today, which stays; a deleted line ends.',
+  'Uma linha é nome: valor.': 'A line is name: value.',
+  'Escreva o token sem espaços nem acentos, de até 512 caracteres.':
+    'Write the token without blanks and accents, of up to 512 characters.',
+  'O formato do provedor exige o token que o lojista confere.':
+    'The provider’s format requires the token that the merchant compares.',
+  'Um nome tem letras, dígitos e hífens, até 64, e aparece uma vez.':
+    'A name has letters, digits and hyphens, at most 64, and stands once.',
+  'O Confere ou o HTTP usa um destes nomes: {names}. O token tem um campo próprio.':
+    'Confere or HTTP uses one of these names: {names}. The token has a field of its own.',
+  'Um valor tem de 1 a 1024 caracteres, sem acentos.': 'A value has 1 to 1024 characters, without accents.',
+  'No máximo {n} cabeçalhos.': 'At most {n} headers.',
   // adding and changing
   'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.':
     'A receiver of callbacks: a signed POST for each change of a transaction. The secret that signs them is shown only once, after you confirm.',
