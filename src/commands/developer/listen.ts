@@ -2,8 +2,10 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { request } from 'undici';
+import { toProviderBody } from '../../callbacks/render/provider-body.ts';
 import { sign } from '../../callbacks/render/sign.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
 import { parseInstant } from '../parse-options.ts';
 
 /** Where `npm start` listens. */
@@ -21,11 +23,15 @@ type Options = {
   since?: string;
   types?: string;
   secret?: string;
+  format: string;
+  bearerToken?: string;
   once?: boolean;
 };
 type Event = { id: string; type: string; timestamp: string };
 type Page = { events: Event[]; next_cursor: string };
 type Forwarded = { isAccepted: boolean; says: string };
+/** How events are posted. */
+type Sending = { forward: URL; key: ReturnType<typeof readKey>; format: string; headers: Record<string, string> };
 
 /** `confere listen …`: posts a merchant's events to an address on a developer's machine. It needs no database. */
 export function listenCommand(program: Command): void {
@@ -40,6 +46,8 @@ export function listenCommand(program: Command): void {
     .option('--since <instant>', 'also events that were stored at or after, such as 2026-11-21T00:00:00-03:00')
     .option('--types <types>', 'only these, with commas: pix.cashin.paid,pix.cashin.refund')
     .option('--secret <secret>', 'sign with this whsec_…; without it a new one is made and shown')
+    .option('--format <format>', 'standard; provider: the flat body of the provider', 'standard')
+    .option('--bearer-token <token>', 'also send Authorization: Bearer … to the local address')
     .option('--once', 'end once all events are posted; exit code 1 if one was not accepted')
     .action(listen);
 }
@@ -52,7 +60,7 @@ async function listen(options: Options): Promise<void> {
   const types = options.types?.split(',').map((type) => type.trim());
   const since = parseInstant('--since', options.since) ?? new Date();
   const secret = options.secret ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
-  const key = readKey(secret);
+  const sending = { forward, key: readKey(secret), ...readFormat(options) };
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (!options.secret) process.stderr.write(`the events are signed with ${secret}\n`);
@@ -62,7 +70,7 @@ async function listen(options: Options): Promise<void> {
     for (const event of page.events) {
       if (stop.signal.aborted) break;
       if (types && !types.includes(event.type)) continue;
-      const { isAccepted, says } = await postEvent(forward, key, event);
+      const { isAccepted, says } = await postEvent(sending, event);
       if (!isAccepted) refused++;
       process.stdout.write(`${event.timestamp}  ${event.type}  ${event.id}  ${says}\n`);
     }
@@ -84,6 +92,12 @@ function readKey(secret: string) {
   const bytes = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   if (secret.startsWith(SECRET_PREFIX) && bytes.length > 0) return createSecretKey(bytes);
   throw new ConfereError('wrong_use', '--secret must be whsec_ and base64');
+}
+
+function readFormat({ format, bearerToken }: Options): Pick<Sending, 'format' | 'headers'> {
+  if (!CALLBACK_FORMATS.some((one) => one === format))
+    throw new ConfereError('wrong_use', `--format is ${CALLBACK_FORMATS.join(' or ')}`);
+  return { format, headers: bearerToken === undefined ? {} : { authorization: `Bearer ${bearerToken}` } };
 }
 
 /** @throws ConfereError when the server refuses the token, or answers anything else than a page. */
@@ -115,10 +129,13 @@ function detailOf(body: string): string {
 }
 
 /** Posts one event as the service would, with the headers of Standard Webhooks. A failure is reported, not repeated. */
-async function postEvent(forward: URL, key: ReturnType<typeof readKey>, { id, ...event }: Event): Promise<Forwarded> {
-  const body = JSON.stringify(event);
+async function postEvent({ forward, key, format, ...own }: Sending, { id, ...event }: Event): Promise<Forwarded> {
+  const message = format === 'provider' ? toProviderBody(event, id) : event;
+  if (!message) return { isAccepted: true, says: 'not posted: the format of the provider has no such message' };
+  const body = JSON.stringify(message);
   const timestamp = Math.floor(Date.now() / 1000);
   const headers = {
+    ...own.headers,
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),

@@ -81,6 +81,17 @@ test('chosen types are posted alone, and an address that refuses one ends with 1
   expect(out).toContain('500 in');
 });
 
+test('in the format of the provider, the flat body and a bearer token are posted', async () => {
+  local.behaviours['/pix'] = () => 200;
+  const before = local.calls.length;
+  const { code } = await listen('--types', 'pix.cashin.paid', '--format', 'provider', '--bearer-token', 'known');
+  expect(code).toBe(0);
+  const [{ json, headers } = {}] = local.calls.slice(before);
+  expect(json).toMatchObject({ transaction_operation: 'in', transaction_amount: '150.00', status: 'paid' });
+  expect(headers).toMatchObject({ authorization: 'Bearer known', 'webhook-id': expect.stringMatching(/^msg_/) });
+  expect(await listen('--format', 'flat')).toMatchObject({ code: 2 });
+});
+
 test('a wrong token, an address that is none and a type that is none are said', async () => {
   const wrong = await listen('--token', 'mpt_wrong');
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send the token')]);
