@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
+import { workBackfills } from '../src/callbacks/backfill/work-backfills.ts';
 import { startDelivery } from '../src/callbacks/deliver/deliver.ts';
 import type { CallbackCause } from '../src/callbacks/queue/callback-rows.ts';
 import { enqueueCallbacks } from '../src/callbacks/queue/enqueue-callbacks.ts';
@@ -15,6 +16,7 @@ import { type Context, openContext } from '../src/context.ts';
 import { transact } from '../src/database/transact.ts';
 import { createLog } from '../src/log.ts';
 import { createMerchant, setMerchantState } from '../src/merchants/change-merchants.ts';
+import type { FilterInput } from '../src/merchants/match-filter.ts';
 import { type Figure, figure, QUICK } from './figure.ts';
 
 const FAST_MERCHANTS = 20;
@@ -24,6 +26,10 @@ const LATENCY_PAYMENTS_IDLE = QUICK ? 30 : 100;
 const LATENCY_PER_SECOND = 500;
 const LATENCY_SECONDS = 4;
 const LATENCY_ROUNDS = QUICK ? 1 : 3;
+/** Merchants that are added at once and get all that was ever paid: enough to last for a round. */
+const NEW_MERCHANTS = 20;
+/** References of payments that backfills send. */
+const PAST = 'past';
 const BODY_BYTES = 900;
 const CHUNK_PAYMENTS = 100;
 
@@ -56,6 +62,8 @@ export async function run(): Promise<Figure[]> {
       for (const id of bad) await setMerchantState(context, id, 'enabled');
       beside.push((await measureLatency(context, shop, load)).p99);
     }
+    for (const id of bad) await setMerchantState(context, id, 'paused');
+    const { quiet, filling, backfilled } = await measureBesideBackfills(context, shop, load);
     return [
       figure('callbacks delivered a second to 20 merchants', ours.perSecond, 1_500, 'least'),
       figure('… against plain undici posting the same bodies', ours.perSecond / plain, 0.5, 'least'),
@@ -64,6 +72,8 @@ export async function run(): Promise<Figure[]> {
       figure('event to first attempt when idle, p50, ms', idle.p50, 10, 'most'),
       figure('event to first attempt at 500/s, p99, ms', mean(alone), 100, 'most'),
       figure('p99 of the others beside a dead and a slow merchant, times', mean(beside) / mean(alone), 1.2, 'most'),
+      figure('p99 of the others beside backfills, times', mean(filling) / mean(quiet), 1.2, 'most'),
+      figure('… callbacks of backfills delivered meanwhile', backfilled, 1_000, 'least'),
     ];
   } finally {
     await environment[Symbol.asyncDispose]();
@@ -108,9 +118,9 @@ async function openEnvironment(): Promise<{ context: Context } & AsyncDisposable
   };
 }
 
-async function addMerchant(context: Context, url: string): Promise<string> {
+async function addMerchant(context: Context, url: string, filter: FilterInput = {}): Promise<string> {
   const since = new Date('2020-01-01T00:00:00Z');
-  const { merchant } = await createMerchant(context, { name: 'bench', url, eventsSince: since });
+  const { merchant } = await createMerchant(context, { name: 'bench', url, eventsSince: since, filter });
   return merchant.id;
 }
 
@@ -175,17 +185,17 @@ async function countOpen(context: Context): Promise<number> {
   return row.count;
 }
 
-/** Time from the commit of a callback to its arrival at a fast merchant. */
+/** Time from the commit of a callback to its arrival at a fast merchant. @returns `others`: what others got meanwhile. */
 async function measureLatency(
   context: Context,
   shop: Shop,
   load: { perSecond: number; count: number },
-): Promise<{ p50: number; p99: number }> {
+): Promise<{ p50: number; p99: number; others: number }> {
   const committed = new Map<string, number>();
   await deliverWhile(context, async () => {
     const startedMs = performance.now();
     for (let i = 0; i < load.count; i++) {
-      const id = await pay(context, 1);
+      const id = await pay(context, 1, 'now');
       committed.set(id, Date.now());
       const dueMs = startedMs + ((i + 1) * 1000) / load.perSecond;
       await sleep(Math.max(0, dueMs - performance.now()));
@@ -199,14 +209,40 @@ async function measureLatency(
     .where('transactions.id', 'in', [...committed.keys()])
     .execute();
   const madeAt = new Map(made.map((row) => [row.webhook_id, committed.get(row.id) ?? 0]));
-  const arrivals = (await shop.take()).filter((arrival) => arrival.path.startsWith('/fast/'));
+  const all = await shop.take();
+  const arrivals = all.filter((arrival) => arrival.path.startsWith('/fast/'));
   const latencies = arrivals.map((one) => Math.max(0, one.atMs - (madeAt.get(one.id) ?? 0))).sort((a, b) => a - b);
   const at = (share: number): number => latencies[Math.floor((latencies.length - 1) * share)] ?? 0;
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50: at(0.5), p99: at(0.99), others: all.length - arrivals.length };
+}
+
+/** Alternates rounds without and with backfills, each of all payments to new merchants. */
+async function measureBesideBackfills(
+  context: Context,
+  shop: Shop,
+  load: { perSecond: number; count: number },
+): Promise<{ quiet: number[]; filling: number[]; backfilled: number }> {
+  const [quiet, filling]: [number[], number[]] = [[], []];
+  let backfilled = 0;
+  for (let round = 0; round < LATENCY_ROUNDS; round++) {
+    quiet.push((await measureLatency(context, shop, load)).p99);
+    const added: string[] = [];
+    for (let i = 0; i < NEW_MERCHANTS; i++)
+      added.push(await addMerchant(context, `${shop.url}/new/${round}/${i}`, { reference_prefixes: [PAST] }));
+    const stop = new AbortController();
+    const backfills = workBackfills({ ...context, signal: stop.signal });
+    const { p99, others } = await measureLatency(context, shop, load);
+    stop.abort();
+    await backfills;
+    for (const id of added) await setMerchantState(context, id, 'paused');
+    filling.push(p99);
+    backfilled += others;
+  }
+  return { quiet, filling, backfilled };
 }
 
 /** Applies payments with their callbacks in the same transaction. @returns the last one's id. */
-async function pay(context: Context, count: number): Promise<string> {
+async function pay(context: Context, count: number, prefix = PAST): Promise<string> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const now = context.clock.now();
   const wall = context.calendar.toWallTime(now);
@@ -217,7 +253,7 @@ async function pay(context: Context, count: number): Promise<string> {
         ids.map((id) => ({
           ...{ id, operation: 'cashin', status: 'paid', status_wall: wall, sequence: 1, event_count: 1 },
           ...{ amount_cents: 12_345n, commission_cents: 99n, created_wall: wall, digest: randomBytes(32) },
-          ...{ reference: `loja-${id}`, extra: '{"store":"12"}', asked_at: now, first_seen_at: now },
+          ...{ reference: `${prefix}-${id}`, extra: '{"store":"12"}', asked_at: now, first_seen_at: now },
         })),
       )
       .execute();
@@ -242,7 +278,7 @@ async function pay(context: Context, count: number): Promise<string> {
       .execute();
     const eventOf = new Map(events.map((event) => [event.transaction_seq, event.seq]));
     const causes = rows.map(({ seq, id }): CallbackCause => {
-      const facts = { reference: `loja-${id}`, extra: '{"store":"12"}', platform: null };
+      const facts = { reference: `${prefix}-${id}`, extra: '{"store":"12"}', platform: null };
       const event = { status: 'paid', at: now, atWall: wall, occurrence: 0, sequence: 1 };
       return {
         transaction: { seq, id, operation: 'cashin', ...facts },
