@@ -136,6 +136,10 @@ const CONSOLE: Record<string, string> = {
   'get /balances/imports': 'accountant operator admin',
   'post /balances/imports': 'accountant operator admin',
   'get /balances/imports/:kind/:file': 'accountant operator admin',
+  'get /openapi': READERS,
+  'get /openapi/document.json': READERS,
+  'get /openapi/swagger-ui-bundle.js': READERS,
+  'get /openapi/swagger-ui.css': READERS,
   'get /charts': READERS,
   'get /charts/hours': READERS,
   'get /charts/webhooks': READERS,
@@ -207,7 +211,7 @@ const OPEN = [
   'post /language',
   'get /runbooks',
   'get /runbooks/:kind',
-  ...['console.css', 'console.js', 'icon.svg'].map((file) => `get /console/${file}`),
+  ...['console.css', 'console.js', 'openapi.js', 'icon.svg'].map((file) => `get /console/${file}`),
 ];
 
 let env: ConsoleEnvironment;
