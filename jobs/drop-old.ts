@@ -1,11 +1,13 @@
 import type { Context } from '../src/context.ts';
-import { applyRetention } from '../src/database/apply-retention.ts';
 import { evictDerivedFiles } from '../src/reports/serve/evict-derived-files.ts';
+import { applyRetention } from '../src/retention/apply-retention.ts';
 
-/** Deletes rows that are no evidence and older than their retention, and derived report files. */
+/** Deletes derived report files, and rows that are older than their retention. */
 export async function dropOldNightly(context: Context): Promise<void> {
-  const dropped = await applyRetention(context.db, context.clock.now(), context.signal);
-  context.signal.throwIfAborted();
   const { files } = await evictDerivedFiles(context);
+  context.signal.throwIfAborted();
+  const results = await applyRetention(context);
+  context.signal.throwIfAborted();
+  const dropped = Object.fromEntries(results.map(({ name, rows }) => [name, rows]));
   context.log.info({ dropped, derivedFiles: files }, 'deleted rows and files past their retention');
 }

@@ -1,9 +1,8 @@
-import { statfs } from 'node:fs/promises';
-import path from 'node:path';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
+import { readDisks, recordSizes } from '../src/retention/measure-sizes.ts';
 import { recordHeartbeat } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 
@@ -13,15 +12,19 @@ const MEASURED_MS_MAX = 3 * MEASURE_EVERY_MS;
 const MIB_BYTES = 1024 ** 2;
 
 /**
- * Measures the disks of DATA_DIR and SPOOL_DIR each minute until the signal. One alert names all disks, of any process, that
- * have less than DISK_FREE_MIN free.
+ * Measures the disks of DATA_DIR, SPOOL_DIR and ARCHIVE_DIR each minute until the signal. One alert names all disks, of any
+ * process, that have less than DISK_FREE_MIN free. Once a day it records how full they are, and the sizes of the tables.
  */
 export async function watchDisks(context: Context): Promise<void> {
+  let recordedOn = '';
   await runWorkerLoop({
     ...{ name: 'disks', wakeUp: createWakeSignal(context.timers), idleMs: MEASURE_EVERY_MS, context },
     async work() {
       await measureDisks(context);
       await alertDisks(context);
+      const today = context.calendar.dayOf(context.clock.now());
+      if (today !== recordedOn) await recordSizes(context);
+      recordedOn = today;
       return false;
     },
   });
@@ -33,8 +36,8 @@ export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
   return [
     {
       name: 'confere_disk_free_bytes',
-      help: 'Free bytes of the disk of each directory: DATA_DIR, and SPOOL_DIR where it is set.',
-      values: disks.map(({ part, freeBytes }) => ({ labels: { directory: part }, value: freeBytes })),
+      help: 'Free bytes of the disk of each directory: DATA_DIR, and SPOOL_DIR and ARCHIVE_DIR where they are set.',
+      values: disks.map(({ directory, freeBytes }) => ({ labels: { directory }, value: freeBytes })),
     },
     {
       name: 'confere_disk_free_limit_bytes',
@@ -46,19 +49,8 @@ export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
 
 async function measureDisks(context: Context): Promise<void> {
   const { DISK_FREE_MIN } = context.config;
-  for (const { part, freeBytes } of await readDisks(context.config))
-    await recordHeartbeat(context, part, freeBytes < DISK_FREE_MIN ? freeBytes : null);
-}
-
-async function readDisks({ DATA_DIR, SPOOL_DIR }: Context['config']) {
-  const disks: { part: 'DATA_DIR' | 'SPOOL_DIR'; freeBytes: number }[] = [];
-  for (const [part, directory] of [['DATA_DIR', DATA_DIR] as const, ['SPOOL_DIR', SPOOL_DIR] as const]) {
-    if (directory === undefined) continue;
-    // a directory that was never written to may not exist yet
-    const disk = await statfs(directory).catch(() => statfs(path.dirname(path.resolve(directory))));
-    disks.push({ part, freeBytes: disk.bavail * disk.bsize });
-  }
-  return disks;
+  for (const { directory, freeBytes } of await readDisks(context.config))
+    await recordHeartbeat(context, directory, freeBytes < DISK_FREE_MIN ? freeBytes : null);
 }
 
 async function alertDisks(context: Context): Promise<void> {

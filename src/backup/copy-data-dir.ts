@@ -1,9 +1,12 @@
-/** The files of DATA_DIR in a backup. Reports are not among them: they are made again from the ledger. */
+/** The files of DATA_DIR and ARCHIVE_DIR in a backup. Reports are not among them: they are made again from the ledger. */
 import { createReadStream } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
+import type { Reader } from '../database/reader.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { listSpoolFiles, RETAINED_KINDS } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { manifestsDirectory } from '../proof/write-manifest.ts';
@@ -19,6 +22,7 @@ const LISTINGS_MIN = 2;
 
 export const DATA = 'data';
 export const SPOOL = `${DATA}/spool`;
+export const ARCHIVE = `${DATA}/archive`;
 
 export type CopiedKey = { name: string; key: Buffer };
 
@@ -65,6 +69,28 @@ export async function copyKeysAndManifests(
   ];
   for (const { file, name } of others) if (await copyFile(file, name, store)) names.push(name);
   return { names, keys };
+}
+
+/**
+ * Copies the archives of webhook bodies that the database names. Called after the database was copied: a body that was archived
+ * meanwhile is in both.
+ * @returns the names of the copies.
+ * @throws ConfereError `unavailable` if one is not there.
+ */
+export async function copyArchives(config: Config, db: Reader, store: StoreFile): Promise<string[]> {
+  const directory = archiveDirectory(config);
+  const archives = await db.selectFrom('body_archives').select('file').orderBy('file').execute();
+  const names: string[] = [];
+  for (const { file } of archives) {
+    const name = `${ARCHIVE}/${file}`;
+    if (directory === undefined || !(await copyFile(path.join(directory, file), name, store)))
+      throw new ConfereError(
+        'unavailable',
+        `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would lack webhook bodies`,
+      );
+    names.push(name);
+  }
+  return names;
 }
 
 /** @returns whether the file was still there. */

@@ -8,7 +8,7 @@ export const DESCRIPTION = 'backup.json';
 const FORMAT = 1;
 
 /** A name such as `data/../x` must not lead out of DATA_DIR. */
-const dataName = z.string().regex(/^data\/(?:(?:manifests|spool)\/)?\w[\w.-]*$/);
+const dataName = z.string().regex(/^data\/(?:(?:manifests|spool|archive\/\d{4}-\d{2})\/)?\w[\w.-]*$/);
 
 const trigger = z.object({
   name: z.string(),

@@ -2,10 +2,11 @@
  * Makes a backup while the service runs. Start reading backup/ here.
  *
  * The order: the database's clock is read, then the spool is copied, then keys and manifests, then the database in one
- * snapshot.
+ * snapshot, last the archive of webhook bodies.
  *  - Everything answered before the clock was read is in the backup: a webhook leaves the spool only after its commit.
  *  - The key is that of the snapshot: its check value is read after both, and a rotation in between fails the backup.
  *  - No manifest names a seal that the snapshot lacks: manifests are copied before it.
+ *  - No body is missing: a body only moves from its row to the archive, which is copied last.
  *
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
@@ -29,7 +30,7 @@ import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameSpool } from '../inbox/spool/spool-owner.ts';
 import type { Log } from '../log.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
-import { type CopiedKey, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
+import { type CopiedKey, copyArchives, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
 import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { readShape, storeDatabase } from './store-database.ts';
@@ -107,6 +108,7 @@ async function writeBackup(
   const spool = await copySpool(config, store);
   const { names, keys } = await copyKeysAndManifests(config, store);
   const used = await storeDatabase({ ...source, method, store, signal });
+  const archives = await copyArchives(config, db, store);
   const key = await findKey(source, keys);
   await refuseMigrated(db, shape.migrations);
   const description = {
@@ -117,7 +119,7 @@ async function writeBackup(
     database: { ...shape, method: used },
     head: head ? { position: head.position, hash: head.hash.toString('hex') } : null,
     key,
-    data: [...spool, ...names],
+    data: [...spool, ...names, ...archives],
   };
   const plain = createStore(draft, []);
   await plain.store(DESCRIPTION, Readable.from([Buffer.from(renderDescription(description))]));

@@ -1,13 +1,14 @@
-/** The files of DATA_DIR, from a backup into an empty place. */
+/** The files of DATA_DIR and ARCHIVE_DIR, from a backup into an empty place. */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameOwner } from '../inbox/spool/spool-owner.ts';
-import { DATA, SPOOL, SPOOL_FILES } from './copy-data-dir.ts';
+import { ARCHIVE, DATA, SPOOL, SPOOL_FILES } from './copy-data-dir.ts';
 import type { BackupDescription } from './describe-backup.ts';
 import type { ReadFile } from './stored-files.ts';
 
@@ -15,7 +16,10 @@ const SEGMENT = /^(\d+)\..+\.spool$/;
 /** A volume of its own has it. */
 const NOT_OURS = new Set(['lost+found']);
 
-/** @throws ConfereError `wrong_use` if DATA_DIR or the spool is not empty, or if nobody would drain the backup's spool. */
+/**
+ * @throws ConfereError `wrong_use` if DATA_DIR, the spool or the archive is not empty, or if the backup has files for a directory
+ *   that is not set.
+ */
 export async function refuseUsedPlace(config: Config, { data }: BackupDescription): Promise<void> {
   const home = path.resolve(config.DATA_DIR);
   const names = (await list(home)).filter((name) => !NOT_OURS.has(name));
@@ -32,19 +36,37 @@ export async function refuseUsedPlace(config: Config, { data }: BackupDescriptio
       'wrong_use',
       `the backup holds ${segments.length} segments of spooled webhooks: set SPOOL_DIR, from which serve takes them`,
     );
+  await refuseUsedArchive(config, data);
 }
 
-/** Writes keys, the admin's token, manifests and the spool, for their owner alone. */
+async function refuseUsedArchive(config: Config, data: string[]): Promise<void> {
+  const directory = archiveDirectory(config);
+  if (directory === undefined && data.some((name) => name.startsWith(`${ARCHIVE}/`)))
+    throw new ConfereError(
+      'wrong_use',
+      'the backup holds archived webhook bodies: set ARCHIVE_DIR to an empty directory',
+    );
+  if (directory !== undefined && (await listArchives(directory, 'bodies')).length > 0)
+    throw new ConfereError('wrong_use', `${directory} holds archives of a service: restore with an empty ARCHIVE_DIR`);
+}
+
+/** Writes keys, the admin's token, manifests, the spool and the archive, for their owner alone. */
 export async function placeData(config: Config, { data }: BackupDescription, read: ReadFile): Promise<void> {
   // the process that spooled them may still run: serve takes segments of a process that is gone at once
   const owner = nameOwner();
   for (const name of data) {
-    const file = name.startsWith(`${SPOOL}/`)
-      ? path.join(path.resolve(spoolDirectory(config)), renameSegment(path.posix.basename(name), owner))
-      : path.join(path.resolve(config.DATA_DIR), path.posix.relative(DATA, name));
+    const file = findPlace(config, name, owner);
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await read.copy(name, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
   }
+}
+
+function findPlace(config: Config, name: string, owner: string): string {
+  if (name.startsWith(`${SPOOL}/`))
+    return path.join(path.resolve(spoolDirectory(config)), renameSegment(path.posix.basename(name), owner));
+  if (name.startsWith(`${ARCHIVE}/`))
+    return path.join(archiveDirectory(config) ?? '', path.posix.relative(ARCHIVE, name));
+  return path.join(path.resolve(config.DATA_DIR), path.posix.relative(DATA, name));
 }
 
 function renameSegment(name: string, owner: string): string {

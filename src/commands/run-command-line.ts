@@ -34,6 +34,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   audit: async () => (await import('./access/audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   jobs: async () => (await import('./jobs.ts')).jobsCommand,
+  retention: async () => (await import('./retention.ts')).retentionCommand,
   forget: async () => (await import('./forget/forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
   backup: async () => (await import('./backup/backup.ts')).backupCommand,

@@ -8,6 +8,7 @@ import { reprocessWebhook } from '../inbox/items/quarantine.ts';
 import { purgeWebhooks, QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
 import { parseLimit } from './parse-options.ts';
+import { showWebhookCommand } from './show-webhook.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
@@ -38,6 +39,7 @@ export function webhooksCommand(program: Command): void {
         print(options.json, { webhooks: rows }, rows.map((row) => describe(context, row)).join('\n') || 'none');
       });
     });
+  showWebhookCommand(webhooks);
   webhooks
     .command('reprocess')
     .description('process webhooks again: those given, or all that are quarantined')

@@ -24,6 +24,7 @@ import {
 } from './fields.ts';
 import { oidcFields } from './oidc-fields.ts';
 import { portalFields } from './portal-fields.ts';
+import { retentionFields } from './retention-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
@@ -83,6 +84,7 @@ export const environment = z.object({
   ALERT_EMAIL_TO: emailList.optional(),
   HEARTBEAT_URL: httpUrl.optional(),
   DISK_FREE_MIN: sizeText.default(2 * 1024 ** 3),
+  ...retentionFields,
   JOBS: z.enum(['on', 'off']).default('on'),
   JOB_RECONCILE_RECENT: cronText.default('*/5 * * * *'),
   JOB_RECONCILE_WEEK: cronText.default('7 * * * *'),

@@ -16,6 +16,7 @@ import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
+import { checkArchive, checkSizes } from './check-storage.ts';
 
 const CLOCK_MS_MAX = 2_000;
 const BREAKS_SHOWN_MAX = 5;
@@ -60,6 +61,8 @@ const TABLE_CHECKS: Check<Context>[] = [
   { name: 'grants', run: (context) => checkGrants(context.db) },
   { name: 'clock', run: examineClock },
   { name: 'stated', run: checkFutureDates },
+  { name: 'sizes', run: checkSizes },
+  { name: 'archive', run: checkArchive },
 ];
 const BARE_CHECKS: Check<BareContext>[] = [
   { name: 'data', run: examineDataDir },

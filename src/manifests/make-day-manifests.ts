@@ -19,7 +19,7 @@ import { digestIds, hashFacts, type ManifestFacts, type Member, sumTypes, writeS
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
 import { findDueDays, insertDue } from './find-due-days.ts';
 import { readSigningKeys } from './keys.ts';
-import { readMembers } from './read-members.ts';
+import { isDropped, readMembers } from './read-members.ts';
 import { type SigningKey, signStatement } from './sign-statement.ts';
 
 /** Merchants whose messages of one day are held in memory at once. */
@@ -107,6 +107,7 @@ async function makeRevision(
     .executeTakeFirst();
   if (!isDue) return false;
   await trx.deleteFrom('due_day_manifests').where('day', '=', day).where('merchant_seq', '=', merchant.seq).execute();
+  if (await isDropped(context, trx, { merchantSeq: merchant.seq, day })) return false;
   const before = await trx
     .selectFrom('day_manifests')
     .select(['revision', 'facts_hash', 'is_proven', 'is_closed'])

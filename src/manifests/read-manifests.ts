@@ -6,7 +6,7 @@ import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { digestIds, listIds } from './build-statement.ts';
-import { readMembers } from './read-members.ts';
+import { isDropped, readMembers } from './read-members.ts';
 
 export type ManifestQuery = { day: Day; revision?: number | undefined };
 type ManifestRow = Selectable<Database['day_manifests']>;
@@ -25,6 +25,11 @@ export async function readManifestIds(context: Context, merchantSeq: number, que
   const members = (await readMembers(context, day, { merchantSeqs: [merchantSeq], cut })).get(merchantSeq) ?? [];
   const ids = members.map(({ id }) => id);
   if (digestIds(ids).equals(digest)) return listIds(ids);
+  if (await isDropped(context, context.db, { merchantSeq, day }))
+    throw new ConfereError(
+      'conflict',
+      'messages of this day were deleted since (RETAIN_CALLBACKS): the manifest stays',
+    );
   const merchant = `merchant ${merchantSeq}`;
   context.log.error({ merchant, day }, 'the messages of a day are not those of its manifest');
   throw new ConfereError('conflict', 'the messages on record are not those of this revision: fetch the newest one');

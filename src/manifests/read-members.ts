@@ -8,8 +8,8 @@ const PAGE_EVENTS = 2_000;
 
 /**
  * Reads the messages of a day for these merchants: those whose `timestamp` is of the day, by the provider's calendar. Tests
- * and manifests are none of them. A callback is never deleted, and its event never changes: with the same cut, the messages
- * are the same.
+ * and manifests are none of them. The event of a callback never changes: with the same cut, the messages are the same, until
+ * they are deleted (`isDropped`).
  * @param options.cut only callbacks up to this row number. @param options.pageEvents how many events one statement reads.
  * @returns the messages by the merchant's row number, in no order.
  */
@@ -33,6 +33,21 @@ export async function readMembers(
   const [from, to] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
   add(await readOfCorrections(db, { from, to }, { merchantSeqs, cut }));
   return members;
+}
+
+/** Whether messages of a day may have been deleted after RETAIN_CALLBACKS: its manifest then stays as it is. */
+export async function isDropped(
+  { calendar }: Pick<Context, 'calendar'>,
+  db: Reader,
+  { merchantSeq, day }: { merchantSeq: number; day: Day },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('merchants')
+    .select('callbacks_dropped_to')
+    .where('seq', '=', merchantSeq)
+    .executeTakeFirst();
+  // a message is stored on its day or later
+  return row?.callbacks_dropped_to != null && day <= calendar.dayOf(row.callbacks_dropped_to);
 }
 
 type Chosen = { merchantSeqs: number[]; cut: number };

@@ -161,6 +161,26 @@ export const quarantineDropped = openCounter(
   'Webhooks whose bodies were dropped, because the quarantine was full or a person purged it.',
 );
 
+const RETAINED = [
+  ...([
+    'webhook_bodies',
+    'webhook_repeats',
+    'run_pages',
+    'callbacks',
+    'callback_attempts',
+    'job_ticks',
+    'alerts',
+  ] as const),
+  ...(['merchant_secrets', 'sessions', 'senders', 'heartbeats', 'size_days', 'run_page_rows'] as const),
+] as const;
+export type Retained = (typeof RETAINED)[number];
+
+export const retentionRemoved = openCounter(
+  'confere_retention_removed_total',
+  'Rows that were deleted because they were older than their retention; webhook_bodies: moved to the archive.',
+  { rows: [...RETAINED] },
+);
+
 /** Opens a counter that is 0 for each combination of its labels from the first scrape: an absent series cannot alert. */
 function openCounter<Label extends string = never>(
   name: string,

@@ -51,6 +51,8 @@ const WRONG = {
   ALERT_LOCALE: 'pt',
   ALERTMANAGER_URL: 'alerts.example',
   SLACK_WEBHOOK_URL: 'hooks.example/secret',
+  RETAIN_BODIES: 'for ever',
+  RETAIN_CALLBACKS: '99d',
   JOBS: 'sometimes',
   POOL_CONNECTIONS: '9',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',

@@ -23,6 +23,7 @@ export const PT_BR_PARTS = {
   watch: 'vigia',
   DATA_DIR: 'disco de dados',
   SPOOL_DIR: 'disco do spool',
+  ARCHIVE_DIR: 'disco do arquivo',
 } as const;
 
 /** The name of a code; of one that has none, the code. */

@@ -24,7 +24,8 @@ export async function countBackfill(
   { filters, eventsSince }: { filters: readonly MerchantFilter[]; eventsSince: Date },
 ): Promise<BackfillCount> {
   const identity = merchant ?? NO_MERCHANT;
-  const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false };
+  const droppedTo = await readDroppedTo(context, identity.seq);
+  const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false, droppedTo };
   const endMs = context.timers.monotonicMs() + COUNT_MS_MAX;
   const count = { callbacks: 0, transactions: 0 };
   let cursor = { wall: firstWallOf(context, eventsSince), seq: 0 };
@@ -37,4 +38,13 @@ export async function countBackfill(
     cursor = next;
   }
   return { ...count, complete: false, counted_to: context.calendar.toIso(cursor.wall) };
+}
+
+async function readDroppedTo({ db }: Context, merchantSeq: number): Promise<Date | null> {
+  const row = await db
+    .selectFrom('merchants')
+    .select('callbacks_dropped_to')
+    .where('seq', '=', merchantSeq)
+    .executeTakeFirst();
+  return row?.callbacks_dropped_to ?? null;
 }

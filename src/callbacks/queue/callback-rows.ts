@@ -57,6 +57,8 @@ export type Recipient = {
   pulls: boolean;
   /** Callbacks of events that the ledger knew before may be missing. */
   isBackfilling: boolean;
+  /** Callbacks of events learnt up to then may have been delivered, and deleted since. */
+  droppedTo: Date | null;
 };
 
 export type CallbackInsert = Insertable<Database['callbacks']> & { webhook_id: string };

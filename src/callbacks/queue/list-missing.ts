@@ -13,7 +13,8 @@ import { type LearntCause, type LearntHistory, replayHistory } from './replay-hi
 
 /**
  * Returns the callbacks that these merchants lack of these transactions: those that they would have received had they
- * been there, in the order in which the ledger learnt the events. The webhook-ids are the same.
+ * been there, in the order in which the ledger learnt the events. The webhook-ids are the same. It leaves out what was learnt
+ * before a merchant's delivered callbacks were deleted: nobody knows any more which of it the merchant was sent.
  * @param options.before only callbacks with a lower sequence number, by the transaction's row number.
  */
 export async function listMissing(
@@ -28,9 +29,15 @@ export async function listMissing(
   const rows = histories.flatMap((history) => {
     const limit = options.before?.get(history.transaction.seq) ?? Number.POSITIVE_INFINITY;
     const causes = replayHistory(context.calendar, history).filter((cause) => cause.sequence < limit);
+    const learntAt = new Map([
+      ...history.events.map(({ sequence, seenAt }) => [sequence, seenAt] as const),
+      ...history.corrections.map(({ sequence, at }) => [sequence, at] as const),
+    ]);
     return recipients.flatMap((recipient) => {
       const has = (eventSeq: number): boolean => sent.has(`${recipient.seq} ${eventSeq}`);
-      return chooseCauses(context, recipient, causes, has).map((cause) =>
+      const { droppedTo } = recipient;
+      const offered = causes.filter(({ sequence }) => !droppedTo || (learntAt.get(sequence) ?? droppedTo) > droppedTo);
+      return chooseCauses(context, recipient, offered, has).map((cause) =>
         cause.event
           ? toEventRow(context, recipient, cause.event, options.dueAt)
           : toCorrectionRow(context, recipient, cause.correction, options.dueAt),

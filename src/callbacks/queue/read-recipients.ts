@@ -17,7 +17,7 @@ export async function readRecipients(db: Reader, merchantSeq?: number): Promise<
       'merchants.events_since',
       'breaker_opened_at',
     ])
-    .select(['deleted_at', 'url', 'backfills.state as backfill'])
+    .select(['deleted_at', 'url', 'callbacks_dropped_to', 'backfills.state as backfill'])
     .where('deleted_at', 'is', null)
     .$if(merchantSeq !== undefined, (select) => select.where('merchants.seq', '=', merchantSeq ?? 0))
     .execute();
@@ -29,5 +29,6 @@ export async function readRecipients(db: Reader, merchantSeq?: number): Promise<
     holds: holdsBack(row),
     pulls: row.url === null,
     isBackfilling: row.backfill !== null && row.backfill !== 'done',
+    droppedTo: row.callbacks_dropped_to,
   }));
 }

@@ -18,6 +18,7 @@ import {
   readRunMetrics,
 } from '../../reconciliation/numbers/read-proof-metrics.ts';
 import { readReportMetrics } from '../../reports/revisions/read-report-metrics.ts';
+import { readSizeMetrics } from '../../retention/read-size-metrics.ts';
 import { readJobMetrics } from '../../timetable/read-job-metrics.ts';
 
 /** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool` and `disks` read the database. */
@@ -41,4 +42,5 @@ export const METRIC_READERS: MetricReaders = {
   reports: readReportMetrics,
   jobs: readJobMetrics,
   backups: readBackupMetrics,
+  sizes: readSizeMetrics,
 };

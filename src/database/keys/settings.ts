@@ -35,10 +35,10 @@ export async function readSetting(db: Reader, name: string): Promise<Buffer | un
 }
 
 /**
- * Random keys of this installation, generated once and never changed: they derive ids and search hashes. KeyObjects,
- * because creating one from bytes costs more than a hash.
+ * Random keys of this installation, generated once and never changed: they derive ids and search hashes, and encrypt archives.
+ * KeyObjects, because creating one from bytes costs more than a hash.
  */
-export type Keys = { callbackIds: KeyObject; search: KeyObject };
+export type Keys = { callbackIds: KeyObject; search: KeyObject; archive: KeyObject };
 
 /**
  * @param readOrPropose `readOrCreateSetting`; `readOrProposeSetting` where nothing may be written.
@@ -53,7 +53,12 @@ export async function openKeys(
   if (!stored.equals(vault.check)) throw otherKey(vault);
   const open = async (name: string): Promise<KeyObject> =>
     createSecretKey(vault.decrypt(await readOrPropose(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
-  return { callbackIds: await open('key_callback_ids'), search: await open('key_search') };
+  return {
+    callbackIds: await open('key_callback_ids'),
+    search: await open('key_search'),
+    // a key of its own: a rotation of SECRET_KEY encrypts this key again, and no archive
+    archive: await open('key_archive'),
+  };
 }
 
 /**

@@ -65,6 +65,13 @@ export type AccessTables = {
     head_position: number;
     confirmed_at: Optional<Date>;
   };
+  size_days: {
+    name: string;
+    host: string;
+    measured_at: Date;
+    day: string;
+    bytes: number;
+  };
   heartbeats: {
     part: string;
     holder: string;

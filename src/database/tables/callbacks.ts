@@ -33,6 +33,7 @@ export type CallbackTables = {
     pull_token_expires_at: Optional<Date>;
     pulled_position: Generated<number>;
     pulled_at: Optional<Date>;
+    callbacks_dropped_to: Optional<Date>;
     created_at: Date;
     deleted_at: Optional<Date>;
   };

@@ -63,6 +63,15 @@ export type InboxTables = {
     since: Date;
     is_waiting: number;
   };
+  body_archives: {
+    first_webhook_seq: number;
+    last_webhook_seq: number;
+    file: string;
+    bodies: number;
+    body_bytes: number;
+    file_bytes: number;
+    archived_at: Date;
+  };
   owed_webhooks: {
     event_seq: number;
     transaction_seq: number;

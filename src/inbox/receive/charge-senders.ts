@@ -65,7 +65,7 @@ export async function recordHit({ db, clock }: Store, sender: string): Promise<v
     .execute();
 }
 
-/** @returns the last hit of each sender that has one. Hits are stored for a day (RETENTION_DAYS). */
+/** @returns the last hit of each sender that has one. Hits are stored for a day (src/retention). */
 export async function findLastHits({ db }: Pick<Store, 'db'>, senders: string[]): Promise<Map<string, Date>> {
   if (senders.length === 0) return new Map();
   const rows = await db

@@ -70,7 +70,7 @@ describe('another SECRET_KEY', () => {
       ['rotate-key', '--new-key-file', keyFile(next), '--json'],
       envOf(current),
     );
-    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 5, old_key_id: replica.vault.keyId }]);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 6, old_key_id: replica.vault.keyId }]);
     expect(out).not.toContain(next);
 
     // a replica that still runs with the old key reports that, and stores nothing that no key could decrypt

@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyRetention, RETENTION_DAYS } from '../../../src/database/apply-retention.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { writeManifest } from '../../../src/proof/write-manifest.ts';
+import { applyRetention } from '../../../src/retention/apply-retention.ts';
+import { FIXED_DAYS } from '../../../src/retention/ended-rows.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const DAY_MS = 86_400_000;
+/** The defaults. */
+const DAYS = { attempts: 90, ticks: 30, alerts: 180, ...FIXED_DAYS };
 const home = temporaryDirectory();
 let environment: CallbackEnvironment;
 
@@ -21,7 +24,11 @@ afterAll(async () => {
   home[Symbol.dispose]();
 });
 
-const signal = new AbortController().signal;
+/** @returns how many rows of each kind were deleted. */
+async function retain(signal = environment.context.signal): Promise<Record<string, number>> {
+  const results = await applyRetention({ ...environment.context, signal });
+  return Object.fromEntries(results.map(({ name, rows }) => [name, rows]));
+}
 const ago = (days: number) => new Date(environment.context.clock.now().getTime() - days * DAY_MS);
 
 async function addAttempts(callbackSeq: number, startedAt: Date, count: number): Promise<void> {
@@ -33,7 +40,7 @@ async function addAttempts(callbackSeq: number, startedAt: Date, count: number):
 }
 
 test('rows past their retention are deleted, in any number, and no row that is still needed', async () => {
-  const { db, clock } = environment.context;
+  const { db } = environment.context;
   const { merchant } = await environment.addMerchant('http://127.0.0.1:1/');
   await environment.applyTransaction(['pending', 'paid']);
   const [over, open] = await db.selectFrom('callbacks').select('seq').orderBy('seq').execute();
@@ -42,17 +49,17 @@ test('rows past their retention are deleted, in any number, and no row that is s
     .set({ state: 'delivered' })
     .where('seq', '=', over?.seq ?? 0)
     .execute();
-  await addAttempts(open?.seq ?? 0, ago(RETENTION_DAYS.attempts + 30), 3);
-  await addAttempts(over?.seq ?? 0, ago(RETENTION_DAYS.attempts + 1), 2_500);
-  await addAttempts(over?.seq ?? 0, ago(RETENTION_DAYS.attempts - 1), 4);
-  for (const days of [RETENTION_DAYS.ticks + 1, RETENTION_DAYS.ticks - 1]) {
+  await addAttempts(open?.seq ?? 0, ago(DAYS.attempts + 30), 3);
+  await addAttempts(over?.seq ?? 0, ago(DAYS.attempts + 1), 2_500);
+  await addAttempts(over?.seq ?? 0, ago(DAYS.attempts - 1), 4);
+  for (const days of [DAYS.ticks + 1, DAYS.ticks - 1]) {
     const tick = { job: 'watch', due_at: ago(days), holder: 'x', lease_until: ago(days) };
     await db.insertInto('job_ticks').values(tick).execute();
   }
   const alert = { name: 'stuck', severity: 'high', scope: 's', summary: 's', raised_at: ago(300) };
   const alerts = [
-    { ...alert, id: 'al_over', ended_at: ago(RETENTION_DAYS.alerts + 1) },
-    { ...alert, id: 'al_kept', ended_at: ago(RETENTION_DAYS.alerts - 1) },
+    { ...alert, id: 'al_over', ended_at: ago(DAYS.alerts + 1) },
+    { ...alert, id: 'al_kept', ended_at: ago(DAYS.alerts - 1) },
     { ...alert, id: 'al_fires', firing_scope: 'stuck s' },
   ];
   await db.insertInto('alerts').values(alerts).execute();
@@ -62,7 +69,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
   const old = { merchant_seq: merchant.seq, ciphertext: Buffer.from('x'), created_at: ago(300), expires_at: ago(8) };
   await db.insertInto('merchant_secrets').values(old).execute();
 
-  const quiet = { hour_at: ago(RETENTION_DAYS.senders + 1) };
+  const quiet = { hour_at: ago(DAYS.senders + 1) };
   await db
     .insertInto('senders')
     .values([
@@ -75,11 +82,11 @@ test('rows past their retention are deleted, in any number, and no row that is s
   await db
     .insertInto('heartbeats')
     .values([
-      { ...beat, holder: 'gone', seen_at: ago(RETENTION_DAYS.heartbeats + 1) },
+      { ...beat, holder: 'gone', seen_at: ago(DAYS.heartbeats + 1) },
       { ...beat, holder: 'alive', seen_at: ago(0) },
     ])
     .execute();
-  const dropped = await applyRetention(db, clock.now(), signal);
+  const dropped = await retain();
   expect(dropped).toEqual({
     callback_attempts: 2_500,
     job_ticks: 1,
@@ -89,6 +96,11 @@ test('rows past their retention are deleted, in any number, and no row that is s
     senders: 1,
     run_page_rows: 0,
     heartbeats: 1,
+    size_days: 0,
+    webhook_bodies: 0,
+    webhook_repeats: 0,
+    run_pages: 0,
+    callbacks: 0,
   });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
   expect(left.map((row) => row.callback_seq)).toEqual([...Array(3).fill(open?.seq), ...Array(4).fill(over?.seq)]);
@@ -96,13 +108,13 @@ test('rows past their retention are deleted, in any number, and no row that is s
   expect(kept.map((row) => row.id)).toEqual(['al_kept', 'al_fires']);
   expect(await db.selectFrom('alert_sends').select('alert_seq').execute()).toHaveLength(2);
   expect(await db.selectFrom('merchant_secrets').select('seq').execute()).toHaveLength(1);
-  expect(Object.values(await applyRetention(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
+  expect(Object.values(await retain()).every((count) => count === 0)).toBe(true);
 });
 
 test('the newest successful and the newest failed tick of each job are kept', async () => {
-  const { db, clock } = environment.context;
+  const { db } = environment.context;
   const tick = (days: number, error: string | null) => {
-    const due = ago(RETENTION_DAYS.ticks + days);
+    const due = ago(DAYS.ticks + days);
     return { job: 'reconcile_quarter', due_at: due, holder: 'x', lease_until: due, finished_at: due, error };
   };
   const kept = [tick(1, null), tick(8, '{}')];
@@ -110,17 +122,17 @@ test('the newest successful and the newest failed tick of each job are kept', as
     .insertInto('job_ticks')
     .values([...kept, tick(15, null), tick(22, '{}')])
     .execute();
-  expect((await applyRetention(db, clock.now(), signal)).job_ticks).toBe(2);
+  expect((await retain()).job_ticks).toBe(2);
   const ofJob = db.selectFrom('job_ticks').select('due_at').where('job', '=', 'reconcile_quarter');
   expect(await ofJob.orderBy('due_at', 'desc').execute()).toEqual(kept.map(({ due_at }) => ({ due_at })));
 });
 
 test('pages of a failed run are kept while the run can be resumed', async () => {
-  const { db, clock } = environment.context;
+  const { db } = environment.context;
   const days = { from_day: '2026-01-01', to_day: '2026-01-01' };
   const runs = [
-    { id: 'run_old', state: 'failed', finished_at: ago(RETENTION_DAYS.pages + 1) },
-    { id: 'run_new', state: 'failed', finished_at: ago(RETENTION_DAYS.pages - 1) },
+    { id: 'run_old', state: 'failed', finished_at: ago(DAYS.pages + 1) },
+    { id: 'run_new', state: 'failed', finished_at: ago(DAYS.pages - 1) },
     { id: 'run_works', state: 'running', finished_at: null },
   ];
   const windows = new Map<string, number>();
@@ -136,22 +148,22 @@ test('pages of a failed run are kept while the run can be resumed', async () => 
       .values({ ...page, asked_at: ago(9), page_rows: '[]' })
       .execute();
   }
-  expect((await applyRetention(db, clock.now(), signal)).run_page_rows).toBe(1);
+  expect((await retain()).run_page_rows).toBe(1);
   const kept = await db.selectFrom('run_page_rows').select('window_seq').orderBy('window_seq').execute();
   expect(kept.map((row) => row.window_seq)).toEqual([windows.get('run_new'), windows.get('run_works')]);
 });
 
 test('an aborted deletion stops, and the next one continues', async () => {
-  const { db, clock } = environment.context;
+  const { db } = environment.context;
   const stopped = AbortSignal.abort();
   const { seq } = await db
     .selectFrom('callbacks')
     .select('seq')
     .where('state', '=', 'delivered')
     .executeTakeFirstOrThrow();
-  await addAttempts(seq, ago(RETENTION_DAYS.attempts + 1), 5);
-  expect((await applyRetention(db, clock.now(), stopped)).callback_attempts).toBe(0);
-  expect((await applyRetention(db, clock.now(), signal)).callback_attempts).toBe(5);
+  await addAttempts(seq, ago(DAYS.attempts + 1), 5);
+  expect((await retain(stopped)).callback_attempts).toBe(0);
+  expect((await retain()).callback_attempts).toBe(5);
 });
 
 test('the nightly manifest names the sealed head and its balances, and is written whole or not at all', async () => {

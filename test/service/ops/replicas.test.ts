@@ -19,10 +19,10 @@ type Series = { metric: Record<string, string>; value: [number, string] };
 type Notified = { alerts: { status: string; labels: Record<string, string> }[] };
 type ActiveAlert = { labels: Record<string, string>; status: { state: string; inhibitedBy: string[] } };
 
-/** Metrics of the database, which each process shows. Those of the whole server also count other databases. */
+/** Metrics of the database, which each process shows. Those of the whole server also count other databases, and sizes are estimates. */
 const OF_DATABASE = [...read('docs/metrics.md').matchAll(/^\| `(confere_\w+)` .* \| database \|$/gm)]
   .map(([, name = '']) => name)
-  .filter((name) => !name.includes('lock_wait'));
+  .filter((name) => !/lock_wait|_table_/.test(name));
 /** A reading is cached for 15 s, and a heartbeat written every 20 s: ages and times differ by that. */
 const AGE_SECONDS_MAX = 40;
 const PAYMENTS = 100;

@@ -7,11 +7,13 @@ import { audit } from '../../../src/access/audit.ts';
 import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
+import { readBody } from '../../../src/inbox/archive/read-body.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
 import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
@@ -58,6 +60,7 @@ let shop: MerchantServer;
 let served: ServedEnvironment;
 let context: Context;
 let env: Record<string, string>;
+let archivedSeq: number;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
@@ -71,10 +74,11 @@ beforeAll(async () => {
         response.writeHead(200).end(`recebi: ${body}`);
   }
   const DATA_DIR = path.join(home.path, 'data');
-  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR } }));
+  const ARCHIVE_DIR = path.join(home.path, 'archive');
+  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR, ARCHIVE_DIR } }));
   ({ context } = served);
   const { DATABASE_URL = '', SECRET_KEY = '' } = served.env;
-  env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
+  env = { DATABASE_URL, SECRET_KEY, DATA_DIR, ARCHIVE_DIR };
   await served.api.call('POST', '/merchants', {
     name: 'Todas',
     url: `${shop.url}/all`,
@@ -137,6 +141,17 @@ it('plants a person in every place there is', async () => {
     ],
   ]);
   await delivered();
+  // one whose body is in the archive
+  const naming = context.db.selectFrom('webhook_items').select('webhook_seq').where('transaction_id', '=', theirs.id);
+  const { webhook_seq: seq } = await naming.where('state', '=', 'applied').orderBy('seq').executeTakeFirstOrThrow();
+  await context.db
+    .updateTable('webhooks')
+    .set({ received_at: new Date('2020-01-02T00:00:00Z') })
+    .where('seq', '<=', seq)
+    .execute();
+  await applyRetention(context);
+  expect((await readBody(context, seq))?.archive).toMatch(/^2020-01\//);
+  archivedSeq = seq;
   await call('POST', '/reports', { day: MENTION_DAY });
   const { mismatches } = await call<{ mismatches: { id: string; kind: string }[] }>(
     'GET',
@@ -237,6 +252,7 @@ it('counts what would go, and changes nothing', async () => {
   });
   const places = [
     'webhooks',
+    'archived_bodies',
     'callback_answers',
     'ledger_texts',
     'platform_names',
@@ -279,6 +295,9 @@ it('goes on where it was killed, and leaves nothing', async () => {
   expect(out).not.toContain(PLAIN);
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
+  const archived = await readBody(context, archivedSeq);
+  expect(archived?.archive).toBeDefined();
+  expect(VALUES.filter((value) => archived?.body?.toString().includes(value))).toEqual([]);
 }, 60_000);
 
 it('leaves the webhooks of others in the files of the spool', () => {

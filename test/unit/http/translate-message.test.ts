@@ -21,6 +21,10 @@ test.each([
     "id.example answers; 12 ms between its clock and this machine's; it must know https://c.example/login/done",
     'id.example responde; 12 ms entre o relógio dele e o desta máquina; ele precisa conhecer https://c.example/login/done',
   ],
+  [
+    'the database (1.5 GiB, growing by 2.0 MiB a day); runs (16.0 KiB in all); the disk of DATA_DIR has 4.0 GiB free, and is full in 90 days',
+    'o banco de dados (1.5 GiB, cresce 2.0 MiB por dia); runs (16.0 KiB ao todo); o disco de DATA_DIR tem 4.0 GiB livres e enche em 90 dias',
+  ],
   ['its address answered 410 Gone', 'o endereço respondeu 410 Gone'],
 ])('“%s” is shown in Portuguese as “%s”', (message, portuguese) => {
   expect(translateMessage(message)).toBe(portuguese);

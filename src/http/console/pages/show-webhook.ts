@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { readBody } from '../../../inbox/archive/read-body.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
@@ -49,6 +50,7 @@ ${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${
       ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],
       ['Repetições', webhook.repeats],
       ['Endereço de origem', raw?.address],
+      ['Corpo arquivado em', raw?.archive],
     ])}</section>
 <section><h2>${t('Itens')}</h2>${renderItems(context, webhook)}</section>
 ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
@@ -65,16 +67,16 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
   return router;
 }
 
-async function readRaw(context: Context, seq: number): Promise<{ body: string; address: string } | undefined> {
-  const row = await context.db
-    .selectFrom('webhooks')
-    .select(['body', 'source_address'])
-    .where('seq', '=', seq)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const text = indentJson(row.body.toString('utf8'));
+type Raw = { body: string; address: string; archive: string | undefined };
+
+async function readRaw(context: Context, seq: number): Promise<Raw | undefined> {
+  const stored = await readBody(context, seq);
+  if (!stored) return undefined;
+  const { sourceAddress: address, archive } = stored;
+  if (!stored.body) return { body: stored.fault ?? '', address, archive };
+  const text = indentJson(stored.body.toString('utf8'));
   const body = text.length > BODY_CHARS_MAX ? `${text.slice(0, BODY_CHARS_MAX)}\n… (${t('cortado')})` : text;
-  return { body, address: row.source_address };
+  return { body, address, archive };
 }
 
 function indentJson(text: string): string {

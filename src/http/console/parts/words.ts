@@ -147,6 +147,8 @@ export const CHECK_WORDS: Record<string, string> = words({
   data: 'Diretório de dados',
   spool: 'Arquivos do spool',
   stated: 'Datas informadas',
+  sizes: 'Espaço',
+  archive: 'Arquivamento',
   provider: 'Provedor',
   issuer: 'Contas da empresa',
   books: 'Livros',

@@ -26,6 +26,17 @@ export const MESSAGES_EN = {
   'o saldo informado {id} é de {at}, um instante por vir': 'statement {id} is of {at}, an instant to come',
   'nenhuma abertura, ajuste ou saldo informado tem data futura':
     'no opening, adjustment or statement is of a time to come',
+  'o banco de dados ({size}, cresce {growth} por dia)': 'the database ({size}, growing by {growth} a day)',
+  'o banco de dados ({size} ao todo)': 'the database ({size} in all)',
+  '{name} ({size}, cresce {growth} por dia)': '{name} ({size}, growing by {growth} a day)',
+  '{name} ({size} ao todo)': '{name} ({size} in all)',
+  'o disco de {name} tem {free} livres e enche em {n} dias':
+    'the disk of {name} has {free} free, and is full in {n} days',
+  'o disco de {name} tem {free} livres': 'the disk of {name} has {free} free',
+  'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
+    'ARCHIVE_DIR is not set: webhook bodies stay in the database',
+  '{n} arquivos não estão em {path}; o primeiro é {file}': '{n} archives are not in {path}, the first is {file}',
+  '{n} corpos de webhooks em {files} arquivos de {path}': '{n} webhook bodies in {files} files of {path}',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas':
     'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them',
   'o provedor não tem a primeira página da sua lista': 'the provider has no first page of its list',

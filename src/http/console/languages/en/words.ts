@@ -95,6 +95,7 @@ export const WORDS_EN = {
   vigia: 'watch',
   'disco de dados': 'data disk',
   'disco do spool': 'spool disk',
+  'disco do arquivo': 'archive disk',
   // checks of the system
   'Banco de dados': 'Database',
   'Permissões no banco': 'Grants in the database',
@@ -102,6 +103,8 @@ export const WORDS_EN = {
   'Diretório de dados': 'Data directory',
   'Arquivos do spool': 'Files of the spool',
   'Datas informadas': 'Stated dates',
+  Espaço: 'Space',
+  Arquivamento: 'Archive',
   Provedor: 'Provider',
   'Contas da empresa': 'Company accounts',
   Livros: 'Books',

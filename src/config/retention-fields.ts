@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { durationText, fault } from './fields.ts';
+
+const DAY_MS = 86_400_000;
+/** A payment changes up to 95 days later: until then its arrivals are compared, and its callbacks keep their order. */
+const LATE_DAYS_MIN = 100;
+
+/** `400d` → milliseconds, `off` keeps everything. */
+function retentionText(daysMin: number) {
+  return z.string().transform((text, context): number | 'off' => {
+    if (text === 'off') return 'off';
+    const ms = durationText.safeParse(text).data;
+    return ms !== undefined && ms >= daysMin * DAY_MS
+      ? ms
+      : fault(context, `must be off, or a duration of at least ${daysMin}d`);
+  });
+}
+
+/** For how long rows are kept that the books do not need. The ledger, runs and the audit have no such limit. */
+export const retentionFields = {
+  ARCHIVE_DIR: z.string().min(1).optional(),
+  RETAIN_BODIES: retentionText(1).default(400 * DAY_MS),
+  RETAIN_REPEATS: retentionText(LATE_DAYS_MIN).default(400 * DAY_MS),
+  RETAIN_PAGES: retentionText(1).default(35 * DAY_MS),
+  RETAIN_CALLBACKS: retentionText(LATE_DAYS_MIN).default(400 * DAY_MS),
+  RETAIN_ATTEMPTS: retentionText(1).default(90 * DAY_MS),
+  RETAIN_ALERTS: retentionText(1).default(180 * DAY_MS),
+  RETAIN_TICKS: retentionText(1).default(30 * DAY_MS),
+};

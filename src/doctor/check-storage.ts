@@ -1,0 +1,60 @@
+/** Whether the disks have room, and the archive has its files. */
+
+import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
+import type { Context } from '../context.ts';
+import { readDiskSizes, readTableSizes } from '../retention/measure-sizes.ts';
+
+/** Time enough to enlarge a disk. */
+const FULL_DAYS_MIN = 14;
+/** Ten years: it does not grow. */
+const FULL_DAYS_SHOWN_MAX = 3_650;
+const TABLES_SHOWN_MAX = 8;
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** @throws Error if a disk is full within 14 days. */
+export async function checkSizes(context: Context): Promise<string> {
+  const tables = await readTableSizes(context);
+  const disks = await readDiskSizes(context);
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  const measured = tables.flatMap(({ growth }) => growth ?? []);
+  const growth = measured.length > 0 ? measured.reduce((sum, one) => sum + one, 0) : undefined;
+  const says = [
+    describeTable('the database', bytes, growth),
+    ...tables.slice(0, TABLES_SHOWN_MAX).map((table) => describeTable(table.name, table.bytes, table.growth)),
+    ...disks.map(({ directory, freeBytes, fullInDays }) =>
+      fullInDays > FULL_DAYS_SHOWN_MAX
+        ? `the disk of ${directory} has ${formatBytes(freeBytes)} free`
+        : `the disk of ${directory} has ${formatBytes(freeBytes)} free, and is full in ${Math.floor(fullInDays)} days`,
+    ),
+  ].join('; ');
+  if (disks.some(({ fullInDays }) => fullInDays < FULL_DAYS_MIN)) throw new Error(says);
+  return says;
+}
+
+function describeTable(name: string, bytes: number, growth: number | undefined): string {
+  const size = formatBytes(bytes);
+  return growth === undefined
+    ? `${name} (${size} in all)`
+    : `${name} (${size}, growing by ${formatBytes(growth)} a day)`;
+}
+
+function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** @throws Error if files that the database names are not in ARCHIVE_DIR. */
+export async function checkArchive({ db, config }: Context): Promise<string> {
+  const directory = archiveDirectory(config);
+  const recorded = await db.selectFrom('body_archives').select(['file', 'bodies']).orderBy('file').execute();
+  if (directory === undefined && recorded.length === 0)
+    return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
+  const present = new Set(directory === undefined ? [] : await listArchives(directory, 'bodies'));
+  const missing = recorded.filter(({ file }) => !present.has(file));
+  const place = directory ?? 'ARCHIVE_DIR, which is not set';
+  if (missing.length > 0)
+    throw new Error(`${missing.length} archives are not in ${place}, the first is ${missing[0]?.file}`);
+  const bodies = recorded.reduce((sum, one) => sum + one.bodies, 0);
+  return `${bodies} webhook bodies in ${recorded.length} files of ${place}`;
+}
