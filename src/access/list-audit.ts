@@ -31,6 +31,11 @@ export async function listAudit(db: Reader, filter: AuditFilter, page: Page) {
     filter.target === undefined
       ? await select(db, filter, page).execute()
       : await readAbout(db, filter.target, filter, page);
+  return await presentAudit(db, rows);
+}
+
+/** Rows as the API shows them. */
+export async function presentAudit(db: Reader, rows: Row[]) {
   const names = await readActorNames(
     db,
     rows.map(({ actor }) => actor),

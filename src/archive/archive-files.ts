@@ -13,7 +13,7 @@ import type { Keys } from '../database/keys/settings.ts';
 import { createVault, type Vault } from '../database/keys/vault.ts';
 import { ConfereError } from '../domain/errors.ts';
 
-export type ArchiveKind = 'bodies';
+export type ArchiveKind = 'bodies' | 'audit';
 
 const ROW_DIGITS = 12;
 const MONTH = /^\d{4}-\d{2}$/;

@@ -72,21 +72,24 @@ export async function copyKeysAndManifests(
 }
 
 /**
- * Copies the archives of webhook bodies that the database names. Called after the database was copied: a body that was archived
- * meanwhile is in both.
+ * Copies the files of the archive that the database names. Called after the database was copied: what was archived meanwhile is
+ * in both.
  * @returns the names of the copies.
  * @throws ConfereError `unavailable` if one is not there.
  */
 export async function copyArchives(config: Config, db: Reader, store: StoreFile): Promise<string[]> {
   const directory = archiveDirectory(config);
-  const archives = await db.selectFrom('body_archives').select('file').orderBy('file').execute();
+  const archives = [
+    ...(await db.selectFrom('body_archives').select('file').orderBy('file').execute()),
+    ...(await db.selectFrom('audit_archives').select('file').orderBy('file').execute()),
+  ];
   const names: string[] = [];
   for (const { file } of archives) {
     const name = `${ARCHIVE}/${file}`;
     if (directory === undefined || !(await copyFile(path.join(directory, file), name, store)))
       throw new ConfereError(
         'unavailable',
-        `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would lack webhook bodies`,
+        `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would not be whole`,
       );
     names.push(name);
   }

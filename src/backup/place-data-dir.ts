@@ -42,11 +42,10 @@ export async function refuseUsedPlace(config: Config, { data }: BackupDescriptio
 async function refuseUsedArchive(config: Config, data: string[]): Promise<void> {
   const directory = archiveDirectory(config);
   if (directory === undefined && data.some((name) => name.startsWith(`${ARCHIVE}/`)))
-    throw new ConfereError(
-      'wrong_use',
-      'the backup holds archived webhook bodies: set ARCHIVE_DIR to an empty directory',
-    );
-  if (directory !== undefined && (await listArchives(directory, 'bodies')).length > 0)
+    throw new ConfereError('wrong_use', 'the backup holds an archive: set ARCHIVE_DIR to an empty directory');
+  if (directory === undefined) return;
+  const present = [...(await listArchives(directory, 'bodies')), ...(await listArchives(directory, 'audit'))];
+  if (present.length > 0)
     throw new ConfereError('wrong_use', `${directory} holds archives of a service: restore with an empty ARCHIVE_DIR`);
 }
 

@@ -47,14 +47,17 @@ function formatBytes(bytes: number): string {
 /** @throws Error if files that the database names are not in ARCHIVE_DIR. */
 export async function checkArchive({ db, config }: Context): Promise<string> {
   const directory = archiveDirectory(config);
-  const recorded = await db.selectFrom('body_archives').select(['file', 'bodies']).orderBy('file').execute();
+  const bodies = await db.selectFrom('body_archives').select(['file', 'bodies as rows']).orderBy('file').execute();
+  const audit = await db.selectFrom('audit_archives').select(['file', 'entries as rows']).orderBy('file').execute();
+  const recorded = [...bodies, ...audit];
   if (directory === undefined && recorded.length === 0)
     return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
-  const present = new Set(directory === undefined ? [] : await listArchives(directory, 'bodies'));
+  const list = async (kind: 'bodies' | 'audit') => (directory === undefined ? [] : await listArchives(directory, kind));
+  const present = new Set([...(await list('bodies')), ...(await list('audit'))]);
   const missing = recorded.filter(({ file }) => !present.has(file));
   const place = directory ?? 'ARCHIVE_DIR, which is not set';
   if (missing.length > 0)
     throw new Error(`${missing.length} archives are not in ${place}, the first is ${missing[0]?.file}`);
-  const bodies = recorded.reduce((sum, one) => sum + one.bodies, 0);
-  return `${bodies} webhook bodies in ${recorded.length} files of ${place}`;
+  const count = (files: { rows: number }[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
+  return `${count(bodies)} webhook bodies and ${count(audit)} rows of the audit in ${recorded.length} files of ${place}`;
 }

@@ -167,6 +167,7 @@ const RETAINED = [
     'webhook_repeats',
     'run_pages',
     'callbacks',
+    'audit',
     'callback_attempts',
     'job_ticks',
     'alerts',
@@ -177,7 +178,7 @@ export type Retained = (typeof RETAINED)[number];
 
 export const retentionRemoved = openCounter(
   'confere_retention_removed_total',
-  'Rows that were deleted because they were older than their retention; webhook_bodies: moved to the archive.',
+  'Rows that were deleted because they were older than their retention; webhook_bodies, audit: moved to the archive.',
   { rows: [...RETAINED] },
 );
 

@@ -10,6 +10,7 @@ const COLUMNS = {
   seal_stragglers: 'position',
   accepted_surpluses: 'surplus',
   audit: 'target',
+  audit_archives: 'entries',
   bank_statements: 'position',
   bank_lines: 'type',
   bank_matches: 'rule',

@@ -1,3 +1,4 @@
+import { findArchivedAudit } from '../access/read-archived-audit.ts';
 import type { Context } from '../context.ts';
 import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
@@ -31,13 +32,14 @@ export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt:
   return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
 }
 
-/** Reads the audit rows of a group of seals, by position; reports missing ones. */
+/** Reads the audit rows of a group of seals, by position, also archived ones; reports missing ones. */
 export async function readSealedAuditRows(
-  { db }: Context,
+  context: Context,
   rows: SealRow[],
   walk: AuditWalk,
   report: ReportBreak,
 ): Promise<Map<number, SealedAuditRow[]>> {
+  const { db } = context;
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
   const to = Math.max(walk.seq, ...rows.map((row) => row.audit_seq ?? 0));
@@ -53,6 +55,8 @@ export async function readSealedAuditRows(
   }
   const late = named.filter((seq) => !found.has(seq));
   for (const row of await loadAuditRows(db, { seqs: late })) found.set(row.seq, row);
+  const gone = named.filter((seq) => !found.has(seq));
+  for (const row of await findArchivedAudit(context, gone)) found.set(row.seq, row);
   for (const seq of named) walk.unsealed.delete(seq);
   walk.seq = to;
   return new Map(

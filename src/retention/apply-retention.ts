@@ -3,6 +3,7 @@
  * transaction of its own, so an interrupted run continues the next time. Webhook bodies go to the archive first, so that their
  * rows are small when the rest is deleted.
  */
+import { auditRetention } from '../access/archive-audit.ts';
 import { callbackRetention } from '../callbacks/manage/drop-delivered.ts';
 import type { Context } from '../context.ts';
 import type { RetentionStep } from '../database/retention-step.ts';
@@ -61,6 +62,7 @@ function listSteps(context: Context): RetentionStep[] {
     repeatRetention(context),
     pageRetention(context),
     callbackRetention(context),
+    auditRetention(context),
     ...endedRows(context),
   ];
 }

@@ -12,6 +12,11 @@ export async function readSizeMetrics(context: Context): Promise<Reading[]> {
     .selectFrom('body_archives')
     .select((eb) => [eb.fn.sum<number>('bodies').as('bodies'), eb.fn.sum<number>('file_bytes').as('bytes')])
     .executeTakeFirst();
+  const audit = await context.db
+    .selectFrom('audit_archives')
+    .select((eb) => eb.fn.sum<number>('file_bytes').as('bytes'))
+    .executeTakeFirst();
+  const archiveBytes = Number(archive?.bytes ?? 0) + Number(audit?.bytes ?? 0);
   return [
     {
       name: 'confere_table_bytes',
@@ -38,6 +43,6 @@ export async function readSizeMetrics(context: Context): Promise<Reading[]> {
       help: 'Webhook bodies in the archive.',
       values: Number(archive?.bodies ?? 0),
     },
-    { name: 'confere_archive_bytes', help: 'Bytes of the files of the archive.', values: Number(archive?.bytes ?? 0) },
+    { name: 'confere_archive_bytes', help: 'Bytes of the files of the archive.', values: archiveBytes },
   ];
 }

@@ -47,6 +47,14 @@ export type AccessTables = {
     detail: Optional<string>;
     id: Optional<string>;
   };
+  audit_archives: {
+    first_audit_seq: number;
+    last_audit_seq: number;
+    file: string;
+    entries: number;
+    file_bytes: number;
+    archived_at: Date;
+  };
   job_ticks: {
     job: string;
     due_at: Date;

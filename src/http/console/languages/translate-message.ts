@@ -34,7 +34,7 @@ const MESSAGES = [
   'o disco de {name} tem {free} livres',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco',
   '{n} arquivos não estão em {path}; o primeiro é {file}',
-  '{n} corpos de webhooks em {files} arquivos de {path}',
+  '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas',
   'o provedor não tem a primeira página da sua lista',
   'aceita a chave da API e anuncia {n} transações em {day}',

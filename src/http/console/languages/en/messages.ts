@@ -36,7 +36,8 @@ export const MESSAGES_EN = {
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
     'ARCHIVE_DIR is not set: webhook bodies stay in the database',
   '{n} arquivos não estão em {path}; o primeiro é {file}': '{n} archives are not in {path}, the first is {file}',
-  '{n} corpos de webhooks em {files} arquivos de {path}': '{n} webhook bodies in {files} files of {path}',
+  '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}':
+    '{n} webhook bodies and {rows} rows of the audit in {files} files of {path}',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas':
     'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them',
   'o provedor não tem a primeira página da sua lista': 'the provider has no first page of its list',

@@ -1,0 +1,116 @@
+/**
+ * Moves audit rows that are older than RETAIN_AUDIT into files. Only sealed rows move, and the books check reads them from their
+ * files: the chain proves them as before. A trigger refuses the deletion of rows that `audit_archives` does not name, and a user
+ * with restricted grants cannot delete any.
+ */
+import { archiveDirectory, nameArchive, removeArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
+import type { Context } from '../context.ts';
+import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError, InvariantError } from '../domain/errors.ts';
+import { audit } from './audit.ts';
+import { type ArchivedAuditRow, readAuditFile } from './read-archived-audit.ts';
+
+/** The books check compares closed months with these rows. */
+const KEPT_ACTIONS = ['months.close', 'months.reopen'];
+/** A detail has up to 60,000 bytes. */
+const FILE_BYTES_MAX = 8 * 1024 * 1024;
+const DENIED_ERRNOS = new Set([1142, 1143, 1227]);
+
+export function auditRetention(context: Context): RetentionStep {
+  const directory = archiveDirectory(context.config);
+  return {
+    name: 'audit',
+    setting: 'RETAIN_AUDIT',
+    keepMs: context.config.RETAIN_AUDIT,
+    note: directory === undefined ? 'ARCHIVE_DIR is not set: the audit stays in the database' : undefined,
+    async *run({ before, write }) {
+      if (directory === undefined) return;
+      if (write) await removeDrafts(directory);
+      for (let after = await readLastArchived(context); ; ) {
+        const rows = await findBatch(context, after, before);
+        if (rows.length === 0) return;
+        if (write) await archiveBatch(context, directory, rows);
+        yield rows.length;
+        after = rows.at(-1)?.seq ?? after;
+      }
+    },
+  };
+}
+
+async function readLastArchived({ db }: Context): Promise<number> {
+  const row = await db
+    .selectFrom('audit_archives')
+    .select((eb) => eb.fn.max('last_audit_seq').as('seq'))
+    .executeTakeFirst();
+  return Number(row?.seq ?? 0);
+}
+
+/** The next sealed rows above a number that one file takes; none if nothing above it is old enough. */
+async function findBatch({ db, calendar }: Context, after: number, before: Date): Promise<ArchivedAuditRow[]> {
+  const sealed = await db
+    .selectFrom('seals')
+    .select((eb) => eb.fn.max('audit_seq').as('seq'))
+    .executeTakeFirst();
+  const rows = await db
+    .selectFrom('audit')
+    .select(['seq', 'id', 'at', 'actor', 'action', 'target', 'detail'])
+    .where('seq', '>', after)
+    .where('seq', '<=', Number(sealed?.seq ?? 0))
+    .where('action', 'not in', KEPT_ACTIONS)
+    .orderBy('seq')
+    .limit(RETENTION_BATCH_ROWS)
+    .execute();
+  const month = rows[0] && calendar.dayOf(rows[0].at).slice(0, 7);
+  let bytes = 0;
+  const end = rows.findIndex((row) => {
+    bytes += row.detail?.length ?? 0;
+    return row.at >= before || calendar.dayOf(row.at).slice(0, 7) !== month || bytes > FILE_BYTES_MAX;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+async function archiveBatch(context: Context, directory: string, rows: ArchivedAuditRow[]): Promise<void> {
+  const [first] = rows;
+  if (!first) throw new InvariantError('a batch of the archive is empty');
+  const name = nameArchive('audit', context.calendar.dayOf(first.at).slice(0, 7), first.seq);
+  const bytes = await writeArchive(context.keys, directory, name, rows);
+  const stored = await readAuditFile(context, name);
+  if (JSON.stringify(stored) !== JSON.stringify(rows))
+    throw new InvariantError(`the archive ${name} was not stored as it was written`);
+  try {
+    await moveRows(context, { name, bytes, seqs: rows.map(({ seq }) => seq) });
+  } catch (error) {
+    if (!DENIED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
+    await removeArchive(directory, name);
+    throw new ConfereError(
+      'forbidden',
+      'this user may not delete from the audit: run confere retention as the user that migrates, or set RETAIN_AUDIT=off',
+      { cause: error },
+    );
+  }
+}
+
+/** Records the file and deletes its rows. */
+async function moveRows(
+  { db, clock }: Context,
+  { name, bytes, seqs }: { name: string; bytes: number; seqs: number[] },
+): Promise<void> {
+  const [first = 0, last = 0] = [seqs[0], seqs.at(-1)];
+  await transact(db, async (trx, mayBeDone) => {
+    const recorded = trx.selectFrom('audit_archives').select('file').where('file', '=', name);
+    if (mayBeDone && (await recorded.executeTakeFirst())) return;
+    await trx
+      .insertInto('audit_archives')
+      .values({
+        ...{ first_audit_seq: first, last_audit_seq: last, file: name },
+        ...{ entries: seqs.length, file_bytes: bytes, archived_at: clock.now() },
+      })
+      .execute();
+    const { numDeletedRows } = await trx.deleteFrom('audit').where('seq', 'in', seqs).executeTakeFirstOrThrow();
+    if (Number(numDeletedRows) !== seqs.length)
+      throw new ConfereError('conflict', 'somebody else archives the audit: the next run goes on');
+    const detail = JSON.stringify({ from: `au_${first}`, to: `au_${last}`, rows: seqs.length });
+    await audit({ db: trx, clock }, { actor: 'command', action: 'audit.archive', target: name, detail });
+  });
+}
