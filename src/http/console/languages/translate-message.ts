@@ -18,6 +18,7 @@ const MESSAGES = [
   'o relógio desta máquina está a {n} ms do relógio do banco: acerte os dois por NTP',
   '{n} ms entre o relógio desta máquina e o do banco',
   '{path} aceita gravações',
+  '{path} ainda não existe: serve o cria',
   '{path} não pode ser lido e gravado ({code})',
   '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"',
   'nenhum arquivo danificado ou recusado',

@@ -15,6 +15,7 @@ export const MESSAGES_EN = {
     "this machine's clock is {n} ms away from the database's: set both by NTP",
   '{n} ms entre o relógio desta máquina e o do banco': "{n} ms between this machine's clock and the database's",
   '{path} aceita gravações': '{path} can be written to',
+  '{path} ainda não existe: serve o cria': '{path} does not exist yet: serve creates it',
   '{path} não pode ser lido e gravado ({code})': "{path} can't be read and written to ({code})",
   '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
     '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
