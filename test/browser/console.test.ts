@@ -288,7 +288,7 @@ test('the system page shows jobs, living and silent processes, and the checks of
   expect(await findings.getByRole('row', { name: /Banco de dados/ }).textContent()).toContain('flush');
   expect(await findings.getByRole('row', { name: /Relógio/ }).textContent()).toContain('Em ordem');
   // the test's directory was not created
-  expect(await findings.getByRole('row', { name: /Diretório de dados/ }).textContent()).toContain('Falhou');
+  expect(await findings.getByRole('row', { name: /Diretório de dados/ }).textContent()).toContain('serve o cria');
   expect(opened.complaints).toEqual([]);
 });
 
