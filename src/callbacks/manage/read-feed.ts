@@ -1,6 +1,7 @@
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
+import type { Reader } from '../../database/reader.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
@@ -11,19 +12,25 @@ import { readMessages } from './read-message.ts';
 const NUMBERED_MAX = 1000;
 const HELD_RETRY_S = 60;
 
-export type FeedItem = { position: number; id: string; body: object };
+export type FeedItem = { id: string; body: object };
 
 /** `since`: only callbacks that were stored at or after. `peek`: the cursor acknowledges nothing. */
 export type FeedPage = { after: number; limit: number; since?: Date | undefined; peek?: boolean };
 type FeedReader = { seq: number; url: string | null; pulled_position: number };
+type FeedRow = Selectable<Database['callbacks']>;
 
 /**
  * Reads a merchant's callbacks in the order of their positions, for merchants that pull them. Positions are assigned here,
  * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
  * what is before it: for a merchant without a URL, these callbacks are delivered.
+ * @returns also the position that the next page begins after: with `since`, an empty page may have one that is further.
  * @throws ConfereError `unavailable` until a restore is confirmed.
  */
-export async function readFeed(context: Context, merchant: FeedReader, page: FeedPage): Promise<FeedItem[]> {
+export async function readFeed(
+  context: Context,
+  merchant: FeedReader,
+  page: FeedPage,
+): Promise<{ items: FeedItem[]; next: number }> {
   const merchantSeq = merchant.seq;
   if (await isAwaitingConfirmation(context.db))
     throw new ConfereError('unavailable', 'events are held until the operator confirms a restore', {
@@ -31,31 +38,50 @@ export async function readFeed(context: Context, merchant: FeedReader, page: Fee
     });
   await numberNew(context, merchantSeq);
   if (!page.peek) await acknowledge(context, merchant, page.after);
-  const rows = await context.db
+  const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, page));
+  const bodies = await readMessages(context, rows);
+  const items = rows.flatMap((row) => {
+    const body = bodies.get(row.seq);
+    return body ? [{ id: row.webhook_id, body }] : [];
+  });
+  // less than a page of new events: the cursor passes the old ones up to the last position
+  if (page.since !== undefined && rows.length < page.limit) return { items, next: Math.max(page.after, last) };
+  const row = rows.at(-1);
+  return { items, next: row ? requireRowNumber(row.position, 'the feed') : page.after };
+}
+
+/** Reads the last position before the rows, on one connection: all rows up to it are seen. */
+async function readRows(
+  trx: Transaction<Database>,
+  merchantSeq: number,
+  { after, limit, since }: FeedPage,
+): Promise<{ rows: FeedRow[]; last: number }> {
+  const last = await readLastPosition(trx, merchantSeq);
+  const rows = await trx
     .selectFrom('callbacks')
     .selectAll()
     .where('merchant_seq', '=', merchantSeq)
-    .where('position', '>', page.after)
-    .$if(page.since !== undefined, (query) => query.where('created_at', '>=', page.since ?? new Date(0)))
+    .where('position', '>', after)
+    .$if(since !== undefined, (query) => query.where('created_at', '>=', since ?? new Date(0)))
     .orderBy('position')
-    .limit(page.limit)
+    .limit(limit)
     .execute();
-  const bodies = await readMessages(context, rows);
-  return rows.flatMap((row) => {
-    const body = bodies.get(row.seq);
-    return body ? [{ position: requireRowNumber(row.position, 'the feed'), id: row.webhook_id, body }] : [];
-  });
+  return { rows, last };
+}
+
+async function readLastPosition(db: Reader, merchantSeq: number): Promise<number> {
+  const row = await db
+    .selectFrom('merchants')
+    .select('last_position')
+    .where('seq', '=', merchantSeq)
+    .executeTakeFirstOrThrow();
+  return row.last_position;
 }
 
 /** Only positions that were given out: a cursor beyond them acknowledges nothing to come. */
 async function acknowledge(context: Context, { seq, url, pulled_position: from }: FeedReader, after: number) {
   const now = context.clock.now();
-  const row = await context.db
-    .selectFrom('merchants')
-    .select('last_position')
-    .where('seq', '=', seq)
-    .executeTakeFirstOrThrow();
-  const to = Math.max(from, Math.min(after, row.last_position));
+  const to = Math.max(from, Math.min(after, await readLastPosition(context.db, seq)));
   // in parts: a merchant may have fetched for long before it acknowledges
   for (let done = from; url === null && done < to; ) {
     // a restore leaves a wide range of positions empty

@@ -74,8 +74,10 @@ async function listen(options: Options): Promise<void> {
       if (!isAccepted) refused++;
       process.stdout.write(`${event.timestamp}  ${event.type}  ${event.id}  ${says}\n`);
     }
+    // an empty page that brings the cursor further has only passed older events
+    const isRead = page.events.length === 0 && page.next_cursor === after;
     after = page.next_cursor;
-    if (page.events.length > 0) continue;
+    if (!isRead) continue;
     if (options.once) break;
     await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
   }

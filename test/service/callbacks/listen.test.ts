@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
@@ -90,6 +91,26 @@ test('in the format of the provider, the flat body and a bearer token are posted
   expect(json).toMatchObject({ transaction_operation: 'in', transaction_amount: '150.00', status: 'paid' });
   expect(headers).toMatchObject({ authorization: 'Bearer known', 'webhook-id': expect.stringMatching(/^msg_/) });
   expect(await listen('--format', 'flat')).toMatchObject({ code: 2 });
+});
+
+test('an event is posted however many there were before --since', async () => {
+  const { db, clock } = served.context;
+  const { seq: merchant_seq } = await findMerchant(db, merchant.id);
+  // more than a page of the feed numbers
+  const old = { merchant_seq, type: 'confere.test', source: 'test', state: 'delivered', created_at: new Date(SINCE) };
+  const rows = Array.from({ length: 1_001 }, (_, index) => ({ ...old, webhook_id: `msg_old_${index}` }));
+  await db.insertInto('callbacks').values(rows).execute();
+  const since = clock.now().toISOString();
+  const { transaction } = await trigger('pix.cashin.refund');
+  await eventsOf(transaction);
+  const before = local.calls.length;
+  const { code } = await listen('--since', since);
+  expect(code).toBe(0);
+  expect(local.calls.slice(before).map(({ json }) => json.type)).toEqual([
+    'pix.cashin.pending',
+    'pix.cashin.paid',
+    'pix.cashin.refund',
+  ]);
 });
 
 test('a wrong token, an address that is none and a type that is none are said', async () => {

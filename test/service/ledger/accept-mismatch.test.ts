@@ -295,7 +295,7 @@ test('every merchant that was or should have been notified gets one correction, 
   await applyRow({ ...row, platform: 'q' });
   await accept(row.id);
   for (const { merchant } of reported) {
-    const feed = await readFeed(environment.context, merchant, { after: 0, limit: 10 });
+    const { items: feed } = await readFeed(environment.context, merchant, { after: 0, limit: 10 });
     const last = feed.at(-1);
     for (const { body } of feed) expect(callbackBodySchema.parse(body)).toEqual(body);
     expect(correctionEventSchema.parse(last?.body)).toMatchObject({
@@ -309,11 +309,11 @@ test('every merchant that was or should have been notified gets one correction, 
     });
   }
   for (const { merchant } of untold) {
-    expect(await readFeed(environment.context, merchant, { after: 0, limit: 10 })).toEqual([]);
+    expect((await readFeed(environment.context, merchant, { after: 0, limit: 10 })).items).toEqual([]);
   }
   // what comes next is reported after it
   await applyRow({ ...makeShownTransaction([...PAID, 'refund@9'], facts), id: row.id, platform: 'q' });
-  const feed = await readFeed(environment.context, reported[0].merchant, { after: 0, limit: 10 });
+  const { items: feed } = await readFeed(environment.context, reported[0].merchant, { after: 0, limit: 10 });
   expect(feed.map(({ body }) => (body as { type: string }).type)).toEqual([
     'pix.cashin.pending',
     'pix.cashin.paid',

@@ -43,10 +43,9 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
     const merchant = await admit(request, response);
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, ...page } = parseQuery(request, feedQuerySchema);
-    const items = await readFeed(reading, merchant, { after, ...page });
+    const { items, next } = await readFeed(reading, merchant, { after, ...page });
     pullReads.inc({ outcome: items.length === 0 ? 'empty' : 'events' });
     // always a cursor, also for an empty page
-    const next = items.at(-1)?.position ?? after;
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
   });
   return router;
