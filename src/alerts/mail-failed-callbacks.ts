@@ -24,6 +24,8 @@ export async function mailFailedCallbacks(context: Context, mailer: Mailer | und
 }
 
 type Due = Selectable<Database['merchant_mails']>;
+/** `webhookId`: of the first callback. A row number would count the callbacks of all merchants. */
+type Failure = Pick<Due, 'day' | 'cause'> & { merchantId: string; webhookId: string };
 
 async function sendDue(context: Context, mailer: Mailer): Promise<boolean> {
   const now = context.clock.now();
@@ -60,15 +62,18 @@ async function setNextAttempt({ db }: Context, mail: Due, at: Date | null): Prom
 async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolean> {
   const merchant = await context.db
     .selectFrom('merchants')
-    .select(['id', 'email'])
-    .where('seq', '=', mail.merchant_seq)
+    .innerJoin('callbacks', 'callbacks.merchant_seq', 'merchants.seq')
+    .select(['id', 'email', 'webhook_id'])
+    .where('merchants.seq', '=', mail.merchant_seq)
+    .where('callbacks.seq', '=', mail.callback_seq)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   const isOld = context.clock.now().getTime() - mail.created_at.getTime() > GIVE_UP_MS;
   if (!merchant?.email || isOld) return true;
   try {
     const id = `${merchant.id}.${mail.day}.${mail.cause}`;
-    await mailer.send({ to: [merchant.email], ...write(merchant.id, mail), id });
+    const failure = { ...mail, merchantId: merchant.id, webhookId: merchant.webhook_id };
+    await mailer.send({ to: [merchant.email], ...write(failure), id });
     return true;
   } catch (error) {
     const isPermanent = error instanceof MailError && error.isPermanent;
@@ -84,9 +89,9 @@ async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolea
 const NOT_SENT = 'no_provider_body';
 
 /** The text is in Portuguese and English, as the other mails to merchants. */
-function write(merchantId: string, { day, cause, callback_seq: seq }: Due): { subject: string; text: string } {
+function write({ day, cause, merchantId, webhookId }: Failure): { subject: string; text: string } {
   if (cause === NOT_SENT) {
-    const about = `cb_${seq}, ${merchantId}`;
+    const about = `${webhookId}, ${merchantId}`;
     return {
       subject: 'Confere: correção não enviada / a correction was not sent',
       text: `Pelo menos uma transação PIX foi corrigida em ${day}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça ao operador: ${about}. Há no máximo um e-mail por dia.
@@ -95,8 +100,8 @@ At least one PIX transaction was corrected on ${day}, and the format of the prov
 `,
     };
   }
-  const portuguese = `Pelo menos um aviso de transação PIX falhou em definitivo em ${day} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros avisos. O primeiro é cb_${seq}. O operador pode reenviá-lo. Há no máximo um e-mail por causa e dia.`;
-  const english = `At least one notice of a PIX transaction failed for good on ${day} (${cause}): your address refused each attempt, though it took other notices. The first is cb_${seq}. The operator can send it again. There is at most one mail a cause and day.`;
+  const portuguese = `Pelo menos um aviso de transação PIX falhou em definitivo em ${day} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros avisos. O primeiro é ${webhookId}. Você pode reenviá-lo no portal, ou o operador. Há no máximo um e-mail por causa e dia.`;
+  const english = `At least one notice of a PIX transaction failed for good on ${day} (${cause}): your address refused each attempt, though it took other notices. The first is ${webhookId}. You can send it again in the portal, or the operator can. There is at most one mail a cause and day.`;
   return {
     subject: 'Confere: aviso não entregue / a callback failed',
     text: `${portuguese}\n\n${english}\n\n${merchantId}\n`,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openMailer } from '../../../src/alerts/channels/open-mailer.ts';
 import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
+import type { Context } from '../../../src/context.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
@@ -44,6 +45,9 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
   expect(sink.mails.map((mail) => mail.to)).toEqual([['loja@example.com']]);
   expect(sink.mails[0]?.text).toMatch(/falhou em definitivo[\s\S]*failed for good[\s\S]*http_status/);
   expect(sink.mails[0]?.text).not.toContain(shop.url);
+  // the merchant knows its messages by this id
+  expect(sink.mails[0]?.text).toContain(await firstFailed(context));
+  expect(sink.mails[0]?.text).not.toMatch(/cb_\d/);
 
   await env.timers.advance(24 * 3_600_000);
   await failTwo(12);
@@ -68,3 +72,11 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
   await env.advanceUntil('the mail about a correction', async () => sink.mails.length === 3 && (await isQuiet()));
   expect(sink.mails[2]?.text).toMatch(/não tem correções[\s\S]*has no corrections/);
 });
+
+/** The webhook-id that a merchant's first mail names. */
+async function firstFailed({ db }: Context): Promise<string> {
+  const mails = db.selectFrom('merchant_mails').innerJoin('callbacks', 'callbacks.seq', 'callback_seq');
+  const withAddress = mails.innerJoin('merchants', 'merchants.seq', 'merchant_mails.merchant_seq');
+  const first = withAddress.select('webhook_id').where('email', 'is not', null).orderBy('day').limit(1);
+  return (await first.executeTakeFirstOrThrow()).webhook_id;
+}
