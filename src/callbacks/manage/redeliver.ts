@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { isAwaitingConfirmation } from '../../database/restores.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
@@ -9,12 +11,13 @@ const MINUTE_MS = 60_000;
 /**
  * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is
  * undelivered. A callback in flight is not changed.
- * @throws ConfereError `not_found`; `conflict` if the merchant's callbacks are held, or it fetches its events.
+ * @throws ConfereError `not_found`; `conflict` if callbacks are held, of the merchant or of all, or it fetches its events.
  */
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
   const callback = await findCallback(context.db, id);
   const merchant = await findMerchant(context.db, callback.merchant_id);
   assertDelivers(merchant);
+  await assertConfirmed(context.db);
   const now = context.clock.now();
   // a callback that is being retried keeps its step, and does not block newer ones for longer
   const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
@@ -45,6 +48,12 @@ type HoldFacts = Pick<MerchantRow, 'url' | 'state' | 'breaker_opened_at'>;
 export function assertDelivers(merchant: MerchantRow): void {
   const hold = findHold(merchant);
   if (hold !== undefined) throw new ConfereError('conflict', HOLD_TEXTS[hold](merchant));
+}
+
+/** @throws ConfereError `conflict` until a restore is confirmed: until then a requested delivery would be held, too. */
+export async function assertConfirmed(db: Reader): Promise<void> {
+  if (!(await isAwaitingConfirmation(db))) return;
+  throw new ConfereError('conflict', 'nothing would be sent: callbacks are held until operators confirm a restore');
 }
 
 const HOLD_TEXTS: Record<Hold, (merchant: MerchantRow) => string> = {

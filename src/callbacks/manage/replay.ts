@@ -3,7 +3,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
-import { assertDelivers } from './redeliver.ts';
+import { assertConfirmed, assertDelivers } from './redeliver.ts';
 
 const ROWS_MAX = 1000;
 
@@ -30,7 +30,10 @@ export async function replay(
     change(context),
 ): Promise<number> {
   const merchant = await findMerchant(context.db, request.merchant);
-  if (!request.dryRun) assertDelivers(merchant);
+  if (!request.dryRun) {
+    assertDelivers(merchant);
+    await assertConfirmed(context.db);
+  }
   const filter = completeFilter(request.filter);
   let count = 0;
   for (let after = 0; ; ) {

@@ -178,6 +178,22 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   await eventually('the replay', () => shop.calls.length === 9);
   expect(shop.calls.slice(6).map((call) => call.json.data.transaction.sequence)).toEqual([1, 2, 3]);
   expect(new Set(shop.calls.map((call) => call.headers['webhook-id']))).toEqual(new Set(ids));
+
+  await allDone();
+  const at = env.context.clock.now();
+  const restore = { restored_at: at, gap_from: at, head_position: 0 };
+  await env.context.db.insertInto('restores').values(restore).execute();
+  for (const [path, body] of [
+    [`/callbacks/${last.callbacks[0]?.id}/redeliver`, {}],
+    ['/callbacks/replay', range],
+  ] as const)
+    expect(await api.call('POST', path, body)).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining('confirm a restore') },
+    });
+  expect((await api.call('GET', '/callbacks')).json.callbacks.map((one) => one.state)).toEqual(
+    Array.from({ length: 5 }, () => 'delivered'),
+  );
 });
 
 test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
