@@ -17,16 +17,20 @@ export type BackfillCount = {
   counted_to: string | null;
 };
 
-/** Counts the callbacks that a backfill would enqueue for a merchant with these filters, and writes nothing. */
+/**
+ * Counts the callbacks that a backfill would enqueue for a merchant with these filters, and writes nothing.
+ * @param options.countMsMax after which the count ends, incomplete.
+ */
 export async function countBackfill(
   context: Context,
   merchant: { seq: number; id: string } | undefined,
-  { filters, eventsSince }: { filters: readonly MerchantFilter[]; eventsSince: Date },
+  options: { filters: readonly MerchantFilter[]; eventsSince: Date; countMsMax?: number },
 ): Promise<BackfillCount> {
+  const { filters, eventsSince, countMsMax = COUNT_MS_MAX } = options;
   const identity = merchant ?? NO_MERCHANT;
   const droppedTo = await readDroppedTo(context, identity.seq);
   const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false, droppedTo };
-  const endMs = context.timers.monotonicMs() + COUNT_MS_MAX;
+  const endMs = context.timers.monotonicMs() + countMsMax;
   const count = { callbacks: 0, transactions: 0 };
   let cursor = { wall: firstWallOf(context, eventsSince), seq: 0 };
   while (!context.signal.aborted && context.timers.monotonicMs() < endMs) {

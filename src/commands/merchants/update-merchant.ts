@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
+import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
 import { previewFilter } from '../../callbacks/manage/preview-filter.ts';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
@@ -49,7 +50,10 @@ export function addUpdateCommand(merchants: Command): void {
     .option('--manifests <on|off>', 'whether day manifests are sent to it')
     .option('--events-since <instant>', 'send events from then on')
     .option('--everything', 'remove the filter')
-    .option('--dry-run', 'change nothing: say which of the last events the new filter would have matched')
+    .option(
+      '--dry-run',
+      'change nothing: say which of the last events the new filter would have matched, and how many past ones would follow',
+    )
     .option('--json', 'print one JSON object');
   addFilterOptions(addRequestOptions(command)).action((id: string, options: UpdateOptions) =>
     withContext({}, (context) => update(context, id, options)),
@@ -64,8 +68,11 @@ async function update(context: Context, id: string, options: UpdateOptions): Pro
     const filter = change.filter ? JSON.stringify(completeFilter(change.filter)) : merchant.filter;
     const filters = filtersOf({ ...merchant, filter });
     const { events, complete, matched, before: compared } = await previewFilter(context, filters, { before });
-    const counted = { dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before: compared };
-    const text = `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${compared?.matched}`;
+    const eventsSince = change.eventsSince ?? merchant.events_since;
+    const past = await countBackfill(context, merchant, { filters, eventsSince });
+    const counted = { dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before: compared, past };
+    const text = `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${compared?.matched}
+${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;
     print(options.json, counted, text);
     return;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
@@ -24,6 +25,16 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   await env.advanceUntil('delivered', () => shop.acceptedCalls('/a').length === 1);
   const dry = await run('merchants', 'update', id, '--operation', 'cashout', '--dry-run', '--json');
   expect(dry.json).toMatchObject({ dry_run: true, events: 1, matched: 0, before: { matched: 1, gained: 0, lost: 1 } });
+  const late = await createMerchant(env.context, { name: 'late', url: null, eventsSince: clock.now() });
+  const back = await run(
+    'merchants',
+    'update',
+    late.merchant.id,
+    '--events-since',
+    '2020-01-01T00:00:00Z',
+    '--dry-run',
+  );
+  expect(back.out).toMatch(/^1 callbacks of past events would follow$/m);
   expect(await run('merchants', 'update', id)).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
   const changed = await run('merchants', 'update', id, '--name', 'Loja', '--rate', '5', '--status', 'paid', '--json');
   expect(changed.json).toMatchObject({ id, name: 'Loja', rate: 5, manifests: true, filter: { statuses: ['paid'] } });

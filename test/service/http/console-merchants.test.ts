@@ -81,6 +81,28 @@ test('a wrong field keeps the form and says in Portuguese what is wrong', async 
   }
 });
 
+test('the preview of a merchant says how many past events it would be sent', async () => {
+  const typed = { name: 'Antiga', url: 'http://127.0.0.1:9/x' };
+  const past = await admin.post('/merchants/new', { ...typed, events_since: '2020-01-01T00:00:00' });
+  const [, count = ''] = /Eventos anteriores ([\d.]+) callbacks a enfileirar/.exec(past.text) ?? [];
+  expect(Number(count)).toBeGreaterThan(0);
+  const now = await admin.post('/merchants/new', typed);
+  expect(now.text).toContain('Eventos anteriores 0 callbacks a enfileirar');
+
+  const merchant = await createMerchant(env.context, {
+    ...{ ...typed, eventsSince: new Date(0), filter: { operations: ['cashin', 'cashout'], statuses: ['none'] } },
+  });
+  const wider = await admin.post(`/merchants/${merchant.merchant.id}/edit`, typed);
+  expect(wider.text).toContain(`Eventos anteriores ${count} callbacks a enfileirar`);
+  const narrower = await admin.post(`/merchants/${merchant.merchant.id}/edit`, {
+    ...typed,
+    statuses: 'none',
+    operations: 'cashin',
+  });
+  expect(narrower.status).toBe(200);
+  expect(narrower.text).not.toContain('a enfileirar');
+});
+
 test('a new filter is compared with the one of today before it holds', async () => {
   const { id } = await addMerchant('Filtrada');
   const address = `/merchants/${id}/edit`;

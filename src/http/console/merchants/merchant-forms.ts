@@ -1,9 +1,10 @@
 import type { Response, Router } from 'express';
+import { type BackfillCount, countBackfill } from '../../../callbacks/backfill/count-backfill.ts';
 import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
 import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
-import { filtersOf, parseFilter } from '../../../merchants/match-filter.ts';
+import { filtersOf, isWithin, parseFilter } from '../../../merchants/match-filter.ts';
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { getCaller } from '../../access/authorize.ts';
@@ -11,7 +12,7 @@ import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { type Label, type PlainText, t, translate } from '../languages/translate.ts';
-import { moment } from '../parts/format.ts';
+import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
@@ -30,6 +31,9 @@ import { describeRequest, describeRequestInput } from './request-fields.ts';
 
 /** With more platforms, the form lists none: their ids are typed. */
 const PLATFORMS_MAX = 1_000;
+
+/** A person waits for the preview. */
+const COUNT_MS_MAX = 3_000;
 
 const SECTION = { address: '/merchants', title: 'Lojistas' } as const;
 
@@ -108,13 +112,23 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
 async function previewOf(
   context: Context,
   response: Response,
-  { filter }: MerchantInput,
+  { filter, eventsSince: since }: MerchantInput,
   item?: MerchantRow,
 ): Promise<Html> {
   // a count reveals whether anything matches the filter: it is a search
   await authorizeFilter(context, getCaller(response), filter);
   const own = parseFilter(item?.own_filter ?? '{}');
-  return renderFilterPreview(await previewFilter(context, [filter, own], { before: item && filtersOf(item) }));
+  const eventsSince = item?.events_since ?? since ?? context.clock.now();
+  const isWider = !item || !isWithin(filter, parseFilter(item.filter));
+  const options = { filters: [filter, own], eventsSince, countMsMax: COUNT_MS_MAX };
+  const past = isWider && (await countBackfill(context, item, options));
+  const preview = await previewFilter(context, [filter, own], { before: item && filtersOf(item) });
+  return html`${past && facts([['Eventos anteriores', describePast(past)]])}${renderFilterPreview(preview)}`;
+}
+
+function describePast({ callbacks, complete }: BackfillCount): string {
+  const n = formatCount(callbacks);
+  return complete ? t('{n} callbacks a enfileirar', { n }) : t('mais de {n} callbacks a enfileirar', { n });
 }
 
 function describe(

@@ -170,6 +170,8 @@ export const MERCHANTS_EN = {
   'Última busca': 'Last fetch',
   'Desativado porque': 'Disabled because',
   'Eventos anteriores': 'Past events',
+  '{n} callbacks a enfileirar': '{n} callbacks to enqueue',
+  'mais de {n} callbacks a enfileirar': 'more than {n} callbacks to enqueue',
   '{state}: {callbacks} callbacks de {transactions} transações':
     '{state}: {callbacks} callbacks of {transactions} transactions',
   enfileirando: 'being queued',
