@@ -102,12 +102,19 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
   await transact(context.db, async (trx) => {
+    // locked: another change since the read above must not decide whether, and since when, events are missing
+    const before = await trx
+      .selectFrom('merchants')
+      .select(['events_since', 'filter'])
+      .where('seq', '=', merchant.seq)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
     if (Object.keys(set).length > 0) {
       await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     }
     await writeHeaders(context, trx, merchant.seq, listHeaders(change));
-    if (receivesMore(merchant, change)) {
-      await startBackfill(context, trx, merchant.seq, change.eventsSince ?? merchant.events_since);
+    if (receivesMore(before, change)) {
+      await startBackfill(context, trx, merchant.seq, change.eventsSince ?? before.events_since);
     }
   });
   // a merchant that paused itself becomes paused by operators
@@ -116,7 +123,10 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   return findMerchant(context.db, id);
 }
 
-function receivesMore(merchant: MerchantRow, { eventsSince, filter }: MerchantChange): boolean {
+function receivesMore(
+  merchant: Pick<MerchantRow, 'events_since' | 'filter'>,
+  { eventsSince, filter }: MerchantChange,
+): boolean {
   if (eventsSince !== undefined && eventsSince < merchant.events_since) return true;
   return filter !== undefined && !isWithin(completeFilter(filter), parseFilter(merchant.filter));
 }

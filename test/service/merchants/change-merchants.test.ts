@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { ROTATION_MS, readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { eventually } from '../../support/eventually.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 
@@ -35,4 +37,23 @@ test('a merchant with a lost commit answer is added once, and the returned secre
   const { merchant, secret } = await createMerchant(loseCommit(env.context, 'merchants'), input);
   expect(merchant).toMatchObject({ name: 'Loja', state: 'enabled' });
   expect(await readLive(merchant.seq)).toEqual([secret]);
+});
+
+test('two changes at once: the later one enqueues what a merchant lacks since the earlier one', async () => {
+  const { db } = env.context;
+  const { merchant } = await env.addMerchant('https://loja.example/pix', { filter: { statuses: ['paid'] } });
+  const back = new Date('2019-01-01T00:00:00Z');
+  const widened = await db.transaction().execute(async (trx) => {
+    await updateMerchant({ ...env.context, db: trx }, merchant.id, { eventsSince: back });
+    const other = updateMerchant(env.context, merchant.id, { filter: {} });
+    await eventually('the other waits', async () => {
+      const { rows } = await sql`SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = DATABASE()
+        AND INFO LIKE '%merchants%' AND (INFO LIKE 'update%' OR INFO LIKE '%for update')`.execute(db);
+      return rows.length > 0;
+    });
+    return { other };
+  });
+  await widened.other;
+  const backfill = db.selectFrom('backfills').select('events_since').where('merchant_seq', '=', merchant.seq);
+  expect(await backfill.execute()).toEqual([{ events_since: back }]);
 });
