@@ -2,15 +2,21 @@ import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
 import type { Texts } from '../texts/texts.ts';
 import { parseCell } from './collect-table.ts';
 
-const LINES = ['opening', 'closing', 'held', 'ledger'] as const;
+/** The lines that move a balance. Resumo of a day has no `openings`. */
+const MOVING = ['receipts', 'commissionIn', 'payments', 'commissionOut', 'refundsMade', 'refundsReceived'] as const;
+export const MOVING_LINES = [...MOVING, 'adjustments', 'openings'] as const;
+const LINES = ['opening', ...MOVING_LINES, 'closing', 'held', 'ledger'] as const;
 /** The cells of a day's row on Resumo do período. */
-const DAY_CELLS = { closing: 7, held: 8 };
+const DAY_CELLS = {
+  ...{ opening: 1, receipts: 2, commissions: 3, payments: 4, refunds: 5, adjustments: 6 },
+  ...{ closing: 7, held: 8 },
+};
 
 /** What Resumo shows of balances, in cents: a number for each platform, and the total last. */
 export type CollectedSummary = {
   lines: Record<(typeof LINES)[number], bigint[]>;
   /** Of a range. */
-  days: { closing: bigint; held: bigint }[];
+  days: Record<keyof typeof DAY_CELLS, bigint>[];
 };
 
 /** @throws UnreadableFileError if a line is missing or has a cell without an amount. */
@@ -22,7 +28,7 @@ export async function collectSummary(rows: AsyncIterable<SheetRow>, texts: Texts
   for await (const row of rows) {
     const [first, ...cells] = row.cells;
     if (first?.kind === 'number') {
-      days.push({ closing: centsAt(row, DAY_CELLS.closing), held: centsAt(row, DAY_CELLS.held) });
+      days.push(readDay(row));
       continue;
     }
     const line = first?.kind === 'text' ? labels.get(first.text) : undefined;
@@ -36,18 +42,17 @@ export async function collectSummary(rows: AsyncIterable<SheetRow>, texts: Texts
   }
   const linesOf = (line: (typeof LINES)[number]): bigint[] => {
     const cents = found.get(line);
-    if (!cents) throw new UnreadableFileError(`there is no line ${texts.summary[line]}`);
-    return cents;
+    if (!cents && line !== 'openings') throw new UnreadableFileError(`there is no line ${texts.summary[line]}`);
+    return cents ?? [];
   };
-  return {
-    lines: {
-      opening: linesOf('opening'),
-      closing: linesOf('closing'),
-      held: linesOf('held'),
-      ledger: linesOf('ledger'),
-    },
-    days,
-  };
+  // one value for each line
+  const lines = Object.fromEntries(LINES.map((line) => [line, linesOf(line)])) as CollectedSummary['lines'];
+  return { lines, days };
+}
+
+function readDay(row: SheetRow): CollectedSummary['days'][number] {
+  const cents = Object.entries(DAY_CELLS).map(([name, index]) => [name, centsAt(row, index)]);
+  return Object.fromEntries(cents) as CollectedSummary['days'][number]; // one value for each name
 }
 
 function centsAt({ number, cells }: SheetRow, index: number): bigint {

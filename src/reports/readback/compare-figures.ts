@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/money.ts';
-import type { CollectedSummary } from './collect-summary.ts';
+import { type CollectedSummary, MOVING_LINES } from './collect-summary.ts';
 import type { BalanceChain, CollectedTable } from './collect-table.ts';
 import type { ExpectedFigures, SheetFigures } from './read-expected.ts';
 
@@ -29,7 +29,10 @@ export function compareChain(sheet: string, { cents, brokenAt }: BalanceChain, c
   return faults.list;
 }
 
-/** Returns the differences of Resumo: the balances of each platform and of all, and the end of each day of a range. Pure. */
+/**
+ * Returns the differences of Resumo: the balances of each platform and of all, the lines between them, and each day of a
+ * range. Pure. Adjustments and openings are what is left between the balances.
+ */
 export function compareSummary(sheet: string, found: CollectedSummary, expected: ExpectedFigures): SheetFault[] {
   const faults = new Faults(sheet);
   const names = [...expected.platforms.keys()].sort();
@@ -41,12 +44,38 @@ export function compareSummary(sheet: string, found: CollectedSummary, expected:
     for (const [index, column] of columns.entries())
       faults.compare(`${line}, column ${index + 1}`, cells[index] ?? 0n, column[line === 'ledger' ? 'closing' : line]);
   }
-  faults.compareCount('days', found.days.length, expected.days.length);
-  for (const [index, day] of expected.days.entries()) {
-    faults.compare(`closing of day ${index + 1}`, found.days[index]?.closing ?? 0n, day.closing);
-    faults.compare(`held of day ${index + 1}`, found.days[index]?.held ?? 0n, day.held);
+  const sumAt = (index: number) => MOVING_LINES.reduce((sum, line) => sum + (found.lines[line].at(index) ?? 0n), 0n);
+  for (let index = -1; index >= -columns.length; index--) {
+    const opening = found.lines.opening.at(index) ?? 0n;
+    const column = `column ${columns.length + index + 1}`;
+    faults.compare(`opening and lines, ${column}`, opening + sumAt(index), columns.at(index)?.closing ?? 0n);
   }
+  const { receipts, commissionIn, commissionOut, payments, refundsMade, refundsReceived } = found.lines;
+  const totalOf = (...lines: bigint[][]) => lines.reduce((sum, line) => sum + (line.at(-1) ?? 0n), 0n);
+  faults.compare('total of receipts', totalOf(receipts), expected.moved.receipts);
+  faults.compare('total of commissions', totalOf(commissionIn, commissionOut), expected.moved.commissions);
+  faults.compare('total of payments', totalOf(payments), expected.moved.payments);
+  faults.compare('total of refunds', totalOf(refundsMade, refundsReceived), expected.moved.refunds);
+  compareDays(faults, found.days, expected);
   return faults.list;
+}
+
+const MOVED = ['receipts', 'commissions', 'payments', 'refunds'] as const;
+
+function compareDays(faults: Faults, found: CollectedSummary['days'], expected: ExpectedFigures): void {
+  faults.compareCount('days', found.length, expected.days.length);
+  for (const [index, day] of expected.days.entries()) {
+    const own = found[index];
+    faults.compare(`closing of day ${index + 1}`, own?.closing ?? 0n, day.closing);
+    faults.compare(`held of day ${index + 1}`, own?.held ?? 0n, day.held);
+    const moved = MOVED.reduce((sum, name) => sum + (own?.[name] ?? 0n), own?.adjustments ?? 0n);
+    faults.compare(`opening and movements of day ${index + 1}`, (own?.opening ?? 0n) + moved, day.closing);
+  }
+  if (expected.days.length === 0) return;
+  for (const name of MOVED) {
+    const sum = found.reduce((all, day) => all + day[name], 0n);
+    faults.compare(`${name} of all days`, sum, expected.moved[name]);
+  }
 }
 
 class Faults {

@@ -31,6 +31,8 @@ export type ExpectedFigures = {
   /** By the platform's segment of account names. */
   platforms: Map<string, BalanceFigures>;
   total: BalanceFigures;
+  /** What moved the balance, over all platforms, each with its sign. */
+  moved: Record<'receipts' | 'commissions' | 'payments' | 'refunds', bigint>;
   /** The end of each day of a range; none for a day's workbook. */
   days: Pick<BalanceFigures, 'closing' | 'held'>[];
 };
@@ -42,9 +44,10 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
   const { receipts, payments: paid, refunds } = payments;
   const commissionOf = (one: typeof paid): bigint => one.commission + one.lateCommission;
   const platforms = listPlatforms(work);
+  const statement = await sumStatement(work, platforms);
   return {
     tables: {
-      statement: await sumStatement(work, platforms),
+      statement,
       receipts: {
         rows: receipts.rows,
         sums: {
@@ -73,6 +76,10 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
     },
     platforms,
     total: sumBalances(platforms.values()),
+    moved: {
+      ...{ receipts: -receipts.moved, payments: -paid.moved, refunds: -refunds.moved },
+      commissions: -(statement.sums.commission ?? 0n),
+    },
     days: 'days' in plan ? await readDayEnds(db, { ...scope, balances, days: plan.days.map((one) => one.day) }) : [],
   };
 }

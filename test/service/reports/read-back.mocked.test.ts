@@ -253,6 +253,38 @@ test.each([
   expect(await check()).toContainEqual({ sheet, text: expect.stringMatching(text) });
 });
 
+/** Makes the writer add cents to cells, by column, of the rows that begin with this cell. */
+function addToRow(first: object, cents: Record<string, bigint>): void {
+  let row = '';
+  writer.cell = (address, cell) => {
+    const [column = '', number = ''] = address.split(/(?=\d)(.*)/);
+    if (column === 'A') row = Object.entries(first).every(([name, value]) => get(cell, name) === value) ? number : '';
+    const own = get(cell, 'cents');
+    return number === row && typeof own === 'bigint'
+      ? { ...(cell as object), cents: own + (cents[column] ?? 0n) }
+      : cell;
+  };
+}
+const get = (cell: unknown, name: string): unknown => (cell as Record<string, unknown> | undefined)?.[name];
+
+test.each([
+  ['+ Recebimentos', { B: 1n }, 'opening and lines, column 1'],
+  ['− Tarifas sobre pagamentos', { E: 1n }, 'total of commissions'],
+  ['− Pagamentos', { E: 1n }, 'total of payments'],
+  ['− Devoluções feitas', { E: 1n }, 'total of refunds'],
+  ['± Ajustes', { E: 1n }, 'opening and lines, column 4'],
+])('a cent more in the line %s of Resumo is found', async (text, cents, fault) => {
+  addToRow({ text }, cents);
+  expect(await check()).toContainEqual({ sheet: 'Resumo', text: expect.stringMatching(`^${fault}: `) });
+});
+
+test('a cent more in a day of Resumo do período is found, also where the day adds up', async () => {
+  addToRow({ day: DAY }, { F: 1n });
+  await expect(exportOne()).rejects.toThrow('Resumo do período: opening and movements of day 2: ');
+  addToRow({ day: DAY }, { C: 1n, E: -1n });
+  await expect(exportOne()).rejects.toThrow(/receipts of all days: .*; Resumo do período: payments of all days: /);
+});
+
 test('a text in the place of an amount is found', async () => {
   writer.cell = (address, cell) => (address === 'E5' ? { text: 'R$ 1,00' } : cell);
   const text = 'row 5 has a cell of money without an amount';
