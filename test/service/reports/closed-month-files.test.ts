@@ -7,7 +7,6 @@ import { transact } from '../../../src/database/transact.ts';
 import { boundsOfMonth, listDays, type Month } from '../../../src/domain/calendar.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
-import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
@@ -28,6 +27,7 @@ import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
 import { addLateEvent } from './add-late-event.ts';
+import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
 import {
   centsOf,
   lineOf,
@@ -46,11 +46,6 @@ const BY = { actor: 'tk_accountant' };
 const KINDS = ['csv', 'journal', 'ofx', 'beancount', 'parquet'] as const;
 const ADJUSTMENTS = 'Ajustes de meses anteriores';
 
-const BALANCE_CODE = '1.1';
-const MAP = LEDGER_ACCOUNTS.map((account, index) => ({
-  ...{ account, platform: null, category: account, cost_center: null, history: null },
-  code: /^Assets:Provider:(Available|Held)$/.test(account) ? BALANCE_CODE : `9.${index}`,
-}));
 const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));
 
 let books: TestEnvironment;
@@ -219,31 +214,15 @@ test('a closed month’s files keep every cell and byte, and the open month list
     checkCarried((await read({ month: NOVEMBER, platform })).sheets, own[index] ?? [], ['2025', '10']);
 }, 120_000);
 
-/** The sum of what a file for another program moves, in cents, and its rows that change an earlier month. */
-async function readProgramFile(format: 'lancamentos' | 'calima' | 'conta-azul', month: Month) {
-  const bytes = await readFile((await download({ month, format })).file);
-  const [, ...rows] = new TextDecoder(format === 'calima' ? 'windows-1252' : 'utf-8')
-    .decode(bytes)
-    .trim()
-    .split('\r\n');
-  let moved = 0n;
-  for (const cells of rows.map((row) => row.split(';'))) {
-    const [value, debit, credit] =
-      format === 'lancamentos'
-        ? [cells[3], cells[1], cells[2]]
-        : format === 'calima'
-          ? [cells[1], cells[2], cells[3]]
-          : [cells[4]];
-    const cents = BigInt((value ?? '').replace(',', ''));
-    if (format === 'conta-azul') moved += cents;
-    else moved += (debit === BALANCE_CODE ? cents : 0n) - (credit === BALANCE_CODE ? cents : 0n);
-  }
+/** The sum of what a file for another program moves, in cents, and the days of its rows that change an earlier month. */
+async function readProgramFile(format: (typeof BOOKING_FORMATS)[number], month: Month) {
+  const { rows, moved } = await readBookings((await download({ month, format })).file, format);
   const earlier = rows.filter((row) => row.includes('Ajuste de mês anterior'));
   return { moved, earlier, days: new Set(earlier.map((row) => /\d\d\/\d\d\/\d{4}/.exec(row)?.[0])) };
 }
 
 test('files for other programs book what changed a closed month on the first day of the next one', async () => {
-  await setAccountMap(context, { accounts: MAP, actor: 'test' });
+  await setAccountMap(context, { accounts: BOOKING_MAP, actor: 'test' });
   const { sheets } = await read({ month: NOVEMBER });
   const closing = centsOf(lineOf(sheetOf(sheets, 'Resumo do período'), 'Saldo final')?.filter(Boolean).at(-1));
   const moved = closing - amountOf(sheets, 'Saldo final de 10/2025 no fechamento');
@@ -266,7 +245,7 @@ test('files for other programs book what changed a closed month on the first day
   const adjusted = sumCents(rowsOf(sheetOf(sheets, ADJUSTMENTS)).map((row) => row.Diferença));
   expect(late.reduce((sum, one) => sum + toCents(one.amount), 0n)).toBe(adjusted);
 
-  for (const format of ['lancamentos', 'calima', 'conta-azul'] as const) {
+  for (const format of BOOKING_FORMATS) {
     const file = await readProgramFile(format, NOVEMBER);
     expect([format, file.moved, [...file.days]]).toEqual([format, moved, ['01/11/2025']]);
   }

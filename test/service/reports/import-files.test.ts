@@ -20,6 +20,7 @@ import {
 } from '../../support/make-report-transactions.ts';
 import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 import { queryDuckDb, readOfx, runReader } from './run-reader.ts';
 
@@ -336,6 +337,33 @@ test("DuckDB reads the Parquet tables, and their sums are Resumo's", async () =>
   ).toEqual([{ rows: String(ids.size), ids: String(ids.size), masked: String(ids.size), unknown: '0', strange: '0' }]);
   const last = await queryDuckDb(`SELECT status FROM ${table('transactions')} WHERE transaction_id = '${odd.id}'`);
   expect(last).toEqual([{ status: 'paid' }]);
+});
+
+test('each file of one platform moves what its column of Resumo moves', async () => {
+  await setAccountMap(books.context, { accounts: BOOKING_MAP, actor: 'test' });
+  const platform = PLATFORM_B;
+  const { opening, closing } = await readBook({ platform });
+  expect([...closing.keys()]).toEqual([platform, 'Total']);
+  const end = closing.get(platform) ?? 0n;
+  const moved = end - (opening.get(platform) ?? 0n);
+  expect(moved).not.toBe(0n);
+  const [statement, ...others] = await readOfx(await write({ format: 'ofx', platform }));
+  expect([others, cents(statement?.balance ?? '')]).toEqual([[], end]);
+  expect(sum((statement?.transactions ?? []).map((one) => cents(one.amount)))).toBe(moved);
+  for (const format of BOOKING_FORMATS) {
+    const bookings = await readBookings(await write({ format, platform }), format);
+    expect([format, bookings.moved]).toEqual([format, moved]);
+  }
+  const journal = await write({ format: 'beancount', platform });
+  expect(await runReader('bean-check', [journal])).toBe('');
+  const query = "SELECT sum(number) WHERE account ~ '^Assets:Provider:(Available|Held)'";
+  const balance = (await runReader('bean-query', ['-f', 'csv', journal, query])).trim().split('\n').at(-1);
+  expect(cents(balance ?? '')).toBe(end);
+  const directory = path.join(books.dataDir, 'parquet-of-platform');
+  await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', await write({ format: 'parquet', platform }), directory]);
+  expect(
+    await queryDuckDb(`SELECT sum(net) AS net, any_value(platform) AS platform FROM '${directory}/entries.parquet'`),
+  ).toEqual([{ net: formatAmount(moved), platform }]);
 });
 
 test('a file of a revision stays the same after later payments, and the next revision has them', async () => {

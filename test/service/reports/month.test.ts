@@ -6,6 +6,8 @@ import { createApi } from '../../../demo/start-programs.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { formatAmount, parseSignedAmount } from '../../../src/domain/money.ts';
+import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import type { FileFormat } from '../../../src/reports/plan/report-plan.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
@@ -13,6 +15,7 @@ import { numRuns } from '../../support/property.ts';
 import { API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 import { compareRange } from './compare-range.ts';
+import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
 import {
   centsOf,
   lineOf,
@@ -159,7 +162,7 @@ async function checkFiles(
   directory: string,
   { moved, ...range }: { from: Day; to: Day; moved: bigint },
 ): Promise<void> {
-  const write = async (format: 'ofx' | 'beancount' | 'parquet'): Promise<string> => {
+  const write = async (format: FileFormat): Promise<string> => {
     const file = path.join(directory, `month.${format}`);
     await exportRange(context, { ...range, format }, (made) => copyFile(made.file, file));
     return file;
@@ -170,6 +173,15 @@ async function checkFiles(
     statements.flatMap((one) => one.transactions.map((t) => t.amount)),
   ];
   for (const amounts of sums) expect(amounts.reduce((sum, text) => sum + cents(text), 0n)).toBe(moved);
+  const read = await runReader('ofxdump', [path.join(directory, 'month.ofx')]);
+  expect(read.match(/^\s*Financial institution's ID for this transaction: /gm)).toHaveLength(
+    statements.reduce((count, one) => count + one.transactions.length, 0),
+  );
+  await setAccountMap(context, { accounts: BOOKING_MAP, actor: 'test' });
+  for (const format of BOOKING_FORMATS) {
+    const bookings = await readBookings(await write(format), format);
+    expect([format, bookings.moved]).toEqual([format, moved]);
+  }
   expect(await runReader('bean-check', [await write('beancount')])).toBe('');
   await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', await write('parquet'), directory]);
   const query = `SELECT sum(net) AS net FROM '${directory}/entries.parquet'`;
