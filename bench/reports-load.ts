@@ -5,11 +5,14 @@ const PLATFORM = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 const CHUNK_ROWS = 100_000;
 const SECONDS_A_DAY = 86_400;
 
+/** The first day, how many days, and how many rows in all. */
+export type Load = { day: string; days: number; rows: number };
+
 /**
- * Fills a day with paid cashins in the form that applying them writes, by INSERT … SELECT: a million takes a minute. MariaDB
+ * Fills days with paid cashins in the form that applying them writes, by INSERT … SELECT: a million takes a minute. MariaDB
  * only.
  */
-export async function loadDay(db: Kysely<Database>, day: string, rows: number): Promise<void> {
+export async function loadDays(db: Kysely<Database>, { day, days, rows }: Load): Promise<void> {
   for (const [seq, name] of [
     'Assets:Provider:Available',
     'Expenses:Commission:Cashin',
@@ -22,7 +25,8 @@ export async function loadDay(db: Kysely<Database>, day: string, rows: number): 
   }
   for (let start = 0; start < rows; start += CHUNK_ROWS) {
     const from = start + 1;
-    await loadChunk(db, day, { from, to: from + Math.min(CHUNK_ROWS, rows - start) - 1, rows });
+    const to = from + Math.min(CHUNK_ROWS, rows - start) - 1;
+    await loadChunk(db, { day, seconds: days * SECONDS_A_DAY, from, to, rows });
   }
   for (const table of ['transactions', 'parties', 'events', 'entries', 'postings'])
     await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
@@ -30,11 +34,10 @@ export async function loadDay(db: Kysely<Database>, day: string, rows: number): 
 
 async function loadChunk(
   db: Kysely<Database>,
-  day: string,
-  { from, to, rows }: { from: number; to: number; rows: number },
+  { day, seconds, from, to, rows }: { day: string; seconds: number; from: number; to: number; rows: number },
 ): Promise<void> {
   const sequence = sql.raw(`seq_${from}_to_${to}`);
-  const at = sql`DATE_FORMAT(${`${day} 00:00:00`} + INTERVAL FLOOR((seq - 1) * ${SECONDS_A_DAY} / ${rows}) SECOND, '%Y-%m-%d %H:%i:%s')`;
+  const at = sql`DATE_FORMAT(${`${day} 00:00:00`} + INTERVAL FLOOR((seq - 1) * ${seconds} / ${rows}) SECOND, '%Y-%m-%d %H:%i:%s')`;
   const id = sql`CONCAT('0f0e0d0c-0000-4000-8000-', LPAD(seq, 12, '0'))`;
   const amount = sql`(seq * 7919) MOD 500000 + 100`;
   const created = `${day} 00:00:00`;

@@ -10,13 +10,15 @@ import { migrate } from '../embedded/migrations/migrate.ts';
 import { ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Database } from '../src/database/tables.ts';
 import type { Figure } from './figure.ts';
-import { loadDay } from './reports-load.ts';
+import { type Load, loadDays } from './reports-load.ts';
 
 const run_ = promisify(execFile);
 const WORKER = fileURLToPath(new URL('./programs/reports-worker.ts', import.meta.url));
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
-const SMALL = { day: '2026-03-11', rows: 100_000 };
-const LARGE = { day: '2026-03-12', rows: 1_000_000 };
+const SMALL = { day: '2026-03-11', days: 1, rows: 100_000 };
+const LARGE = { day: '2026-03-12', days: 1, rows: 1_000_000 };
+const MONTH = { day: '2026-01-01', days: 31, rows: 1_000_000 };
+const MONTH_RANGE = '2026-01-01..2026-01-31';
 const CSV_ROWS = 500_000;
 const RATE_TARGET = 0.9;
 const MEMORY_RATIO_TARGET = 1.5;
@@ -28,7 +30,7 @@ const FILE_TARGET = 100_000;
 
 type Measured = { rows: number; seconds: number; peakMiB: number };
 
-/** The daily report against exceljs alone, at 100,000 and at 1,000,000 transactions, in one run. */
+/** The daily report against exceljs alone, at 100,000 and at 1,000,000 transactions, and a month of 1,000,000, in one run. */
 export async function run(): Promise<Figure[]> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-db-'));
   try {
@@ -38,11 +40,23 @@ export async function run(): Promise<Figure[]> {
     const bare = await measure(small, 'exceljs', SMALL.rows);
     const few = await measure(small, 'report', SMALL.day);
     const many = await measure(large, 'report', LARGE.day);
+    const ofMonth = await measure(await load(server.socketPath, MONTH), 'range', MONTH_RANGE);
     const csv = await measure(small, 'csv', CSV_ROWS);
-    return [...compare(bare, few, many, csv), ...(await measureFiles(small))];
+    return [...compare(bare, few, many, csv), compareMonth(many, ofMonth), ...(await measureFiles(small))];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** The workbook of a month against that of a day with as many movements. */
+function compareMonth(day: Measured, month: Measured): Figure {
+  const time = month.seconds / month.rows / (day.seconds / day.rows);
+  return {
+    figure: "report: a month of 1,000,000 movements: peak memory; time a row against the day's",
+    value: `${month.peakMiB} MiB; ${time.toFixed(2)} ×`,
+    target: `≤ ${MEMORY_TARGET_MIB} MiB; ≤ ${TIME_RATIO_TARGET} ×`,
+    ok: month.peakMiB <= MEMORY_TARGET_MIB && time <= TIME_RATIO_TARGET,
+  };
 }
 
 /** The files of other programs: rows a second, and memory that does not grow with them. */
@@ -65,12 +79,12 @@ async function measureFiles(env: NodeJS.ProcessEnv): Promise<Figure[]> {
   return figures;
 }
 
-async function load(socketPath: string, { day, rows }: { day: string; rows: number }): Promise<NodeJS.ProcessEnv> {
-  const target = { socketPath, user: 'root', database: `bench_${rows}` };
+async function load(socketPath: string, days: Load): Promise<NodeJS.ProcessEnv> {
+  const target = { socketPath, user: 'root', database: `bench_${days.days}_${days.rows}` };
   await ensureDatabase(target, target.database);
   await using opened = openDatabase<Database>(target);
   await migrate(opened.db, { folder: MIGRATIONS, log: () => undefined });
-  await loadDay(opened.db, day, rows);
+  await loadDays(opened.db, days);
   return {
     ...process.env,
     DATABASE_URL: `mysql://root@localhost/${target.database}?socket=${encodeURIComponent(socketPath)}`,

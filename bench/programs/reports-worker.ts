@@ -1,6 +1,7 @@
 /**
  * One measurement in a process of its own, so that its peak memory is its own. Prints one line of JSON.
- * `report <day>` makes the day's report from the database of the environment; `exceljs <rows>` streams the same styled
+ * `report <day>` makes the day's report from the database of the environment, `range <from>..<to>` the workbook of these
+ * days; `exceljs <rows>` streams the same styled
  * cells with exceljs alone; `csv <rows>`, `ofx <rows>` and `lancamentos <rows>` write the same rows in these formats.
  */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type ExcelJS from 'exceljs';
 import { readConfig } from '../../src/config.ts';
-import { openContext } from '../../src/context.ts';
+import { type Context, openContext } from '../../src/context.ts';
 import { createLog } from '../../src/log.ts';
 import { createTally } from '../../src/reports/read/create-tally.ts';
 import type { Movement } from '../../src/reports/read/read-movements.ts';
@@ -24,6 +25,7 @@ import { openOfx } from '../../src/reports/render/formats/open-ofx.ts';
 import type { FormatWork, Output } from '../../src/reports/render/formats/output.ts';
 import { openCsv } from '../../src/reports/render/formats/write-csv.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { exportRange, type Range } from '../../src/reports/serve/export-range.ts';
 import { textsOf } from '../../src/reports/texts/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
@@ -45,27 +47,41 @@ try {
 }
 
 async function measure([mode, argument]: string[]): Promise<void> {
-  const work = { report, exceljs, csv: write(openCsv), ofx: write(openOfx), lancamentos: write(openJournal) }[
+  const work = { report, range, exceljs, csv: write(openCsv), ofx: write(openOfx), lancamentos: write(openJournal) }[
     mode ?? ''
   ];
-  if (!work || argument === undefined) throw new Error('report <day>, or exceljs, csv, ofx or lancamentos with <rows>');
+  if (!work || argument === undefined)
+    throw new Error('report <day>, range <from>..<to>, or exceljs, csv, ofx or lancamentos with <rows>');
   const { rows, seconds } = await work(argument);
   const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);
   process.stdout.write(`${JSON.stringify({ rows, seconds, peakMiB })}\n`);
 }
 
 async function report(day: string): Promise<{ rows: number; seconds: number }> {
+  return await measureWork({ from: day, to: day }, (context) => makeReport(context, day));
+}
+
+async function range(text: string): Promise<{ rows: number; seconds: number }> {
+  const [from = '', to = ''] = text.split('..');
+  return await measureWork({ from, to }, (context) =>
+    exportRange(context, { from, to, format: 'xlsx' }, async () => undefined),
+  );
+}
+
+/** @returns the seconds that the work took, and the movements of its days. */
+async function measureWork({ from, to }: Range, work: (context: Context) => Promise<unknown>) {
   const config = readConfig({ ...process.env, DATA_DIR: directory });
   const log = createLog('silent', process.stderr);
   const signal = new AbortController().signal;
   await using context = await openContext(config, { log, signal, migrates: false });
   const started = performance.now();
-  await makeReport(context, day);
+  await work(context);
   const seconds = (performance.now() - started) / 1000;
   const { rows } = await context.db
     .selectFrom('entries')
     .select((eb) => eb.fn.countAll<number>().as('rows'))
-    .where('at_wall', 'like', `${day}%`)
+    .where('at_wall', '>=', `${from} 00:00:00`)
+    .where('at_wall', '<=', `${to} 23:59:59`)
     .executeTakeFirstOrThrow();
   return { rows: Number(rows), seconds };
 }
