@@ -4,6 +4,8 @@
  */
 import { describeCode, formatDay, formatLocalDecimal, formatMoment, type Texts } from './texts.ts';
 
+/** Fields whose text is one of a few. */
+const CODED = new Set(['shown_by', 'passes', 'books']);
 const DECIMAL = /^-?\d+\.\d\d$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
@@ -67,6 +69,8 @@ function describeText(name: string, text: string, texts: Texts): string {
     const codes = name === 'operation' ? texts.operations : texts.statuses;
     if (Object.hasOwn(codes, text)) return describeCode(codes, text).toLowerCase();
   }
+  if (name === 'reason') return describeCode(texts.webhookReasons, text);
+  if (CODED.has(name)) return describeCode(texts.evidenceCodes, text);
   if (name === 'reference' || name === 'extra' || name === 'platform') return text;
   if (DECIMAL.test(text)) return formatLocalDecimal(text, texts);
   if (DAY.test(text)) return formatDay(text);

@@ -1,6 +1,6 @@
 import { CHANGES_EN } from './texts-changes.ts';
 import { CHARTS_EN } from './texts-charts.ts';
-import { EVIDENCE_EN } from './texts-evidence.ts';
+import { EVIDENCE_CODES_EN, EVIDENCE_EN, WEBHOOK_REASONS_EN } from './texts-evidence.ts';
 import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
 
@@ -203,6 +203,8 @@ export const EN: Texts = {
   charts: CHARTS_EN,
   period: PERIOD_EN,
   evidence: EVIDENCE_EN,
+  evidenceCodes: EVIDENCE_CODES_EN,
+  webhookReasons: WEBHOOK_REASONS_EN,
   decimal: '.',
   grouping: ',',
   changes: CHANGES_EN,

@@ -91,3 +91,49 @@ export const EVIDENCE_EN: Record<keyof typeof EVIDENCE_PT_BR, string> = {
   no: 'no',
   none: 'nothing',
 };
+
+/** Why a webhook is in quarantine, in Brazilian Portuguese. */
+export const WEBHOOK_REASONS_PT_BR = {
+  empty: 'corpo vazio',
+  not_json: 'não é JSON',
+  not_an_object: 'não é um objeto JSON',
+  too_deep: 'JSON aninhado demais',
+  no_key: 'não nomeia transação alguma',
+  ambiguous: 'serve a mais de uma transação',
+  unknown_at_provider: 'o provedor não conhece a transação',
+  unreadable_at_provider: 'a resposta do provedor não pôde ser lida',
+  too_many_items: 'itens demais num só webhook',
+  not_taken_apart: 'o corpo não pôde ser desmembrado em transações',
+  not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
+} as const;
+
+/** The same in English. */
+export const WEBHOOK_REASONS_EN: Record<keyof typeof WEBHOOK_REASONS_PT_BR, string> = {
+  empty: 'empty body',
+  not_json: 'not JSON',
+  not_an_object: 'not a JSON object',
+  too_deep: 'JSON nested too deeply',
+  no_key: 'names no transaction',
+  ambiguous: 'matches more than one transaction',
+  unknown_at_provider: 'the provider does not know the transaction',
+  unreadable_at_provider: "the provider's answer could not be read",
+  too_many_items: 'too many items in one webhook',
+  not_taken_apart: 'the body could not be split into transactions',
+  not_redacted: 'data of a forgotten person could not be removed',
+};
+
+/** The other codes in a mismatch's evidence that are no status and no operation, in Brazilian Portuguese. */
+export const EVIDENCE_CODES_PT_BR = {
+  show: 'consulta pelo id',
+  list: 'lista',
+  'one clean, or two alike': 'uma limpa, ou duas iguais',
+  'that prove themselves': 'que se provam',
+} as const;
+
+/** The same in English. */
+export const EVIDENCE_CODES_EN: Record<keyof typeof EVIDENCE_CODES_PT_BR, string> = {
+  show: 'show call',
+  list: 'list',
+  'one clean, or two alike': 'one clean, or two alike',
+  'that prove themselves': 'that proves itself',
+};

@@ -1,7 +1,7 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
 import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
-import { EVIDENCE_PT_BR } from './texts-evidence.ts';
+import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
 import { PERIOD_PT_BR } from './texts-period.ts';
 
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
@@ -203,6 +203,8 @@ export const PT_BR = {
   charts: CHARTS_PT_BR,
   period: PERIOD_PT_BR,
   evidence: EVIDENCE_PT_BR,
+  evidenceCodes: EVIDENCE_CODES_PT_BR,
+  webhookReasons: WEBHOOK_REASONS_PT_BR,
   decimal: ',',
   grouping: '.',
   changes: CHANGES_PT_BR,

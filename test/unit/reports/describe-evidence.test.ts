@@ -25,6 +25,9 @@ test.each([
   [{ reference: '10.00', extra: 'sha256:***' }, 'referência: 10.00; extra: sha256:***'],
   [{ lacks: [], new_field: 'value' }, 'eventos que sumiram: nada; new_field: value'],
   [{ status: '__proto__', days: ['2026-03-11'] }, 'situação: __proto__; dias: 11/03/2026'],
+  [{ reason: 'no_key' }, 'motivo: não nomeia transação alguma'],
+  [{ reason: 'id: is missing' }, 'motivo: id: is missing'],
+  [{ reference: 'empty', shown_by: 'show' }, 'referência: empty; visto em uma: consulta pelo id'],
   ['***', '***'],
   [null, null],
 ])('the evidence %j reads as %j', (evidence, words) => {

@@ -13,6 +13,8 @@ export const SEVERITY_WORDS = reportWords('severities');
 export const MISMATCH_STATE_WORDS = reportWords('mismatchStates');
 export const REPORT_STATE_WORDS = reportWords('states');
 export const MISMATCH_MEANINGS = reportWords('mismatchKinds');
+/** Why a webhook is in quarantine. */
+export const WEBHOOK_REASON_WORDS = reportWords('webhookReasons');
 
 export const ALERT_STATE_WORDS: Record<string, string> = words({ firing: 'Ativo', ended: 'Encerrado' });
 
@@ -28,20 +30,6 @@ export const WEBHOOK_STATE_WORDS: Record<string, string> = words({
   pending: 'Pendente',
   applied: 'Aplicado',
   quarantined: 'Quarentena',
-});
-
-export const WEBHOOK_REASON_WORDS: Record<string, string> = words({
-  empty: 'corpo vazio',
-  not_json: 'não é JSON',
-  not_an_object: 'não é um objeto JSON',
-  too_deep: 'JSON aninhado demais',
-  no_key: 'não nomeia transação alguma',
-  ambiguous: 'serve a mais de uma transação',
-  unknown_at_provider: 'o provedor não conhece a transação',
-  unreadable_at_provider: 'a resposta do provedor não pôde ser lida',
-  too_many_items: 'itens demais num só webhook',
-  not_taken_apart: 'o corpo não pôde ser desmembrado em transações',
-  not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
 });
 
 export const CALLBACK_STATE_WORDS: Record<string, string> = words({
@@ -159,7 +147,14 @@ export function describeCode(words: Record<string, string>, name: string): strin
   return words[name] ?? name;
 }
 
-type ReportWords = 'statuses' | 'operations' | 'severities' | 'mismatchStates' | 'states' | 'mismatchKinds';
+type ReportWords =
+  | 'statuses'
+  | 'operations'
+  | 'severities'
+  | 'mismatchStates'
+  | 'states'
+  | 'mismatchKinds'
+  | 'webhookReasons';
 
 /** Words that the sheets have in both languages. */
 function reportWords(name: ReportWords): Record<string, string> {

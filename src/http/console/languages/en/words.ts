@@ -25,17 +25,6 @@ export const WORDS_EN = {
   Vivo: 'Alive',
   Calado: 'Silent',
   // why a webhook waits
-  'corpo vazio': 'empty body',
-  'não é JSON': 'not JSON',
-  'não é um objeto JSON': 'not a JSON object',
-  'JSON aninhado demais': 'JSON nested too deeply',
-  'não nomeia transação alguma': 'names no transaction',
-  'serve a mais de uma transação': 'matches more than one transaction',
-  'o provedor não conhece a transação': 'the provider does not know the transaction',
-  'a resposta do provedor não pôde ser lida': 'the provider’s answer could not be read',
-  'itens demais num só webhook': 'too many items in one webhook',
-  'o corpo não pôde ser desmembrado em transações': 'the body could not be split into transactions',
-  'dados de quem foi esquecido não puderam ser retirados': 'data of a forgotten person could not be removed',
   // why an attempt has no answer
   'sem resposta a tempo': 'no answer in time',
   'não conectou': 'did not connect',
