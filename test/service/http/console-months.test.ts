@@ -4,6 +4,7 @@ import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
 import { reopenMonth } from '../../../src/reports/months/reopen-month.ts';
+import { FILE_FORMATS } from '../../../src/reports/plan/report-plan.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -133,6 +134,8 @@ test('a closed month shows what changed since, and an admin reopens it with a no
   const page = await as(admin).get(PAGE);
   expect(page.text).toMatch(new RegExp(`${DOCUMENT} R\\$ 0,00 R\\$ 129,00 R\\$ 0,00 R\\$ 19,50`));
   expect(page.html).toContain(`href="${PAGE}/reopen"`);
+  for (const format of FILE_FORMATS)
+    expect(page.html).toContain(`<a href="/reports/period?from=2025-10-01&amp;to=2025-10-31&amp;format=${format}">`);
   expect((await as(accountant).get(PAGE)).html).not.toContain(`href="${PAGE}/reopen"`);
   expect((await as(accountant).post(`${PAGE}/reopen`, { note: 'erro' })).status).toBe(403);
   expect((await as(admin).post(`${PAGE}/reopen`, { note: '' })).text).toContain('Escreva por quê.');

@@ -4,7 +4,7 @@ import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
-import { FORMATS } from '../../../reports/plan/report-plan.ts';
+import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -82,9 +82,10 @@ function addressOf({ month }: ShownMonth, action: 'close' | 'reopen'): string {
 
 function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth): Part {
   const { from, to } = boundsOfMonth(month);
-  const files = html`<span class="files">${FORMATS.map(
+  // without `download`: where the account map lacks accounts, the answer is a page that names them
+  const files = html`<span class="files">${FILE_FORMATS.map(
     (format) =>
-      html`<a href="/reports/period?from=${from}&amp;to=${to}&amp;format=${format}" download>${FORMAT_WORDS[format]}</a> `,
+      html`<a href="/reports/period?from=${from}&amp;to=${to}&amp;format=${format}">${FORMAT_WORDS[format]}</a> `,
   )}</span>`;
   return facts([
     ['Baixar', files],
