@@ -82,10 +82,20 @@ function openCsv(bytes: Buffer, columns: Columns): Table {
   if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
   const text = decodeCsv(bytes).replace(/^\uFEFF/, '');
   const separator = SEPARATORS.find((one) => {
-    const [header] = parseCsv(text.split(/\r?\n/, 1)[0] ?? '', one);
+    const header = readHeader(text, one);
     return header !== undefined && findColumns(header, columns) !== undefined;
   });
   return { rows: parseCsv(text, separator ?? ';'), is1904: false, formulas: new Set(), faults: [] };
+}
+
+/** @returns undefined where the quotes are wrong, as they can be with another separator than the file's. */
+function readHeader(text: string, separator: string): SheetRow | undefined {
+  try {
+    return parseCsv(text, separator).next().value ?? undefined;
+  } catch (error) {
+    if (error instanceof UnreadableFileError) return undefined;
+    throw error;
+  }
 }
 
 async function readRows(table: Table, columns: Columns) {

@@ -1,4 +1,4 @@
-import type { SheetRow } from './row.ts';
+import { type SheetRow, UnreadableFileError } from './row.ts';
 
 /** Decodes a CSV: UTF-8, else windows-1252, in which Excel saves one. */
 export function decodeCsv(bytes: Uint8Array): string {
@@ -12,6 +12,8 @@ export function decodeCsv(bytes: Uint8Array): string {
 /**
  * Parses a CSV. A field in quotes may hold separators, quotes in pairs, and ends of lines.
  * @returns a row for each record, with the number of the line on which it begins.
+ * @throws UnreadableFileError where quotes have no end, or close before the end of their field: the field would hold the rows
+ *   after it.
  */
 export function* parseCsv(text: string, separator: string): Generator<SheetRow, void, undefined> {
   let line = 1;
@@ -20,7 +22,7 @@ export function* parseCsv(text: string, separator: string): Generator<SheetRow, 
     const cells: SheetRow['cells'] = [];
     const number = line;
     for (;;) {
-      const field = readField(text, position, separator);
+      const field = readField(text, { position, line }, separator);
       cells.push(field.text === '' ? undefined : { kind: 'text', text: field.text, isFormula: false });
       line += field.lines;
       position = field.end;
@@ -34,25 +36,33 @@ export function* parseCsv(text: string, separator: string): Generator<SheetRow, 
   }
 }
 
-/** @returns where the field ends, and the ends of lines within it. Text after a closing quote belongs to the field. */
-function readField(text: string, start: number, separator: string): { text: string; end: number; lines: number } {
-  let field = '';
-  let position = start;
-  if (text[start] === '"') {
-    for (position = start + 1; position < text.length; position++) {
-      if (text[position] !== '"') field += text[position];
-      else if (text[position + 1] === '"') {
-        field += '"';
-        position++;
-      } else {
-        position++;
-        break;
-      }
+/** @returns where the field ends, and the ends of lines within it. */
+function readField(text: string, start: { position: number; line: number }, separator: string) {
+  if (text[start.position] === '"') return readQuoted(text, start, separator);
+  let end = start.position;
+  while (!isFieldEnd(text, end, separator)) end++;
+  return { text: text.slice(start.position, end), end, lines: 0 };
+}
+
+function readQuoted(text: string, { position, line }: { position: number; line: number }, separator: string) {
+  const parts: string[] = [];
+  for (let begin = position + 1; ; ) {
+    const quote = text.indexOf('"', begin);
+    if (quote < 0) throw new UnreadableFileError(`the quotes that open in line ${line} have no end`);
+    parts.push(text.slice(begin, quote));
+    if (text[quote + 1] === '"') {
+      begin = quote + 2;
+      continue;
     }
+    const field = parts.join('"');
+    const lines = field.split('\n').length - 1;
+    if (!isFieldEnd(text, quote + 1, separator))
+      throw new UnreadableFileError(`text follows the quotes that close in line ${line + lines}`);
+    return { text: field, end: quote + 1, lines };
   }
-  const quoted = field;
-  const rest = position;
-  while (position < text.length && text[position] !== separator && text[position] !== '\n' && text[position] !== '\r')
-    position++;
-  return { text: quoted + text.slice(rest, position), end: position, lines: quoted.split('\n').length - 1 };
+}
+
+function isFieldEnd(text: string, position: number, separator: string): boolean {
+  const char = text[position];
+  return char === undefined || char === separator || char === '\n' || char === '\r';
 }

@@ -5,16 +5,22 @@ const rows = (text: string, separator = ';') =>
   [...parseCsv(text, separator)].map(({ number, cells }) => [number, cells.map((cell) => cell?.text ?? null)]);
 
 test('a CSV is split at its separator, with quotes, ends of lines within them, and the number of each line', () => {
-  expect(rows('a;b\r\n"1;""x""\n2";\n\n;"é"z\nlast')).toEqual([
+  expect(rows('a;b\r\n"1;""x""\n2";\n\n;"é"\nlast')).toEqual([
     [1, ['a', 'b']],
     [2, ['1;"x"\n2', null]],
     [4, [null]],
-    [5, [null, 'éz']],
+    [5, [null, 'é']],
     [6, ['last']],
   ]);
   expect(rows('a,b\tc', '\t')).toEqual([[1, ['a,b', 'c']]]);
   expect(rows('')).toEqual([]);
-  expect(rows('"open\nend')).toEqual([[1, ['open\nend']]]);
+});
+
+test('quotes that would make one field of several rows are refused with their line', () => {
+  expect(() => rows('a;b\n1;"open\n2;x\n')).toThrow('the quotes that open in line 2 have no end');
+  // the first quotes of line 4 close those of line 2
+  expect(() => rows('a;b\n1;"open\n2;x\n3;"y"\n')).toThrow('text follows the quotes that close in line 4');
+  expect(rows('1;a "b" c\n')).toEqual([[1, ['1', 'a "b" c']]]);
 });
 
 test('a CSV is UTF-8, or windows-1252 as Excel saves it', () => {
