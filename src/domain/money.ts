@@ -69,9 +69,11 @@ export function groupThousands(digits: string, language: Language = 'pt-BR'): st
 
 /** A minus is typed as a hyphen, or pasted as the minus sign (U+2212) that our sheets print. */
 const MINUS_SIGN = /^\u2212/;
+/** People type `01,50`; programs do not. */
+const LEADING_ZEROS = /^(-?)0+(?=\d)/;
 const TYPED_AMOUNT = {
-  'pt-BR': /^-?(?:\d{1,3}(?:\.\d{3})+(?=,)|\d+)(?:,\d{1,2})?$/,
-  en: /^-?(?:\d{1,3}(?:,\d{3})+(?=\.)|\d+)(?:\.\d{1,2})?$/,
+  'pt-BR': /^-?(?:[1-9]\d{0,2}(?:\.\d{3})+(?=,)|\d+)(?:,\d{1,2})?$/,
+  en: /^-?(?:[1-9]\d{0,2}(?:,\d{3})+(?=\.)|\d+)(?:\.\d{1,2})?$/,
 } as const satisfies Record<Language, RegExp>;
 
 /** Whether a text is written as an amount of that language, of any size. */
@@ -87,7 +89,8 @@ export function isTypedAmount(text: string, language: Language): boolean {
 export function parseTypedAmount(text: string, language: Language): bigint | undefined {
   if (!isTypedAmount(text, language)) return undefined;
   const { decimal, grouping } = NUMBER_MARKS[language];
-  return parseSignedAmount(text.replace(MINUS_SIGN, '-').replaceAll(grouping, '').replace(decimal, '.'));
+  const plain = text.replace(MINUS_SIGN, '-').replaceAll(grouping, '').replace(decimal, '.');
+  return parseSignedAmount(plain.replace(LEADING_ZEROS, '$1'));
 }
 
 /** `1.234,56` with an optional leading `-`, as `parseTypedAmount` takes it. */
