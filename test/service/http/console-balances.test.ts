@@ -101,6 +101,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect(text(preview)).toContain('-R$ 1.234,56');
   expect(text(preview)).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
   expect(preview.text).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
+  const otherTab = await post('accountant', address, typed);
   const both = await added(() =>
     Promise.all([confirm('accountant', address, preview), confirm('accountant', address, preview)]),
   );
@@ -110,6 +111,13 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   ]);
   expect(both.rows).toMatchObject({ adjustments: 1, entries: 1, postings: 2, audit: 1 });
   expect((await added(() => confirm('accountant', address, preview))).rows).toEqual({});
+  // the same form in another tab, or sent again after a step back
+  const stale = await added(() => confirm('accountant', address, otherTab));
+  expect([stale.answer.status, stale.rows]).toEqual([409, {}]);
+  const booked = 'Um ajuste deste dia e valor já está lançado: tarifa de &lt;b&gt;novembro&lt;/b&gt;';
+  for (const page of [stale.answer, await post('accountant', address, typed)]) expect(text(page)).toContain(booked);
+  for (const other of [{ amount: '-1.234,55' }, { platform: B }, { day: env.today }])
+    expect(text(await post('accountant', address, { ...typed, ...other }))).not.toContain('já está lançado');
   // a key confirms what its preview showed, and nothing else
   const fields = { ...hiddenFields(preview.text), step: 'confirm' };
   for (const other of [{ amount: '-777,00' }, { key: 'a'.repeat(32) }]) {
@@ -278,6 +286,10 @@ test('an adjustment is reversed once, with a note', async () => {
     .where('reverses_seq', 'is not', null)
     .execute();
   expect(reversals).toEqual([{ note: 'digitado errado' }]);
+  for (const amount of ['5,00', '-5,00']) {
+    const typed = { platform: B, day: env.today, kind: 'bank', amount, note: 'de novo' };
+    expect(text(await post('accountant', '/balances/adjustments/new', typed))).not.toContain('já está lançado');
+  }
   const again = await post('accountant', address, { note: 'de novo' });
   expect([again.status, text(again)]).toEqual([422, expect.stringContaining('já foi estornado')]);
   expect((await get('accountant', '/balances/adjustments/adj_none/reverse')).status).toBe(404);

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
+import { findEqualAdjustment, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustment.ts';
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { createRouter } from '../../create-router.ts';
@@ -135,8 +136,10 @@ ${noteField(draft, 'Por quê')}`,
         ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
         ['Valor', money(amountCents)],
         ['Por quê', note],
-      ])}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
+      ])}${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
+    // an adjustment that somebody entered since the preview may be the same one
+    basis: async (inner) => String(await readNewestAdjustment(inner.db)),
     change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
     refusals: {
       platform: UNKNOWN_PLATFORM,
@@ -146,6 +149,14 @@ ${noteField(draft, 'Por quê')}`,
     action: 'adjustments.create',
     done: 'adjusted',
   };
+}
+
+/** Says that the same money is booked already, such as by the form sent again after a step back. */
+async function explainEqual({ db, calendar }: Context, adjustment: Adjusted): Promise<Html | undefined> {
+  const equal = await findEqualAdjustment(db, adjustment);
+  if (!equal) return undefined;
+  const { note, actor, created_at: at } = equal;
+  return html`<p class="explain bad">${tHtml('Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.', { note, who: actor, when: moment(calendar, at) })}</p>`;
 }
 
 type Opened = { platform: string; newPlatform: boolean; day: string; balanceCents: bigint };
