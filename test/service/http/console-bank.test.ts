@@ -110,7 +110,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
     text: expect.stringContaining('Escolha um arquivo.'),
   });
   const large = await upload('accountant', 'x'.repeat(OFX_BYTES_MAX + 100_000));
-  expect([large.status, large.text]).toEqual([422, expect.stringContaining('the file is larger than 8 MiB')]);
+  expect([large.status, large.text]).toEqual([422, expect.stringContaining('o arquivo é maior que 8 MiB')]);
   const good = ofx('1-2', [line('g1', '1.00')]);
   expect(await upload('accountant', good, 'import', 'another session')).toMatchObject({ status: 403 });
   for (const role of ['viewer', 'operator'] as const) expect((await upload(role, good)).status, role).toBe(403);

@@ -1,6 +1,7 @@
 import type { ImportFault, ImportKind } from '../../../imports/import-kind.ts';
 import { language } from '../languages/language.ts';
 import { type PlainText, t } from '../languages/translate.ts';
+import { translateMessage } from '../languages/translate-message.ts';
 import { describeAccountFault } from '../reports/account-map.ts';
 
 /** What a change refused, by the field that it names. */
@@ -31,7 +32,7 @@ export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 
 function say({ kind, value = '', field = '', account }: ImportFault): string {
   switch (kind) {
     case 'unreadable':
-      return t('o arquivo não pôde ser lido: {value}', { value });
+      return t('o arquivo não pôde ser lido: {value}', { value: translateMessage(String(value)) ?? value });
     case 'header':
       return t('o cabeçalho é {value}', { value });
     case 'no_rows':

@@ -1,7 +1,7 @@
 /**
- * Translates messages of the program itself: errors of runs and jobs, findings of `confere doctor`. The program writes them
- * in English, since logs, the API and the command line have them too. The catalogue has each one as its English text, with
- * names in the place of values, so a message is recognized by it.
+ * Translates messages of the program itself: errors of runs and jobs, findings of `confere doctor`, faults of files. The
+ * program writes them in English, since logs, the API and the command line have them too. The catalogue has each one as its
+ * English text, with names in the place of values, so a message is recognized by it.
  */
 import { EN } from './en/catalogue.ts';
 import { language } from './language.ts';
@@ -77,6 +77,16 @@ const MESSAGES = [
   'o endereço respondeu 410 Gone',
   'nenhuma tentativa teve sucesso em 5 dias',
   'removido',
+  'é maior que o limite de {n} bytes',
+  'está vazio',
+  'não é XLSX nem CSV',
+  'é de um Excel antigo: salve-o como XLSX',
+  'não é um XLSX inteiro: salve-o de novo como XLSX',
+  'tem senha: salve-o sem ela',
+  'as aspas que abrem na linha {line} não têm fim',
+  'há texto depois das aspas que fecham na linha {line}',
+  'o arquivo é maior que {n} MiB',
+  'não é uma página desta lista: abra a lista de novo',
 ] as const satisfies readonly Text[];
 
 const PATTERNS = MESSAGES.map((text) => ({ text, pattern: toPattern(EN[text]) }));

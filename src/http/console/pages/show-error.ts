@@ -4,6 +4,7 @@ import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { type PlainText, t } from '../languages/translate.ts';
+import { translateMessage } from '../languages/translate-message.ts';
 import { html } from '../parts/html.ts';
 import { sendPage, siteOf } from '../parts/send-page.ts';
 
@@ -67,7 +68,7 @@ export function showErrors(context: Context) {
     }
     const fields = error instanceof ConfereError ? Object.entries(error.fields ?? {}) : [];
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
-${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.join('; ')}</li>`)}</ul>`}
+${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.map((fault) => translateMessage(fault) ?? fault).join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;
     sendPage(request, response, { title: t(shown.title), body, status: shown.status });

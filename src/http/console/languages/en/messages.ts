@@ -91,4 +91,15 @@ export const MESSAGES_EN = {
   'o endereço respondeu 410 Gone': 'its address answered 410 Gone',
   'nenhuma tentativa teve sucesso em 5 dias': 'no attempt has succeeded for 5 days',
   removido: 'removed',
+  // files and forms that cannot be read
+  'é maior que o limite de {n} bytes': 'it has more than {n} bytes',
+  'está vazio': 'it is empty',
+  'não é XLSX nem CSV': 'it is neither an XLSX nor a CSV',
+  'é de um Excel antigo: salve-o como XLSX': 'it is a file of an old Excel: save it as XLSX',
+  'não é um XLSX inteiro: salve-o de novo como XLSX': 'it is no zip, or it was cut off',
+  'tem senha: salve-o sem ela': 'it is encrypted',
+  'as aspas que abrem na linha {line} não têm fim': 'the quotes that open in line {line} have no end',
+  'há texto depois das aspas que fecham na linha {line}': 'text follows the quotes that close in line {line}',
+  'o arquivo é maior que {n} MiB': 'the file is larger than {n} MiB',
+  'não é uma página desta lista: abra a lista de novo': 'is not a valid cursor',
 };
