@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { isStatementTimeout } from '../database/limit-statement-time.ts';
+import { isDatabaseAway } from '../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../domain/errors.ts';
 import { describeError, type Log } from '../log.ts';
 
@@ -87,6 +88,7 @@ function describeProblem(error: unknown): Problem {
     };
   }
   if (isStatementTimeout(error)) return { status: 503, detail: 'this takes too long: narrow it, or try again' };
+  if (isDatabaseAway(error)) return { status: 503, detail: 'the database does not answer: try again' };
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
   if (type === 'entity.too.large') return { status: 413, detail: 'the body is too large' };
   if (type === 'encoding.unsupported') return { status: 415, detail: 'send the body without a Content-Encoding' };

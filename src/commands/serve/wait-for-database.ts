@@ -3,20 +3,13 @@ import type { Express } from 'express';
 import { MIGRATION_LOCKED } from '../../../embedded/migrations/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Context, openContext } from '../../context.ts';
+import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { type ListeningServer, listenHttp } from '../../http/connections/serve-http.ts';
 import { describeError, type Log } from '../../log.ts';
 
 const RETRY_MS = 2_000;
 /** When the database takes longer to open (it hangs, recovers or migrates), the early app serves meanwhile. */
 const OPEN_MS = 2_000;
-/** Codes of a database that is unreachable or not ready. Any other error fails the start. */
-const UNREACHABLE = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['EPIPE', 'PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR', MIGRATION_LOCKED],
-  // a Galera node that is not ready; a server that is read-only during a fail-over
-  ...['ER_UNKNOWN_COM_ERROR', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE'],
-]);
-
 export type OpenedService = { context: Context; server: ListeningServer | undefined };
 
 /** An app that needs no database, and what it does, for the log. */
@@ -52,7 +45,7 @@ export async function waitForDatabase(
         }
         return { context: await opening, server: listening };
       } catch (error) {
-        if (!early || !UNREACHABLE.has(String((error as { code?: unknown }).code))) throw error;
+        if (!early || !isWorthWaiting(error)) throw error;
         log.error({ error: describeError(error) }, `database unreachable: ${early.does}`);
         await listen(early);
       }
@@ -65,6 +58,11 @@ export async function waitForDatabase(
     await listening?.[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Whether the database may open later. Any other error fails the start. */
+function isWorthWaiting(error: unknown): boolean {
+  return isDatabaseAway(error) || (error as { code?: unknown }).code === MIGRATION_LOCKED;
 }
 
 /** Whether work takes longer than `ms`. */

@@ -8,6 +8,19 @@ const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
 /** A wrong password, an unknown user, or a user that may not come from this machine. */
 const LOGIN_REFUSED_ERRNOS = new Set([1045, 1698]);
 const UNKNOWN_DATABASE_ERRNO = 1049;
+const AWAY_CODES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE'],
+  ...['PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR'],
+  // a Galera node that is not ready; a server that is read-only during a fail-over
+  ...['ER_UNKNOWN_COM_ERROR', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE'],
+]);
+
+/** Whether an error of the database's driver says that the database is unreachable or not ready. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  // of a socket: a file may also be missing
+  return AWAY_CODES.has(String(code)) || (code === 'ENOENT' && syscall === 'connect');
+}
 
 /** `user app at db1:3306, db2:3306`: who connects to what, for errors and the log. Never the password. */
 export function nameDatabase(target: ConnectionTarget): string {

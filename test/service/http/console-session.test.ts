@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../../embedded/open-database.ts';
+import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
+import type { Database } from '../../../src/database/tables.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 
 let env: ConsoleEnvironment;
 beforeAll(async () => {
@@ -21,6 +27,26 @@ test('every response of the console forbids inline code, framing and other hosts
     expect(policy).not.toContain('unsafe');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   }
+});
+
+test('a page says that the database is away, with what to do where it is read by operators, and the API answers 503', async () => {
+  // nobody listens on port 1
+  await using away = openDatabase<Database>(parseDatabaseUrl('mysql://root@127.0.0.1:1/none'));
+  const context = { ...env.context, db: away.db };
+  await using server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
+  const get = async (address: string, headers: Record<string, string>) => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${address}`, { headers });
+    return [response.status, await response.text()] as const;
+  };
+  const [status, page] = await get('/', { cookie: `confere_session=${'a'.repeat(43)}`, accept: 'text/html' });
+  expect([status, page]).toEqual([503, expect.stringContaining('O banco de dados não responde')]);
+  expect(page).toContain('href="/runbooks/database_unreadable"');
+  expect((await get('/runbooks/database_unreadable', {}))[0]).toBe(200);
+  const portal = await get('/portal', { cookie: `confere_portal=${'a'.repeat(43)}` });
+  expect(portal).toEqual([503, expect.stringContaining('O banco de dados não responde')]);
+  expect(portal[1]).not.toContain('/runbooks');
+  const api = await get('/api/v1/alerts', { authorization: `Bearer ${env.tokens.viewer}` });
+  expect(api).toEqual([503, expect.stringContaining('the database does not answer: try again')]);
 });
 
 test('a page without a session redirects to the login, and the login back to pages of ours only', async () => {

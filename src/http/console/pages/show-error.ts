@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
+import { isDatabaseAway } from '../../../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { type PlainText, t } from '../languages/translate.ts';
@@ -21,6 +22,14 @@ const TOO_LONG: ErrorPage = {
   title: 'Demora demais',
   text: 'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.',
 };
+
+const DATABASE_AWAY: ErrorPage = {
+  status: 503,
+  title: 'O banco de dados não responde',
+  text: 'Nada do que esta página mostra pode ser lido agora. Recarregue-a em um minuto; se continuar, avise quem opera o Confere.',
+};
+/** It needs no database. */
+const AWAY_RUNBOOK = '/runbooks/database_unreadable';
 
 const LIMITED: ErrorPage = {
   status: 429,
@@ -70,6 +79,7 @@ export function showErrors(context: Context) {
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.map((fault) => translateMessage(fault) ?? fault).join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
+${shown === DATABASE_AWAY && siteOf(response).home === '/' && html`<p><a href="${AWAY_RUNBOOK}">${t('O que fazer')}</a></p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;
     sendPage(request, response, { title: t(shown.title), body, status: shown.status });
   };
@@ -77,6 +87,7 @@ ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.m
 
 function describe(error: unknown): ErrorPage {
   if (isStatementTimeout(error)) return TOO_LONG;
+  if (isDatabaseAway(error)) return DATABASE_AWAY;
   if (error instanceof ConfereError) {
     // a limit of requests ends by itself; that of a viewer's searches names no time
     if (error.code === 'too_many_requests' && error.retryAfterS !== undefined) return LIMITED;
