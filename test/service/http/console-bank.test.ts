@@ -68,6 +68,9 @@ const listAudited = async (action: string) =>
     .execute();
 
 test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
+  const empty = (await (await openConsoleSession(env, 'accountant')).get(PAGE)).text;
+  expect(empty).toContain('Sem um extrato não se sabe se Assets:Bank confere: importe um.');
+  expect(empty).not.toContain('Assets:Bank está fechado');
   const adjustment = await withdraw(123_400n);
   const file = ofx('1-1', [line('f1', '1234.00', 'TED DE MARIA'), line('f2', '-9.90', 'TARIFA')]);
   const checked = await upload('accountant', file, 'check');

@@ -173,9 +173,11 @@ function renderComparison(summary: BankSummary): Html {
     ['Menos linhas depois do saldo', money(summary.afterCents)],
     ['Casado com ajustes', sumPart(summary.matched)],
   ])}<p class="explain">${
-    closed
-      ? t('Assets:Bank está fechado: cada ajuste do tipo banco tem a sua linha no extrato.')
-      : t('Assets:Bank está em aberto em {sum}.', { sum: formatMoney(summary.openEntries.cents) })
+    summary.accounts.length === 0
+      ? t('Sem um extrato não se sabe se Assets:Bank confere: importe um.')
+      : closed
+        ? t('Assets:Bank está fechado: cada ajuste do tipo banco tem a sua linha no extrato.')
+        : t('Assets:Bank está em aberto em {sum}.', { sum: formatMoney(summary.openEntries.cents) })
   }</p>`;
 }
 

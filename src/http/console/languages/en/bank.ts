@@ -120,4 +120,6 @@ export const BANK_EN = {
   'o dia tem linhas sem FITID, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
     'the day has lines without FITID, and the file lacks lines of it that were imported before: import the whole day',
   'o FITID já foi importado, com outro dia ou valor': 'the FITID was imported before, with another day or amount',
+  'Sem um extrato não se sabe se Assets:Bank confere: importe um.':
+    'Without a statement nobody knows whether Assets:Bank agrees: import one.',
 };
