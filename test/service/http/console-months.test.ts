@@ -67,6 +67,10 @@ test('the page of a month lists what keeps it open, each with a link to where it
   );
   expect(page.html).toContain('<a href="/balances/statements">');
   expect(page.html).not.toContain(`${PAGE}/close`);
+  expect(page.text).toContain('Saldo no fim do mês');
+  const running = (await as(accountant).get(`/reports/months/${env.today.slice(0, 7)}`)).text;
+  expect(running).toContain('Saldo até agora');
+  expect(running).not.toContain('fim do mês');
   // the page that it leads from
   expect((await as(viewer).get(`/reports?month=${MONTH}`)).html).toContain(`<a href="${PAGE}">Fechamento do mês</a>`);
   const masked = await as(viewer).get(PAGE);

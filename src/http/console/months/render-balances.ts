@@ -36,17 +36,20 @@ function sumOf(balances: PlatformBalance[], platform: string): bigint {
   return found ? found.availableCents + found.heldCents : 0n;
 }
 
-/** @param isClosed shows what changed since, beside the balances that were fixed. */
+/**
+ * @param isClosed shows what changed since, beside the balances that were fixed. @param isRunning the month's end has not come:
+ * the balances are those of now.
+ */
 export function platformMonthTable(
   response: Response,
   names: PlatformNames,
-  { rows, isClosed }: { rows: PlatformMonth[]; isClosed: boolean },
+  { rows, isClosed, isRunning = false }: { rows: PlatformMonth[]; isClosed: boolean; isRunning?: boolean },
 ): Html {
   const change = ({ now, closing }: PlatformMonth): Html => (now === closing ? EMPTY_VALUE : money(now - closing));
   const amounts = [
     ['Saldo no começo do mês', (row: PlatformMonth) => money(row.opening)],
-    ['Saldo no fim do mês', (row: PlatformMonth) => money(row.closing)],
-    ['Retido no fim do mês', (row: PlatformMonth) => money(row.held)],
+    [isRunning ? 'Saldo até agora' : 'Saldo no fim do mês', (row: PlatformMonth) => money(row.closing)],
+    [isRunning ? 'Retido até agora' : 'Retido no fim do mês', (row: PlatformMonth) => money(row.held)],
     ...(isClosed ? ([['Mudou depois do fechamento', change]] as const) : []),
   ] as const;
   return table({

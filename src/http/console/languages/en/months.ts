@@ -51,4 +51,6 @@ export const MONTHS_EN = {
   'Por que reabrir': 'Why reopen it',
   'O mês não foi reaberto: não está fechado, ou um mês posterior está.':
     'The month was not reopened: it is not closed, or a later month is.',
+  'Saldo até agora': 'Balance until now',
+  'Retido até agora': 'Held until now',
 };
