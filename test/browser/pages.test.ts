@@ -306,11 +306,13 @@ test.each([360, 820, 1024])(
       '/charts',
       '/reconciliations',
       '/callbacks',
+      '/merchants',
       '/reports',
       `/reports/${day}`,
     ]) {
       await page.goto(`${env.url}${address}`);
       expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
+      if (width === 360) expect(await page.evaluate(WIDEN), address).toBe(0);
     }
   },
   60_000,
@@ -323,6 +325,13 @@ const FIND_OUTSIDE = `(() => {
   const outside = [...document.querySelectorAll('.big .money, label > *')].filter((one) => right(one) > right(one.closest('.figure, label')) );
   const cut = [...document.querySelectorAll('.sheet')].filter((one) => one.scrollWidth > one.clientWidth + 1);
   return [...outside, ...cut].map((one) => one.outerHTML.slice(0, 80));
+})()`;
+
+/** Gives the page the longest name, of a merchant, and the largest amounts. @returns how much wider than the window it is. */
+const WIDEN = `(() => {
+  for (const one of document.querySelectorAll('h1, .role, [role="table"] td:not(.end) a')) one.textContent = 'x'.repeat(200);
+  for (const one of document.querySelectorAll('td.end .money')) one.textContent = '-R$ 9.123.456.789,10';
+  return document.documentElement.scrollWidth - document.documentElement.clientWidth;
 })()`;
 
 test('a missing item and an invalid filter are answered with pages', async () => {
