@@ -187,6 +187,7 @@ test('a merchant reads its own manifests alone, and operators those of a given m
     expect(await status(`?merchant=${a.id}`, b.portal)).toBe(422);
     expect(await status('', 'nobody')).toBe(401);
     expect(await status(''), 'whose?').toBe(422);
+    expect((await get(address)).text).toContain("merchant: is required, unless the token is a merchant's");
     expect(await status('?merchant=mer_none')).toBe(404);
     expect(await status(`?merchant=${a.id}&revision=2`)).toBe(404);
     expect((await get(`/api/v1/manifests/2026-02-30${part}?merchant=${a.id}`)).status).toBe(422);

@@ -25,7 +25,9 @@ const ownManifestQuerySchema = z.object({
   revision: z.coerce.number().int().min(1).optional().describe('default: the newest'),
 });
 export const manifestQuerySchema = ownManifestQuerySchema.extend({
-  merchant: z.string().describe("whose; not with a merchant's own token"),
+  merchant: z
+    .string("is required, unless the token is a merchant's")
+    .describe("whose; not with a merchant's own token"),
 });
 
 /** The public keys that verify day manifests, for everybody, as a JSON Web Key Set. */
