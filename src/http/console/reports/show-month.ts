@@ -61,10 +61,12 @@ export function monthPages(context: Context): Router {
 
   router.get('/reports/period', async (request, response) => {
     const [from, to] = [readQuery(request, 'from'), readQuery(request, 'to')];
-    const format = isFormat(request.query.format) ? request.query.format : 'xlsx';
+    const named = readQuery(request, 'format');
+    const format = isFormat(named) ? named : 'xlsx';
     const period: Period = { from, to, platform: readQuery(request, 'platform'), format };
     const platform = period.platform === '' ? undefined : period.platform;
     const fault =
+      (named === '' || named === format ? undefined : t('Este formato não existe.')) ??
       findPeriodFault(context, period) ??
       (await findAccountFault(() => sendRange(context, response, { from, to, platform, format })));
     if (fault === undefined) return;

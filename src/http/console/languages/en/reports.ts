@@ -135,4 +135,5 @@ export const REPORTS_EN = {
     'lost or damaged file, rebuilt on {at} by version {version}: the rows are the same, the SHA-256 is not',
   'As linhas não foram comparadas: leva mais de {n} s. A planilha Alterações da revisão {revision} tem todas desde a anterior.':
     'The rows were not compared: that takes more than {n} s. The sheet Changes of revision {revision} has all since the one before.',
+  'Este formato não existe.': 'There is no such format.',
 };
