@@ -3,6 +3,8 @@ const LIMIT_MAX = 32;
 /** In flight over all merchants. A merchant with fewer than RESERVED_SLOTS in flight may exceed it. */
 export const IN_FLIGHT_MAX = 1_000;
 const RESERVED_SLOTS = 4;
+/** Callbacks of a backfill that one claim takes for a merchant: each costs the others time of the processor (bench/callbacks.ts). */
+const IDLE_SLOTS_MAX = 2;
 /** Claimed and not yet recorded. Bounds the backlog of a database that is slow to record outcomes. */
 const CLAIMED_MAX = 3_000;
 /** Upper bound on how long a Retry-After also pauses the merchant's other callbacks. */
@@ -74,7 +76,7 @@ export function shareSlots(slots: Slots, merchantSeqs: number[], nowMs: number):
  */
 export function limitIdle(slots: Slots, merchantSeq: number, free: number): number {
   if (slots.inFlight.size >= IN_FLIGHT_MAX / 2) return 0;
-  return Math.max(0, free - Math.floor(limitOf(slots, merchantSeq).limit / 2));
+  return Math.min(IDLE_SLOTS_MAX, Math.max(0, free - Math.floor(limitOf(slots, merchantSeq).limit / 2)));
 }
 
 export function takeSlot(slots: Slots, callback: Taken): void {
