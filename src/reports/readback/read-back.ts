@@ -10,8 +10,8 @@ import { readSheet } from '../../spreadsheet/read-sheet.ts';
 import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
 import { scanSheet } from '../../spreadsheet/scan-sheet.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
-import * as columns from '../render/columns.ts';
 import type { ReportWork } from '../render/report-work.ts';
+import { TABLE_COLUMNS } from '../render/table-columns.ts';
 import { fill } from '../texts/texts.ts';
 import { collectSummary } from './collect-summary.ts';
 import { type CheckedColumn, collectTable, startTable } from './collect-table.ts';
@@ -28,16 +28,7 @@ const ZIP_LIMITS = { partsMax: 1_000, unpackedBytesMax: 128 * 1024 ** 3 };
 const ABORT_ROWS = 1_000;
 const FAULTS_SHOWN = 3;
 
-const COLUMNS: Record<TableName, readonly CheckedColumn[]> = {
-  statement: columns.STATEMENT_COLUMNS,
-  receipts: columns.RECEIPT_COLUMNS,
-  payments: columns.PAYMENT_COLUMNS,
-  refunds: columns.REFUND_COLUMNS,
-  pending: columns.PENDING_COLUMNS,
-  mismatches: columns.MISMATCH_COLUMNS,
-  changes: columns.CHANGE_COLUMNS,
-  adjustments: columns.ADJUSTMENT_COLUMNS,
-};
+const COLUMNS: Record<TableName, readonly CheckedColumn[]> = TABLE_COLUMNS;
 
 /** A workbook that differs from the ledger: nobody gets it. */
 export class ReadBackError extends ConfereError {

@@ -236,6 +236,7 @@ test('a callback whose merchant the pass did not read is released and logged, an
   const claimed = await claim(env);
   const logged: string[] = [];
   const log = { ...env.context.log, error: (fields: object) => logged.push(JSON.stringify(fields)) };
+  // cast: the log's other methods are its prototype's, and nobody calls them here
   const context = { ...env.context, log: log as unknown as Context['log'] };
   const sent: string[] = [];
   const dispatcher = { ...(await openDispatcher(context, claimed, (body) => sent.push(body))), merchants: new Map() };

@@ -2,21 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { LINES } from '../../../src/reports/read/create-tally.ts';
-import * as columns from '../../../src/reports/render/columns.ts';
+import { COLUMNS_VERSION } from '../../../src/reports/render/columns.ts';
+import { TABLE_COLUMNS } from '../../../src/reports/render/table-columns.ts';
 import { textsOf } from '../../../src/reports/texts/texts.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
 const [pt, en] = [textsOf('pt-BR'), textsOf('en')];
-const LISTS = {
-  statement: columns.STATEMENT_COLUMNS,
-  receipts: columns.RECEIPT_COLUMNS,
-  payments: columns.PAYMENT_COLUMNS,
-  refunds: columns.REFUND_COLUMNS,
-  pending: columns.PENDING_COLUMNS,
-  mismatches: columns.MISMATCH_COLUMNS,
-  changes: columns.CHANGE_COLUMNS,
-  adjustments: columns.ADJUSTMENT_COLUMNS,
-} as const;
 
 /** The rows of the table under a heading, each as its cells. */
 function tableUnder(heading: string): string[][] {
@@ -33,8 +24,8 @@ function tableUnder(heading: string): string[][] {
     );
 }
 
-test.each(Object.entries(LISTS))('docs/spreadsheet.md lists the columns of %s', (name, list) => {
-  const sheet = name as keyof typeof LISTS;
+test.each(Object.entries(TABLE_COLUMNS))('docs/spreadsheet.md lists the columns of %s', (name, list) => {
+  const sheet = name as keyof typeof TABLE_COLUMNS;
   const documented = tableUnder(`### ${pt.sheets[sheet]} (${en.sheets[sheet]})`);
   const are = list.map((one) => [pt.columns[one.name], en.columns[one.name], one.type, one.totals ? 'sum' : '']);
   expect(documented.map((row) => row.slice(0, 4))).toEqual(are);
@@ -60,5 +51,5 @@ test('docs/spreadsheet.md lists every line of Resumo, in both languages', () => 
 });
 
 test('docs/spreadsheet.md names the version of the columns', () => {
-  expect(page).toContain(`Columns: version ${columns.COLUMNS_VERSION}.`);
+  expect(page).toContain(`Columns: version ${COLUMNS_VERSION}.`);
 });
