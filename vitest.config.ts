@@ -20,8 +20,8 @@ process.env.TMPDIR = testDirectory();
 
 export default defineConfig({
   test: {
-    // a test spends a quarter of its time waiting for the database or a process
-    maxWorkers: availableParallelism() + 1,
+    // a test spends half of its time waiting for the database, a browser or a process
+    maxWorkers: availableParallelism() + 2,
     // a tenth of a worker's time was the collection of young objects
     execArgv: ['--max-semi-space-size=64'],
     testTimeout: TIMEOUT_MS,
