@@ -165,6 +165,9 @@ async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>
   return seen;
 }
 
+/** Fewer than the characters of any spelling. */
+const BEGINNING_CHARS = 8;
+
 /**
  * Returns the CPFs that an attacker cannot exclude who tries all that the masks allow: by the digits of each mask, by the
  * ends that longer masks show, and by each spelling that this person may have used, plain and hashed.
@@ -178,10 +181,15 @@ function attack({ cpf, spelled }: Person, { own, seen }: { own: string; seen: st
     );
   const left = listCpfsLike(cpf).filter((one) => patterns.every((pattern) => pattern.test(one)));
   const hashes = new Set(seen.match(/\b[0-9a-f]{64}\b/g));
+  // searching all of `seen` for each spelling of each candidate takes seconds
+  const beginnings = new Set(
+    Array.from({ length: seen.length }, (_, index) => seen.slice(index, index + BEGINNING_CHARS)),
+  );
   const reported = left.filter((one) =>
     Object.values(spelled).some((spell) => {
       const text = spell(one);
-      return seen.includes(text) || hashes.has(createHash('sha256').update(text).digest('hex'));
+      const isSeen = beginnings.has(text.slice(0, BEGINNING_CHARS)) && seen.includes(text);
+      return isSeen || hashes.has(createHash('sha256').update(text).digest('hex'));
     }),
   );
   return reported.length > 0 ? reported : left;
