@@ -51,6 +51,7 @@ export async function readOpened(db: Reader, scope: { start: WallTime } & CutEnt
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .modifyFront(sql`STRAIGHT_JOIN`)
     .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '=', scope.start)
     .where(matchesCut('entries.seq', scope))

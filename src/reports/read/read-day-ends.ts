@@ -33,23 +33,28 @@ export async function readDayEnds(
   });
 }
 
+/** The days of each account are a range of an index. */
 async function sumDays(db: Reader, own: AccountBalance[], scope: { start: WallTime; end: WallTime } & CutEntries) {
-  const rows = await db
-    .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(['accounts.name as account', sql<string>`LEFT(postings.at_wall, 10)`.as('day')])
-    .select(sql<string>`SUM(postings.amount_cents)`.as('sum'))
+  const accounts = await db
+    .selectFrom('accounts')
+    .select(['seq', 'name'])
     .where(
-      'accounts.name',
+      'name',
       'in',
       own.map((one) => one.account),
     )
-    .where('postings.at_wall', '>=', scope.start)
-    .where('postings.at_wall', '<', scope.end)
-    .where(matchesCut('postings.entry_seq', scope))
-    .groupBy(['accounts.name', 'day'])
     .execute();
-  return rows.map((row) => ({ account: row.account, day: row.day, cents: BigInt(row.sum) }));
+  const names = new Map(accounts.map(({ seq, name }) => [seq, name]));
+  const rows = await db
+    .selectFrom('postings')
+    .select(['account_seq', sql<string>`LEFT(at_wall, 10)`.as('day'), sql<string>`SUM(amount_cents)`.as('sum')])
+    .where('account_seq', 'in', [...names.keys()])
+    .where('at_wall', '>=', scope.start)
+    .where('at_wall', '<', scope.end)
+    .where(matchesCut('entry_seq', scope))
+    .groupBy(['account_seq', 'day'])
+    .execute();
+  return rows.map((row) => ({ account: names.get(row.account_seq) ?? '', day: row.day, cents: BigInt(row.sum) }));
 }
 
 function isHeld(account: string): boolean {

@@ -174,6 +174,8 @@ export async function readLateCommissions(db: Reader, scope: MovementScope): Pro
     )
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    // the days' entries first: the accounts' own postings are those of all time
+    .modifyFront(sql`STRAIGHT_JOIN`)
     .select(['entries.event_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)

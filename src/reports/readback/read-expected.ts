@@ -15,7 +15,7 @@ import type { ReportWork } from '../render/report-work.ts';
 import { sumHandedIn } from '../render/write-carried.ts';
 import type { Texts } from '../texts/texts.ts';
 import { sumPayments } from './sum-payments.ts';
-import { sumRunningBalances } from './sum-running-balances.ts';
+import { sumMoved, sumRunningBalances } from './sum-running-balances.ts';
 
 export type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
 type ColumnName = keyof Texts['columns'];
@@ -87,17 +87,13 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
 async function sumStatement(work: ReportWork<AnyPlan>, platforms: ExpectedFigures['platforms']): Promise<SheetFigures> {
   const { db } = work;
   const isShown = isMovement(work);
-  const entries = db
+  const { rows } = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
-    .where(isShown);
-  const { rows } = await entries.select((eb) => eb.fn.countAll<number>().as('rows')).executeTakeFirstOrThrow();
-  const moved = await entries
-    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(['accounts.name', sql<string>`SUM(postings.amount_cents)`.as('sum')])
-    .groupBy('accounts.name')
-    .execute();
+    .select((eb) => eb.fn.countAll<number>().as('rows'))
+    .where(isShown)
+    .executeTakeFirstOrThrow();
+  const moved = await sumMoved(db, isShown);
   let [net, held, commission] = [0n, 0n, 0n];
   for (const { name, sum } of moved) {
     const { root } = splitAccount(name);

@@ -56,6 +56,8 @@ async function sumSide(db: Reader, scope: MovementScope, { accounts, commissions
     .selectFrom('entries')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .leftJoin('events', 'events.seq', 'entries.event_seq')
+    // the days' entries first: the accounts' own postings are those of all time
+    .modifyFront(sql`STRAIGHT_JOIN`)
     .select([
       sql<number>`COALESCE(events.status = 'paid', 0)`.as('is_paid'),
       sql<number>`COUNT(DISTINCT entries.seq)`.as('rows'),
@@ -91,7 +93,7 @@ function sumCommission(commissions: number[]): RawBuilder<string> {
 /** The commission that was learnt after the payment. */
 function sumLateCommission(scope: MovementScope, commissions: number[]): RawBuilder<string> {
   if (commissions.length === 0) return sql<string>`0`;
-  return sql<string>`(SELECT COALESCE(SUM(later.amount_cents), 0) FROM entries late
+  return sql<string>`(SELECT STRAIGHT_JOIN COALESCE(SUM(later.amount_cents), 0) FROM entries late
     JOIN postings later ON later.entry_seq = late.seq AND later.account_seq IN (${sql.join(commissions)})
     WHERE late.transaction_seq = entries.transaction_seq AND late.event_seq = entries.event_seq
       AND late.kind = 'commission' AND ${matchesCut('late.seq', scope)} AND ${isUnreversed('late', scope)})`;

@@ -1,6 +1,11 @@
-import { type Kysely, type KyselyPlugin, sql } from 'kysely';
+import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
+import { readOpened } from '../../../src/reports/read/read-balances.ts';
+import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
+import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';
+import { sumPayments } from '../../../src/reports/readback/sum-payments.ts';
+import { sumMoved } from '../../../src/reports/readback/sum-running-balances.ts';
 import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { readNewestSeal } from '../../../src/seal/read-seals.ts';
@@ -11,7 +16,11 @@ import { dropTriggers } from '../../support/read-ledger-state.ts';
 /** Twenty an hour, two postings each, for sixty-two days and a half. */
 const ENTRIES = 30_000;
 const AN_HOUR = 20;
-const ACCOUNTS = 8;
+const ROOTS = [
+  ...['Assets:Provider:Available', 'Liabilities:Receipts', 'Assets:Provider:Held', 'Liabilities:Payables'],
+  ...['Expenses:Commission', 'Equity:Opening', 'Income:Adjustments', 'Expenses:Adjustments'],
+];
+const ACCOUNTS = ROOTS.length;
 const PER_SEAL = 100;
 const SEALS = ENTRIES / PER_SEAL;
 const AT = '2026-02-13 17:59:59';
@@ -87,6 +96,38 @@ test('a late entry is searched among its neighbours, not among all entries seale
   expect(await late()).toEqual([gone]);
 });
 
+test('what a report of a day adds up reads the postings of its day alone', async () => {
+  const scope = {
+    ...{ start: '2026-01-20 00:00:00', end: '2026-01-21 00:00:00', platform: undefined },
+    ...{ entrySeq: ENTRIES, lateEntries: [] },
+  };
+  const balances = ROOTS.map((root) => ({ account: `${root}:p`, before: 0n, opened: 0n, end: 0n }));
+  const isShown = sql<SqlBool>`entries.at_wall >= ${scope.start} AND entries.at_wall < ${scope.end}`;
+  for (const read of [
+    (db: Kysely<Database>) => readLateCommissions(db, scope),
+    (db: Kysely<Database>) => readOpened(db, scope),
+    (db: Kysely<Database>) => readDayEnds(db, { ...scope, balances, days: ['2026-01-20'] }),
+    (db: Kysely<Database>) => sumPayments(db, scope),
+    (db: Kysely<Database>) => sumMoved(db, isShown),
+  ])
+    expect([read.toString(), await countRows(read)]).toEqual([
+      ...[read.toString(), expect.toSatisfy((rows: number) => rows < ENTRIES / 4)],
+    ]);
+});
+
+/** Rows and keys that the server reads for a reading, and those of its temporary tables. */
+async function countRows(read: (db: Kysely<Database>) => Promise<unknown>): Promise<number> {
+  return await environment.context.db.connection().execute(async (db) => {
+    const count = async (): Promise<number> => {
+      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
+      return rows.reduce((sum, row) => sum + Number(row.Value), 0);
+    };
+    const before = await count();
+    await read(db);
+    return (await count()) - before;
+  });
+}
+
 type Step = { table: string; key: string | null; r_rows: string };
 
 /** The plan that the server used for each statement of a reading. */
@@ -117,7 +158,8 @@ async function analyzeAll(read: (db: Kysely<Database>) => Promise<unknown>): Pro
 /** As the program would have left them. */
 async function load(): Promise<void> {
   const run = (text: string) => sql.raw(text).execute(environment.context.db);
-  await run(`INSERT INTO accounts (seq, name) SELECT seq, CONCAT('Assets:Account', seq) FROM seq_1_to_${ACCOUNTS}`);
+  await run(`INSERT INTO accounts (seq, name) SELECT seq, CONCAT(ELT(seq, ${ROOTS.map((root) => `'${root}'`).join(', ')}), ':p')
+    FROM seq_1_to_${ROOTS.length}`);
   await run(`INSERT INTO entries (seq, kind, platform, at_wall, recorded_at, source_kind)
     SELECT seq, 'event', 'p', DATE_FORMAT('2026-01-01' + INTERVAL seq * ${3600 / AN_HOUR} SECOND, '%Y-%m-%d %H:%i:%s'),
       UTC_TIMESTAMP(3) - INTERVAL (${ENTRIES} - seq) SECOND, 'list' FROM seq_1_to_${ENTRIES}`);
