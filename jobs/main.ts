@@ -30,7 +30,7 @@ const SEARCH_EVERY_MS = 20_000;
 
 /** The jobs that read days at the provider read older days less often, and by counts in between. Together they close each day. */
 export const WORK: Record<JobName, Work> = {
-  reconcile_recent: (c) => reconcileDays(c, 'reconcile_recent', 1, 'read'),
+  reconcile_recent: (c) => reconcileDays(c, 'reconcile_recent', 1, 'recent'),
   reconcile_week: (c) => reconcileDays(c, 'reconcile_week', 7, 'count'),
   reconcile_month: (c) => reconcileDays(c, 'reconcile_month', 35, 'read'),
   reconcile_counts: async (c) => {

@@ -10,13 +10,13 @@ const UNCLOSED_DAYS_MAX = 31;
 
 /**
  * Queues a run of the last days up to today, unless the one before is still active.
- * @param how `read`: each day whole; `count`: settled days by counts where they add up.
+ * @param how `read`: each day whole; `count`: settled days by counts where they add up; `recent`: what is new.
  */
 export async function reconcileDays(
   context: Context,
   trigger: string,
   daysBack: number,
-  how: 'read' | 'count' = 'read',
+  how: 'read' | 'count' | 'recent' = 'read',
 ): Promise<void> {
   if (await hasActiveRun(context, trigger)) return;
   const today = context.calendar.dayOf(context.clock.now());

@@ -17,7 +17,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const INBOX_BEHIND_MS = 10 * MINUTE_MS;
 /** How long a due callback may wait for its attempt. */
 const CALLBACKS_BEHIND_MS = 10 * MINUTE_MS;
-/** How long runs of today may end without a complete reading of today: a dozen runs. */
+/** How long runs of today may end without a complete or recent reading of today: a dozen runs. */
 const NO_COMPLETE_RUN_MS = 60 * MINUTE_MS;
 /** How long after its tick a report may be missing. */
 const REPORT_LATE_MS = 60 * MINUTE_MS;
@@ -158,7 +158,7 @@ async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<
   const windows = await db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', 'asked_at'])
-    .where('state', '=', 'complete')
+    .where('state', 'in', ['complete', 'recent'])
     .where('platform', 'is', null)
     .where('to_day', '>=', addDays(today, -1))
     .orderBy('seq', 'desc')

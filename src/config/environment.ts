@@ -15,6 +15,7 @@ import {
   intText,
   rateText,
   ratioText,
+  rowsText,
   secretKey,
   sizeText,
   timeZone,
@@ -30,6 +31,9 @@ import { retentionFields } from './retention-fields.ts';
 export const SECRET_BYTES_MIN = 16;
 /** Appliers may hold eight connections and need one more (runtime/limit-appliers.ts); the loops need some beside them. */
 const POOL_CONNECTIONS_MIN = 10;
+
+/** A recent reading compares the newest 500 rows (provider/list/read-recent.ts). */
+const RECENT_READ_ROWS_MIN = 500;
 
 /** Every environment variable that Confere reads, with its default. */
 export const environment = z.object({
@@ -63,6 +67,7 @@ export const environment = z.object({
   STUCK_CASHOUT: durationText.default(15 * 60_000),
   SHOW_OPEN_SCHEDULE: agesText.default([30, 120, 600, 3600, 21_600, 86_400].map((seconds) => seconds * 1000)),
   PROVIDER_RATE: rateText.default('off'),
+  RECENT_READ_ROWS: rowsText(RECENT_READ_ROWS_MIN, 1_000_000).default(1_000),
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),
   QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),

@@ -69,6 +69,17 @@ export function intText(min: number, max: number) {
   });
 }
 
+/** `1000` → a number of rows; `off`. */
+export function rowsText(min: number, max: number) {
+  return z.string().transform((text, context): number | 'off' => {
+    if (text === 'off') return 'off';
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? value
+      : fault(context, `must be off, or a whole number from ${min} to ${max}`);
+  });
+}
+
 /** `0.25` → a number from 0 to 1. */
 export const ratioText = z.string().transform((text, context): number => {
   const value = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;

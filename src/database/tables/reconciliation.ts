@@ -26,6 +26,7 @@ export type ReconciliationTables = {
     how: Generated<string>;
     requests: Generated<number>;
     days_counted: Generated<number>;
+    days_recent: Generated<number>;
     not_before: Optional<Date>;
     traceparent: Optional<string>;
   };
@@ -77,6 +78,12 @@ export type ReconciliationTables = {
     last_page: number;
     asked_at: Date;
     page_rows: ColumnType<Buffer, string, string>;
+  };
+  list_heads: {
+    day: string;
+    whole_at: Date;
+    total: number;
+    head_rows: ColumnType<Buffer, string, string>;
   };
   run_days: {
     day: string;

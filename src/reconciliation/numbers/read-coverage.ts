@@ -55,7 +55,7 @@ export async function readUnproven(
   return { from, count: unproven.length, oldest: unproven[0] };
 }
 
-/** Finds when the newest complete reading of today over all platforms began. */
+/** Finds when the newest complete reading of today over all platforms began, or the newest recent one that rests on it. */
 export async function findReadingOfToday({ db, calendar, clock }: Context): Promise<Date | undefined> {
   const today = calendar.dayOf(clock.now());
   const row = await db
@@ -64,7 +64,7 @@ export async function findReadingOfToday({ db, calendar, clock }: Context): Prom
     .where('from_day', '>', addDays(today, -WINDOW_DAYS_MAX))
     .where('from_day', '<=', today)
     .where('to_day', '>=', today)
-    .where('state', '=', 'complete')
+    .where('state', 'in', ['complete', 'recent'])
     .where('platform', 'is', null)
     .where('asked_at', '>=', calendar.startOfDay(today))
     .executeTakeFirst();

@@ -43,6 +43,7 @@ async function present(db: Reader, rows: Selectable<Database['runs']>[]) {
       how: row.how,
       requests: row.requests,
       days_counted: row.days_counted,
+      days_recent: row.days_recent,
       pages: row.pages,
       passes: row.passes,
       total: row.total,

@@ -26,7 +26,8 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
   const unread = run.how === 'open' ? undefined : findGap(run, windows.map(toRange));
   if (error === undefined && unread) throw new InvariantError(`no window of run ${run.id} holds ${unread}`);
   const counted = windows.filter((window) => window.state === 'counted');
-  const unproven = windows.filter((window) => window.state !== 'complete' && window.state !== 'counted');
+  const recent = windows.filter((window) => window.state === 'recent');
+  const unproven = windows.filter(({ state: proof }) => !['complete', 'counted', 'recent'].includes(proof));
   const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';
   const sum = (pick: (window: (typeof windows)[number]) => number): number =>
     windows.reduce((total, window) => total + pick(window), 0);
@@ -46,6 +47,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
       seen: sum((window) => window.seen),
       applied: sum((window) => window.applied),
       days_counted: counted.length,
+      days_recent: recent.length,
       finished_at: context.clock.now(),
       error: error ?? unproven[0]?.error ?? null,
       lease_holder: null,

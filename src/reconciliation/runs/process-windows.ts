@@ -14,8 +14,9 @@ import { finishWindow } from '../windows/finish-window.ts';
 import type { Lease } from '../windows/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../windows/lease-window.ts';
 import { priorityOf } from '../windows/plan-windows.ts';
-import { type ReadOptions, readWindow, type WindowStep } from '../windows/read-window.ts';
-import type { RunRef, WindowRef, WindowResult } from '../windows/run-ref.ts';
+import { readRecentWindow } from '../windows/read-recent-window.ts';
+import { type ReadOptions, readWindow } from '../windows/read-window.ts';
+import type { RunRef, WindowRef, WindowResult, WindowStep } from '../windows/run-ref.ts';
 import { type RunPlan, replanRun } from './plan-run.ts';
 import { trackWindowErrors } from './track-window-errors.ts';
 
@@ -174,7 +175,7 @@ function openReaders(
   };
 }
 
-/** Proves a window by counts where the run allows it, else reads it whole. */
+/** Proves a window by counts, or reads what is new in it, where the run allows it; else reads it whole. */
 async function* proveWindow(
   context: Context,
   client: ProviderClient,
@@ -184,7 +185,9 @@ async function* proveWindow(
 ): AsyncGenerator<WindowStep, WindowResult> {
   const counted = await countWindow(context, client, run, window, options);
   if (counted.rows > 0) yield { rows: counted.rows, pages: 0, isNearEnd: false };
-  return counted.result ?? (yield* readWindow(context, client, run, window, options));
+  if (counted.result) return counted.result;
+  const recent = yield* readRecentWindow(context, client, run, window, options);
+  return recent ?? (yield* readWindow(context, client, run, window, options));
 }
 
 function isDay(window: WindowRef): boolean {

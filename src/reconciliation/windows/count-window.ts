@@ -16,11 +16,12 @@ import { readBounds } from './learn-bounds.ts';
 import { isInWindow, toQueryDates } from './plan-windows.ts';
 import type { ReadOptions } from './read-window.ts';
 import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
-import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import type { RunHow, RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { createEvidenceWriter } from './store-pages.ts';
 
 /** Evidence of a count has this pass number; passes of a reading begin at 1. */
 const COUNT_PASS = 0;
+const COUNTING: RunHow[] = ['count', 'open'];
 
 /**
  * `result`: undefined where counts can't be used, or do not add up. `rows`: how many rows the pages held.
@@ -35,7 +36,7 @@ export async function countWindow(
 ): Promise<{ result: WindowResult | undefined; rows: number }> {
   const bounds = await readBounds(context);
   const today = context.calendar.dayOf(context.clock.now());
-  if (!bounds || run.how === 'read' || !isSettled(window, today)) return { result: undefined, rows: 0 };
+  if (!bounds || !COUNTING.includes(run.how) || !isSettled(window, today)) return { result: undefined, rows: 0 };
   const query: ListQuery = { ...toQueryDates(window, bounds), ...(run.platform ? { platform: run.platform } : {}) };
   const storeEvidence = createEvidenceWriter(context, run, window, 'count');
   const [seen, unreadable] = [new Set<string>(), new Set<string>()];

@@ -41,8 +41,8 @@ export async function finishWindow(
         .where('seq', '=', window.seq)
         .execute();
       if (result.state === 'complete') await resolveUnidentifiedRows(trx, window, now);
-      if (result.state !== 'incomplete') await resolveUnstable(trx, days, run, now);
-      else {
+      if (result.state === 'complete' || result.state === 'counted') await resolveUnstable(trx, days, run, now);
+      if (result.state === 'incomplete') {
         const found = days.map((day) => ({
           kind: 'list_unstable' as const,
           scope: run.platform ? `${day} ${run.platform}` : day,

@@ -16,8 +16,9 @@ import { fetchAbsent, fetchInconsistent } from './fetch-by-id.ts';
 import { learnBounds, readBounds } from './learn-bounds.ts';
 import { mapConcurrently } from './map-concurrently.ts';
 import { isInWindow, listEndedDays, toQueryDates } from './plan-windows.ts';
+import { forgetHead, learnWindowHead } from './read-recent-window.ts';
 import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
-import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import type { RunRef, WindowRef, WindowResult, WindowStep } from './run-ref.ts';
 import { createEvidenceWriter, readStoredPages } from './store-pages.ts';
 
 /** The creation of a row decides whether it is new. The provider's clock and ours may differ by this much. */
@@ -34,14 +35,6 @@ export type ReadOptions = {
   semaphore: Semaphore;
 };
 
-/** One page was applied. */
-export type WindowStep = {
-  rows: number;
-  pages: number;
-  /** Whether the last pages of the first pass are in flight or about to be. */
-  isNearEnd: boolean;
-};
-
 /** Yields a step for each page that it applied. @throws LeaseLost; then nothing more is applied. */
 export async function* readWindow(
   context: Context,
@@ -51,6 +44,7 @@ export async function* readWindow(
   { checkLease, semaphore }: ReadOptions,
 ): AsyncGenerator<WindowStep, WindowResult> {
   const bounds = await readBounds(context);
+  await forgetHead(context, run, window);
   const dates = toQueryDates(window, bounds);
   const query = { ...dates, ...(run.platform ? { platform: run.platform } : {}) };
   const queryName = `${dates.initialDate} ${dates.finalDate} ${run.platform ?? ''}`;
@@ -89,6 +83,7 @@ export async function* readWindow(
     const read = { ids: inside, askedAt: reading.askedAt };
     await countApplied(await fetchAbsent(context, client, run, window, read, { checkLease }));
     if (!bounds && !run.platform) await learnBounds(context, client, reading.seenRows);
+    yield* learnWindowHead(context, client, run, window, { reading, checkLease });
   }
   return toResult(reading, inside.count());
 }

@@ -2,9 +2,10 @@ import type { Day } from '../../domain/calendar.ts';
 
 /**
  * How a run proves its days. `read`: reads each day whole. `count`: proves settled days by counts, and reads a day whole
- * where its counts do not add up. `open`: like `count`, only for days that have an open transaction.
+ * where its counts do not add up. `open`: like `count`, only for days that have an open transaction. `recent`: reads what
+ * is new in today and yesterday, and a day whole where that concludes nothing.
  */
-export type RunHow = 'read' | 'count' | 'open';
+export type RunHow = 'read' | 'count' | 'open' | 'recent';
 
 export type RunRef = {
   seq: number;
@@ -28,8 +29,11 @@ export type Window = { fromDay: Day; toDay: Day };
 export type WindowRef = Window & { seq: number };
 
 export type WindowResult = {
-  /** `complete`: read whole, and proven; `counted`: proven by counts. */
-  state: 'complete' | 'counted' | 'incomplete';
+  /**
+   * `complete`: read whole, and proven; `counted`: proven by counts; `recent`: what was new since a complete reading was
+   * read, and the count agrees. A recent day is not proven: only its newest rows were seen.
+   */
+  state: 'complete' | 'counted' | 'recent' | 'incomplete';
   reason: string | undefined;
   passes: number;
   pages: number;
@@ -40,4 +44,12 @@ export type WindowResult = {
   /** How many more rows were announced than listed: as a person accepted, or equal in all passes; else 0. */
   surplus: number;
   askedAt: Date;
+};
+
+/** One page was applied. */
+export type WindowStep = {
+  rows: number;
+  pages: number;
+  /** Whether the last pages of the first pass are in flight or about to be. */
+  isNearEnd: boolean;
 };

@@ -16,7 +16,7 @@ test('while it waits for days that another run reads, the line says so and shows
 
 const RUN = {
   ...{ id: 'run_1', from: '2026-11-01', to: '2026-11-03', platform: null, trigger: 'command', how: 'read' },
-  ...{ requests: 53, days_counted: 0, pages: 52, passes: 0, total: null, seen: 5200, applied: 5187 },
+  ...{ requests: 53, days_counted: 0, days_recent: 0, pages: 52, passes: 0, total: null, seen: 5200, applied: 5187 },
   ...{ mismatches: 2, by_kind: { webhook_lost: 2 }, started_at: null, finished_at: null, error: null },
 };
 

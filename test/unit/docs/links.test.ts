@@ -94,5 +94,5 @@ test('the walks through the code name as many files as they say, and no more tha
   const page = listWalk(/^From there, 15 files up to the ledger/m, /^Five more prove the day/m);
   expect([webhook.size, page.size]).toEqual([30, 15]);
   expect(listWalk(/^Four files stand beside/m, /^## A list page/m).size).toBe(4);
-  expect(listWalk(/^Five more prove the day/m, /^One stands before this path/m).size).toBe(5);
+  expect(listWalk(/^Five more prove the day/m, /^Two stand before this path/m).size).toBe(5);
 });

@@ -29,6 +29,7 @@ const WINDOW_WORDS: Record<string, string> = words({
   planned: 'Por ler',
   complete: 'Provado',
   counted: 'Provado por contagem',
+  recent: 'Lido o que é novo',
   incomplete: 'Não provado',
 });
 
@@ -46,7 +47,7 @@ export function runPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
-<p class="lead">${VERDICTS[run.state]}</p>
+<p class="lead">${describeOutcome(run)}</p>
 ${isOpen && renderProgress(windows)}
 ${run.error && html`<p class="fault">${programText(run.error)}</p>`}
 <section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
@@ -61,6 +62,11 @@ ${run.error && html`<p class="fault">${programText(run.error)}</p>`}
   return router;
 }
 
+function describeOutcome(run: PresentedRun): Part {
+  if (run.state !== 'complete' || run.days_recent === 0) return VERDICTS[run.state];
+  return t('Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.');
+}
+
 function renderNumbers(context: Context, run: PresentedRun, names: PlatformNames): Html {
   const tookS =
     run.started_at && run.finished_at
@@ -73,6 +79,7 @@ function renderNumbers(context: Context, run: PresentedRun, names: PlatformNames
     ['Páginas', run.started_at === null ? unknown() : formatCount(run.pages)],
     ['Pedidos ao provedor', run.started_at === null ? unknown() : formatCount(run.requests)],
     ['Dias provados por contagem', run.finished_at && formatCount(run.days_counted)],
+    ['Dias em que leu só o que é novo', run.finished_at && formatCount(run.days_recent)],
     ['Passadas no pior dia', run.finished_at && run.passes],
     ['Plataforma', run.platform === null ? t('todas') : showPlatform(names, run.platform)],
     ['Origem', describeCode(TRIGGER_WORDS, run.trigger)],

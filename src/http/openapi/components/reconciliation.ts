@@ -32,9 +32,12 @@ export const run = component('Reconciliation', {
   to: day,
   platform: nullableText,
   trigger: z.string(),
-  how: z.enum(['read', 'count', 'open']).describe('each day whole, or settled days by counts where they add up'),
+  how: z
+    .enum(['read', 'count', 'open', 'recent'])
+    .describe('each day whole; settled days by counts where they add up; or what is new, where the count agrees'),
   requests: z.int().describe('sent to the provider, repeats included'),
   days_counted: z.int().describe('days proven by counts alone'),
+  days_recent: z.int().describe('days of which only what is new was read: it proves nothing about absence'),
   pages: z.int(),
   passes: z.int(),
   total: z
@@ -53,7 +56,7 @@ export const run = component('Reconciliation', {
 export const runPage = component('ReconciliationPage', {
   from: day,
   to: day.describe('the window that it was read for'),
-  pass: z.int().describe('from 1; 0 for a count'),
+  pass: z.int().describe('from 1; 0 for a count or a recent reading'),
   page: z.int(),
   status: nullableText.describe('the filter of a count'),
   total: z.int().describe('as the provider reported it'),

@@ -3,8 +3,8 @@ export const OVERVIEW_EN = {
   // the verdict
   'Não confere': 'Does not agree',
   'Ainda não sabemos': 'Not known yet',
-  'Hoje foi lido por inteiro há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.':
-    'Today was read in full less than ten minutes ago, all ended days are proven, the stated balances agree and no alert is active.',
+  'Uma conferência completa de hoje começou há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.':
+    'A complete reconciliation of today began less than ten minutes ago, all ended days are proven, the stated balances agree and no alert is active.',
   'O que está errado': 'What is wrong',
   'O que ainda não sabemos': 'What is not known yet',
   '{stake} em jogo': '{stake} at stake',

@@ -43,11 +43,14 @@ export const MORE_PAGES_EN = {
   'Espera por um trabalhador livre.': 'It waits for a free worker.',
   'Está lendo a lista do provedor.': 'It is reading the provider’s list.',
   'Provou que leu a lista inteira destes dias.': 'It has proven that it read the whole list of these days.',
+  'Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.':
+    'In the days of which it read only what is new, the provider’s total agrees: it concludes nothing about what is missing there.',
   'Não conseguiu provar que leu tudo: nada conclui sobre o que falta.':
     'It could not prove that it read everything: it concludes nothing about what is missing.',
   'Parou no meio; os dias já provados continuam provados.': 'It stopped midway; the days that were proven stay proven.',
   'Por ler': 'To be read',
   'Provado por contagem': 'Proven by counting',
+  'Lido o que é novo': 'What is new was read',
   'Não provado': 'Not proven',
   desconhecido: 'unknown',
   Números: 'Numbers',
@@ -59,6 +62,7 @@ export const MORE_PAGES_EN = {
   'Aplicadas ao razão': 'Applied to the ledger',
   'Pedidos ao provedor': 'Requests to the provider',
   'Dias provados por contagem': 'Days proven by counting',
+  'Dias em que leu só o que é novo': 'Days of which only what is new was read',
   'Passadas no pior dia': 'Passes of the worst day',
   Começou: 'Started',
   'Divergências por tipo': 'Mismatches by type',
