@@ -67,7 +67,7 @@ export const environment = z.object({
   STUCK_CASHOUT: durationText.default(15 * 60_000),
   SHOW_OPEN_SCHEDULE: agesText.default([30, 120, 600, 3600, 21_600, 86_400].map((seconds) => seconds * 1000)),
   PROVIDER_RATE: rateText.default('off'),
-  RECENT_READ_ROWS: rowsText(RECENT_READ_ROWS_MIN, 1_000_000).default(1_000),
+  RECENT_READ_ROWS: rowsText(RECENT_READ_ROWS_MIN, 1_000_000).default(20_000),
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),
   QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),
