@@ -9,7 +9,7 @@ import { LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
 import { makeDayManifests } from '../src/manifests/make-day-manifests.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
-import { checkBooks } from '../src/proof/check-books.ts';
+import { checkAllBooks, checkNewBooks } from '../src/proof/check-books.ts';
 import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
@@ -45,7 +45,8 @@ export const WORK: Record<JobName, Work> = {
   },
   daily_report: makeDueReports,
   day_manifests: (c) => makeDayManifests(c),
-  check_books: (c) => checkBooks(c),
+  check_books: checkNewBooks,
+  check_all_books: checkAllBooks,
   manifest: writeManifest,
   retention: dropOldNightly,
 };

@@ -9,6 +9,7 @@ import { print, withContext } from './with-context.ts';
 
 type Options = {
   books?: boolean;
+  sinceProof?: boolean;
   restored?: boolean;
   since?: string;
   manifests?: string;
@@ -24,6 +25,7 @@ export function doctorCommand(program: Command): void {
       '--books',
       "also check the whole ledger: hash chain, zero sums, reversals, balances, and entries against the transactions' events",
     )
+    .option('--since-proof', 'with --books: only what was written after the last check that found no break')
     .option(
       '--restored',
       'after a restore: what is missing, what is read again, and what waits for you; checks the books',
@@ -41,6 +43,7 @@ export function doctorCommand(program: Command): void {
         });
         return;
       }
+      if (options.sinceProof && !options.books) throw new ConfereError('wrong_use', '--since-proof belongs to --books');
       const examine = async (context: Context) => printFindings(await examineSystem(context, options), options);
       await withContext({ readOnly: true }, examine, {
         withoutTables: async (error, parts) => printFindings(await examineWithoutTables(error, parts), options),

@@ -101,6 +101,7 @@ export const environment = z.object({
   JOB_DAILY_REPORT: cronText.default('0 6 * * *'),
   JOB_DAY_MANIFESTS: cronText.default('30 6 * * *'),
   JOB_CHECK_BOOKS: cronText.default('10 4 * * *'),
+  JOB_CHECK_ALL_BOOKS: cronText.default('20 5 * * 6'),
   JOB_MANIFEST: cronText.default('30 0 * * *'),
   JOB_RETENTION: cronText.default('50 4 * * *'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

@@ -1,31 +1,44 @@
 /**
  * The books check: proves that the stored books are consistent and unchanged. Start reading proof/ here.
  *
- * In: the whole database, read in ranges without locks. Out: a `books_broken` mismatch for each break, which never
- * resolves itself.
+ * In: the database, read in batches without locks. Out: a `books_broken` mismatch for each break, which never resolves
+ * itself, and a row of `books_checks`: a proof, if no break was found.
  *
- * It verifies, in this order: the hash chain and everything it seals (verify-chain.ts); each entry in itself
- * (verify-entries.ts); openings and adjustments (verify-stated.ts); the balances that the sealer derived
- * (verify-balances.ts); closed months (verify-months.ts); each transaction's row and entries against its events
- * (verify-histories.ts).
+ * It runs these steps (run-steps.ts): the hash chain and everything it seals (verify-chain.ts); hashes stored elsewhere
+ * (verify-anchors.ts); the balances that the sealer derived (verify-balances.ts); each event and entry in itself
+ * (verify-entries.ts); openings and adjustments (verify-stated.ts); closed months (verify-months.ts); each transaction's
+ * row and entries against its events (verify-histories.ts).
+ *
+ * A whole check reads everything: each week, at half speed. A check since a proof reads what was written after it: each
+ * night. What was changed by hand below the proof's position is found by the next whole check; docs/ledger-chain.md says
+ * what finds it earlier. Each step says which of it a proof saves, and why.
  */
 import type { Context } from '../context.ts';
-import { transact } from '../database/transact.ts';
-import type { FoundMismatch } from '../domain/mismatch.ts';
-import { raiseMismatches } from '../mismatches/raise-mismatches.ts';
-import { LEASE_WAIT_MS_MAX, sealRemaining } from '../seal/seal-remaining.ts';
-import { type Break, collectBreaks } from './collect-breaks.ts';
-import { verifyBalances } from './verify-balances.ts';
-import { verifyChain } from './verify-chain.ts';
-import { verifyEntries } from './verify-entries.ts';
-import { verifyHistories } from './verify-histories.ts';
-import { verifyMonths } from './verify-months.ts';
-import { UNSEALED_SCOPE } from './verify-sealed.ts';
-import { verifyStated } from './verify-stated.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { LEASE_WAIT_MS_MAX } from '../seal/seal-remaining.ts';
+import { type CheckState, continueState, startState } from './check-state.ts';
+import type { Break } from './collect-breaks.ts';
+import {
+  openWholeCheck,
+  readProof,
+  recordCheck,
+  requireRecentWhole,
+  saveWholeCheck,
+  TakenOverError,
+} from './record-checks.ts';
+import { runSteps } from './run-steps.ts';
+
+/** The whole check works for this share of its time, on one connection: after each batch it pauses for the rest. */
+const WHOLE_SHARE = 0.5;
+/** Shorter pauses are added up. */
+const PAUSE_MS_MIN = 200;
+/** How much of a whole check may be read again after it was interrupted. */
+const SAVE_EVERY_MS = 5_000;
 
 export type BooksCheck = {
   /** The newest sealed position. */
   position: number;
+  /** How many were read; since a proof, an older transaction once for each part of it that changed. */
   entries: number;
   transactions: number;
   /** How many breaks there are in all, and the first 200 of them. */
@@ -34,55 +47,70 @@ export type BooksCheck = {
 };
 
 /**
- * Reads the books, and reads them again before it raises a break: a real break is in both readings, a concurrent change
- * is not. In between, it seals rows that were left unsealed for long, if possible.
- * @param leaseGivenMs how long to wait for another process's sealer lease.
- * @throws the signal's reason when it was stopped: an incomplete reading proves nothing.
+ * Checks the books at once, from their beginning or since the last proof. Raises breaks, and records no proof.
+ * @param options.leaseGivenMs how long to wait for another process's sealer lease, if rows were left unsealed.
+ * @throws the signal's reason when it was stopped; ConfereError `wrong_use` if there is no proof to continue.
  */
-export async function checkBooks(context: Context, { leaseGivenMs = LEASE_WAIT_MS_MAX } = {}): Promise<BooksCheck> {
-  const first = await readBooks(context);
-  if (first.broken === 0) return first;
-  if (first.breaks.some((one) => one.scope === UNSEALED_SCOPE)) await sealRemaining(context, leaseGivenMs);
-  const check = intersectBreaks(first, await readBooks(context));
-  if (check.broken > 0) await raiseBroken(context, check.breaks, check.broken);
-  return check;
-}
-
-async function readBooks(context: Context): Promise<BooksCheck> {
-  const { report, breaks, count } = collectBreaks();
-  const position = await verifyChain(context, report);
-  const entries = await verifyEntries(context, report);
-  await verifyStated(context, report);
-  await verifyBalances(context, report);
-  await verifyMonths(context, report);
-  const transactions = await verifyHistories(context, report);
-  context.signal.throwIfAborted();
-  return { position, entries, transactions, broken: count(), breaks };
+export async function checkBooks(
+  context: Context,
+  { leaseGivenMs = LEASE_WAIT_MS_MAX, sinceProof = false } = {},
+): Promise<BooksCheck> {
+  const proof = sinceProof ? await readProof(context) : undefined;
+  if (sinceProof && !proof)
+    throw new ConfereError('wrong_use', 'no books check was finished without a break: check the whole books once');
+  const { db } = context;
+  const state = proof ? await continueState(db, proof.state) : await startState(db);
+  return toCheck(await runSteps(context, state, { proof: proof?.state, leaseGivenMs }));
 }
 
 /**
- * Returns the second reading without breaks that the first lacks; unfiltered where the first had more than it
- * stores.
+ * The nightly job: checks what was written since the last proof, and records the next one. Without one, checks everything.
+ * @throws ConfereError `books_broken` if no whole check was finished for long.
  */
-function intersectBreaks(first: BooksCheck, second: BooksCheck): BooksCheck {
-  if (first.broken > first.breaks.length) return second;
-  const inFirst = new Set(first.breaks.map((one) => one.scope));
-  const breaks = second.breaks.filter((one) => inFirst.has(one.scope));
-  return { ...second, broken: second.broken > second.breaks.length ? second.broken : breaks.length, breaks };
+export async function checkNewBooks(context: Context): Promise<BooksCheck | undefined> {
+  const proof = await readProof(context);
+  if (!proof) return await checkAllBooks(context);
+  const startedAt = context.clock.now();
+  const state = await runSteps(context, await continueState(context.db, proof.state), {
+    proof: proof.state,
+    leaseGivenMs: LEASE_WAIT_MS_MAX,
+  });
+  await recordCheck(context, proof, startedAt, state);
+  await requireRecentWhole(context);
+  return toCheck(state);
 }
 
-async function raiseBroken(context: Context, breaks: Break[], count: number): Promise<void> {
-  const byScope = Map.groupBy(breaks, (one) => one.scope);
-  const found = [...byScope].map(([scope, same]): FoundMismatch => {
-    const id = same[0]?.transactionId;
-    return {
-      kind: 'books_broken',
-      scope,
-      ...(id === undefined ? {} : { transactionId: id }),
-      expected: { books: 'that prove themselves' },
-      actual: { says: [...new Set(same.map((one) => one.says))], breaks: count },
-    };
-  });
-  await transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()), { retryDuplicates: true });
-  context.wakeUps.alerts.notify();
+/**
+ * The weekly job: checks everything, pausing between batches, and continues where an earlier try was interrupted.
+ * @returns undefined if another process took it over.
+ */
+export async function checkAllBooks(context: Context): Promise<BooksCheck | undefined> {
+  const { timers, signal, log } = context;
+  const check = await openWholeCheck(context);
+  let [step, savedAtMs, owedMs] = [check.state.step, timers.monotonicMs(), 0];
+  const afterBatch = async (state: CheckState, workedMs: number): Promise<void> => {
+    check.state = state;
+    if (state.step !== step || timers.monotonicMs() - savedAtMs >= SAVE_EVERY_MS) {
+      await saveWholeCheck(context, check);
+      [step, savedAtMs] = [state.step, timers.monotonicMs()];
+    }
+    owedMs += workedMs * (1 / WHOLE_SHARE - 1);
+    if (owedMs < PAUSE_MS_MIN) return;
+    await timers.sleep(owedMs, { signal });
+    owedMs = 0;
+  };
+  try {
+    check.state = await runSteps(context, check.state, { leaseGivenMs: LEASE_WAIT_MS_MAX, afterBatch });
+    await saveWholeCheck(context, check, 'finished');
+  } catch (error) {
+    if (!(error instanceof TakenOverError)) throw error;
+    log.info({ check: check.seq }, 'another process continues the whole books check');
+    return undefined;
+  }
+  return toCheck(check.state);
+}
+
+function toCheck({ walk, entries, histories, touched, broken, breaks }: CheckState): BooksCheck {
+  const transactions = histories.count + touched.count;
+  return { position: walk.position, entries: entries.count, transactions, broken, breaks };
 }

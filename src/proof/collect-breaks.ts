@@ -4,12 +4,12 @@ export type Break = {
   scope: string;
   /** A description for people. */
   says: string;
-  transactionId?: string;
+  transactionId?: string | undefined;
 };
 
 export type ReportBreak = (found: Break) => void;
 
-const KEPT_MAX = 200;
+export const BREAKS_KEPT_MAX = 200;
 const SCOPE_CHARS_MAX = 150;
 
 /** Collects breaks: counts all, stores the first ones. */
@@ -21,7 +21,7 @@ export function collectBreaks(): { report: ReportBreak; breaks: Break[]; count: 
     count: () => count,
     report: (found) => {
       count++;
-      if (breaks.length < KEPT_MAX) breaks.push({ ...found, scope: found.scope.slice(0, SCOPE_CHARS_MAX) });
+      if (breaks.length < BREAKS_KEPT_MAX) breaks.push({ ...found, scope: found.scope.slice(0, SCOPE_CHARS_MAX) });
     },
   };
 }

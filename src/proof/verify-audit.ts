@@ -12,14 +12,14 @@ const UNCOVERED_MAX = 10_000;
 
 type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
 
-/** The state of the walk along the chain that concerns the audit. */
+/** The state of the walk along the chain that concerns the audit. Times in ms. */
 export type AuditWalk = {
   /** The audit number up to which the seals reach. */
   seq: number;
   /** Rows that no seal contained so far, and when they were written. */
-  unsealed: Map<number, Date>;
+  unsealed: Map<number, number>;
   /** The time of the newest seal that left no audit row to the next one. */
-  caughtUpAt: Date | undefined;
+  caughtUpAt: number | null;
 };
 
 /**
@@ -28,8 +28,8 @@ export type AuditWalk = {
  */
 export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt: Date): SealedAuditRow[] {
   const { caughtUpAt } = walk;
-  if (rows.length < SEAL_AUDIT_MAX / 2) walk.caughtUpAt = sealedAt;
-  return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
+  if (rows.length < SEAL_AUDIT_MAX / 2) walk.caughtUpAt = sealedAt.getTime();
+  return rows.filter((row) => caughtUpAt !== null && row.at.getTime() < caughtUpAt - 2 * LATE_MS_MAX);
 }
 
 /** Reads the audit rows of a group of seals, by position, also archived ones; reports missing ones. */
@@ -48,7 +48,7 @@ export async function readSealedAuditRows(
     const part = await loadAuditRows(db, { after, to, limit: ROWS_AT_ONCE });
     for (const row of part) {
       found.set(row.seq, row);
-      if (walk.unsealed.size < UNCOVERED_MAX) walk.unsealed.set(row.seq, row.at);
+      if (walk.unsealed.size < UNCOVERED_MAX) walk.unsealed.set(row.seq, row.at.getTime());
     }
     after = part.at(-1)?.seq ?? to;
     if (part.length < ROWS_AT_ONCE) break;
@@ -73,7 +73,7 @@ export async function readSealedAuditRows(
 export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, report: ReportBreak): Promise<void> {
   const since = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, at] of walk.unsealed) {
-    if (at < since) report({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
+    if (at < since.getTime()) report({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
   }
   const row = await db
     .selectFrom('audit')

@@ -1,16 +1,18 @@
 /**
- * Verifies that the hash chain matches the journal and the audit: every seal from the first, in bounded memory. A wrong
- * hash is reported, and the next seal is compared with the stored hash, so each break is reported where it is.
+ * Verifies that the hash chain matches the journal and the audit: every seal from the first, or from the proven one, in
+ * bounded memory. A wrong hash is reported, and the next seal is compared with the stored hash, so each break is reported
+ * where it is.
  */
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SEAL_ENTRIES_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
-import { GENESIS_HASH, hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
+import { hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
+import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
-import { verifyHeads, verifyManifests, verifyReports } from './verify-anchors.ts';
-import { type AuditWalk, findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
+import { verifyHeads, verifyManifests, verifyProofs, verifyReports } from './verify-anchors.ts';
+import { findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
@@ -19,34 +21,32 @@ const ENTRIES_AT_ONCE = 4_000;
 const UNCOVERED_MAX = 10_000;
 
 type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
-type Walk = {
-  position: number;
-  hash: Buffer;
-  entrySeq: number;
-  uncovered: Map<number, Date>;
-  audit: AuditWalk;
-};
+type Walk = CheckState['walk'];
 
-/** Verifies the chain and what it seals. @returns the newest position, 0 while there is none. */
-export async function verifyChain(context: Context, report: ReportBreak): Promise<number> {
-  const audit: AuditWalk = { seq: 0, unsealed: new Map<number, Date>(), caughtUpAt: undefined };
-  const walk: Walk = { position: 0, hash: GENESIS_HASH, entrySeq: 0, uncovered: new Map(), audit };
-  while (!context.signal.aborted) {
-    const rows = await readSealRows(context, walk.position);
-    if (rows.length === 0) break;
+/** Verifies the next group of seals and what they seal; behind the newest one, that nothing is left unsealed. */
+export async function verifyChain({ context, state: { walk }, report }: Verification): Promise<boolean> {
+  const rows = await readSealRows(context, walk.position);
+  if (rows.length > 0) {
     await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, report);
+    return true;
   }
-  const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
+  const since = context.clock.now().getTime() - SEALED_WITHIN_MS;
   for (const [seq, recordedAt] of walk.uncovered) {
     if (recordedAt < since) report({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
   await verifySealed(context, walk.entrySeq, report);
   await verifyAuditSealed(context, walk.audit, report);
-  await verifyNoOrphanedLateEntries(context, report);
+  return false;
+}
+
+/** Compares the whole chain with the hashes that are stored elsewhere. */
+export async function verifyAnchors({ context, state: { walk }, proof, report }: Verification): Promise<boolean> {
+  await verifyNoOrphanedLateEntries(context, proof?.walk.position ?? 0, report);
   await verifyReports(context, walk.position, report);
+  await verifyProofs(context, walk.position, report);
   await verifyManifests(context, walk.position, report);
   await verifyHeads(context, walk.position, report);
-  return walk.position;
+  return false;
 }
 
 async function readSealRows(context: Context, after: number) {
@@ -82,7 +82,7 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, report
     [...ranged, ...(await loadSealedEntries(context.db, { seqs: late }))].map((one) => [one.seq, one]),
   );
   for (const { seq, recordedAt } of ranged) {
-    if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
+    if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt.getTime());
   }
   for (const seq of named) walk.uncovered.delete(seq);
   const audits = await readSealedAuditRows(context, rows, walk.audit, report);
@@ -118,7 +118,7 @@ function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Wal
     audit: row.audit_seq === null ? null : { seq: row.audit_seq, members: row.audit_members ?? '' },
   };
   const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
-  if (!row.previous_hash.equals(walk.hash)) fault('it does not follow the hash of the position before it');
+  if (row.previous_hash.toString('hex') !== walk.hash) fault('it does not follow the hash of the position before it');
   if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
     const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
     fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
@@ -129,7 +129,8 @@ function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Wal
   }
   walk.position = row.position;
   walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);
-  walk.hash = row.hash;
+  walk.hash = row.hash.toString('hex');
+  walk.sealed += members.length;
 }
 
 function readMembers(row: SealRow, report: ReportBreak): number[] {

@@ -4,9 +4,11 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { ReportBreak } from './collect-breaks.ts';
+import type { Verification } from './check-state.ts';
 
 const ROWS_AT_ONCE = 20_000;
+/** Late entries, whose numbers are no range. */
+const LATE_AT_ONCE = 2_000;
 
 /** Restricts a column of numbers to the current range. */
 type Within = (column: string) => RawBuilder<unknown>;
@@ -75,40 +77,72 @@ const OF_EVENTS: Check[] = [
   },
 ];
 
-/** Verifies events and entries. @returns how many entries there are. */
-export async function verifyEntries(context: Context, report: ReportBreak): Promise<number> {
-  await walk(context, 'events', OF_EVENTS, (seq, says) => report({ scope: `event ${seq}`, says }));
-  return await walk(context, 'entries', OF_ENTRIES, (seq, says) => report({ scope: `entry en_${seq}`, says }));
+/** Verifies the next range of events. */
+export async function verifyEvents(verification: Verification): Promise<boolean> {
+  return await verifyRange(verification, 'events', OF_EVENTS);
 }
 
-async function walk(
-  context: Context,
+/** Verifies the next range of entries. After a proof, that are the entries above its numbers, sealed or not. */
+export async function verifyEntries(verification: Verification): Promise<boolean> {
+  return await verifyRange(verification, 'entries', OF_ENTRIES);
+}
+
+/** Verifies the late entries below a proof's numbers that were sealed after it. Without a proof they are in the ranges. */
+export async function verifyLateEntries({ context, state, proof, report }: Verification): Promise<boolean> {
+  if (!proof) return false;
+  const rows = await context.db
+    .selectFrom('seal_stragglers')
+    .select('entry_seq')
+    .where('position', '>', proof.walk.position)
+    .where('entry_seq', '<=', proof.walk.entrySeq)
+    .where('entry_seq', '>', state.late.after)
+    .orderBy('entry_seq')
+    .limit(LATE_AT_ONCE)
+    .execute();
+  const seqs = rows.map((row) => row.entry_seq);
+  if (seqs.length === 0) return false;
+  const within: Within = (column) => sql`${sql.ref(column)} IN (${sql.join(seqs)})`;
+  await runChecks(context, OF_ENTRIES, within, (seq, says) => report({ scope: `entry en_${seq}`, says }));
+  state.late.after = seqs.at(-1) ?? state.late.after;
+  state.entries.count += seqs.length;
+  return true;
+}
+
+async function verifyRange(
+  { context, state, report }: Verification,
   table: 'entries' | 'events',
   checks: Check[],
+): Promise<boolean> {
+  const cursor = state[table];
+  const from = cursor.after;
+  const end = await context.db
+    .selectFrom(table)
+    .select('seq')
+    .where('seq', '>', from)
+    .orderBy('seq')
+    .offset(ROWS_AT_ONCE - 1)
+    .limit(1)
+    .executeTakeFirst();
+  // the last range is unbounded, to include numbers above the newest
+  const within: Within = (column) =>
+    end ? sql`${sql.ref(column)} > ${from} AND ${sql.ref(column)} <= ${end.seq}` : sql`${sql.ref(column)} > ${from}`;
+  const scope = table === 'events' ? 'event ' : 'entry en_';
+  await runChecks(context, checks, within, (seq, says) => report({ scope: `${scope}${seq}`, says }));
+  cursor.count += end ? ROWS_AT_ONCE : await countAbove(context, table, from);
+  cursor.after = end?.seq ?? cursor.after;
+  return end !== undefined;
+}
+
+async function runChecks(
+  { db }: Context,
+  checks: Check[],
+  within: Within,
   report: (seq: number, says: string) => void,
-): Promise<number> {
-  let [after, count]: [number | undefined, number] = [0, 0];
-  while (after !== undefined && !context.signal.aborted) {
-    const from: number = after;
-    const end = await context.db
-      .selectFrom(table)
-      .select('seq')
-      .where('seq', '>', from)
-      .orderBy('seq')
-      .offset(ROWS_AT_ONCE - 1)
-      .limit(1)
-      .executeTakeFirst();
-    // the last range is unbounded, to include numbers above the newest
-    const within: Within = (column) =>
-      end ? sql`${sql.ref(column)} > ${from} AND ${sql.ref(column)} <= ${end.seq}` : sql`${sql.ref(column)} > ${from}`;
-    for (const check of checks) {
-      const { rows } = await check.find(within).execute(context.db);
-      for (const row of rows) report(row.seq, check.says);
-    }
-    count += end ? ROWS_AT_ONCE : await countAbove(context, table, from);
-    after = end?.seq;
+): Promise<void> {
+  for (const check of checks) {
+    const { rows } = await check.find(within).execute(db);
+    for (const row of rows) report(row.seq, check.says);
   }
-  return count;
 }
 
 async function countAbove(context: Context, table: 'entries' | 'events', seq: number): Promise<number> {

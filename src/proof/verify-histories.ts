@@ -3,42 +3,52 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
-import { type LoadedTransaction, loadStoredTransactionRange } from '../ledger/apply/load-stored-transactions.ts';
+import {
+  type LoadedTransaction,
+  readStoredTransactions,
+  type TransactionSelection,
+} from '../ledger/apply/load-stored-transactions.ts';
 import { summarizeHistory } from '../ledger/decide/stored-transaction.ts';
 import { diffEntries } from '../ledger/journal/diff-entries.ts';
 import { planCommission, planEntries } from '../ledger/journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../ledger/journal/read-policies.ts';
+import type { Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
-const TRANSACTIONS_AT_ONCE = 500;
+export const TRANSACTIONS_AT_ONCE = 500;
+
+/** Verifies the next transactions; after a proof, those above its numbers. verify-touched.ts verifies older ones. */
+export async function verifyHistories({ context, state: { histories }, report }: Verification): Promise<boolean> {
+  const seqs = await verifyTransactions(context, { after: histories.after, limit: TRANSACTIONS_AT_ONCE }, report);
+  histories.after = seqs.at(-1) ?? histories.after;
+  histories.count += seqs.length;
+  return seqs.length > 0;
+}
 
 /**
- * Verifies every transaction against its events: its status and the time of it, the number of events and their
- * sequence; and its entries in force against its history under the current openings and refund rules, so an entry
- * booked under outdated rules is found too. Entries of a platform that is being reposted are left to the next check.
- * Takes no locks.
- * @returns how many transactions there are.
+ * Verifies transactions against their events: status and the time of it, the number of events and their sequence; and
+ * the entries in force against the history under the current openings and refund rules, so an entry booked under outdated
+ * rules is found too. Entries of a platform that is being reposted are left to the next check. Takes no locks.
+ * @returns their row numbers.
  */
-export async function verifyHistories(context: Context, report: ReportBreak): Promise<number> {
-  let [after, count] = [0, 0];
-  while (!context.signal.aborted) {
-    const { loaded, policies, reposting } = await inSnapshot(context.db, async (snapshot) => ({
-      loaded: await loadStoredTransactionRange(snapshot, after, TRANSACTIONS_AT_ONCE),
-      policies: await readPolicies(context, snapshot, 'none'),
-      reposting: await readReposting(snapshot),
-    }));
-    if (loaded.length === 0) break;
-    for (const one of loaded) {
-      // while a platform is being reposted, its entries partly follow the old opening
-      const entryPolicies = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
-      for (const says of listFaults(one, entryPolicies)) {
-        report({ scope: one.stored.id, transactionId: one.stored.id, says });
-      }
+export async function verifyTransactions(
+  context: Context,
+  choice: TransactionSelection,
+  report: ReportBreak,
+): Promise<number[]> {
+  const { loaded, policies, reposting } = await inSnapshot(context.db, async (snapshot) => ({
+    loaded: await readStoredTransactions(snapshot, choice),
+    policies: await readPolicies(context, snapshot, 'none'),
+    reposting: await readReposting(snapshot),
+  }));
+  for (const one of loaded) {
+    // while a platform is being reposted, its entries partly follow the old opening
+    const entryPolicies = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
+    for (const says of listFaults(one, entryPolicies)) {
+      report({ scope: one.stored.id, transactionId: one.stored.id, says });
     }
-    count += loaded.length;
-    after = loaded.at(-1)?.seq ?? after;
   }
-  return count;
+  return loaded.map(({ seq }) => seq);
 }
 
 /** Returns platforms whose opening changed and whose repost has not finished. */

@@ -40,11 +40,16 @@ export function verifyCounts(
   return faults;
 }
 
-/** Reports late entries recorded for seals that do not exist: an earlier cut would omit such an entry. */
-export async function verifyNoOrphanedLateEntries(context: Context, report: ReportBreak): Promise<void> {
+/**
+ * Reports late entries recorded for seals that do not exist: an earlier cut would omit such an entry.
+ * @param after the position after which to search.
+ */
+export async function verifyNoOrphanedLateEntries(context: Context, after: number, report: ReportBreak): Promise<void> {
   const { rows } = await sql<{ entry_seq: number; position: number }>`
     SELECT late.entry_seq, late.position FROM seal_stragglers late LEFT JOIN seals ON seals.position = late.position
-    WHERE seals.position IS NULL ORDER BY late.position LIMIT ${sql.lit(ROWS_MAX)}`.execute(context.db);
+    WHERE late.position > ${after} AND seals.position IS NULL ORDER BY late.position LIMIT ${sql.lit(ROWS_MAX)}`.execute(
+    context.db,
+  );
   for (const { entry_seq: seq, position } of rows) {
     report({ scope: `seal ${position}`, says: `seal_stragglers names en_${seq} of it, and it is not there` });
   }

@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import { nameAccount } from '../ledger/journal/plan-entries.ts';
 import { selectAdjustmentsBeforeOpening } from '../ledger/stated/repost-adjustments.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
+import type { Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
 const ROWS_AT_ONCE = 500;
@@ -12,9 +13,10 @@ const BEFORE_OPENING_MAX = 1_000;
 
 /**
  * Verifies that each opening and adjustment has an entry of its amount, platform and day, which is reversed if and only
- * if the opening or adjustment was; and that no adjustment before its platform's opening is in force.
+ * if the opening or adjustment was; and that no adjustment before its platform's opening is in force. All of them, also
+ * after a proof: people enter few, and change old ones.
  */
-export async function verifyStated(context: Context, report: ReportBreak): Promise<void> {
+export async function verifyStated({ context, report }: Verification): Promise<boolean> {
   for (const readRows of [readOpenings, readAdjustments]) {
     let after = 0;
     while (!context.signal.aborted) {
@@ -25,6 +27,7 @@ export async function verifyStated(context: Context, report: ReportBreak): Promi
     }
   }
   await verifyOpened(context, report);
+  return false;
 }
 
 /** Reports adjustments before an opening; a platform that is being reposted is left to the next check. */

@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import type { JobName } from './list-jobs.ts';
 import { type JobState, readJobStates } from './read-job-states.ts';
 
-/** People wait for the report; the other two prove the books. */
-const IMPORTANT: ReadonlySet<JobName> = new Set(['daily_report', 'check_books', 'manifest']);
+/** People wait for the report; the others prove the books. */
+const IMPORTANT: ReadonlySet<JobName> = new Set(['daily_report', 'check_books', 'check_all_books', 'manifest']);
 
 /** Raises `job_failed` and `job_overdue` for the jobs to which they apply, and ends them for the others. */
 export async function alertJobs(context: Context): Promise<void> {

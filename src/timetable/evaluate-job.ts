@@ -10,9 +10,11 @@ const START_MS_MAX = 3 * MINUTE_MS;
 /** A tick may take the time between two ticks, but at least and at most this. */
 const RUN_MS_MIN = 15 * MINUTE_MS;
 const RUN_MS_MAX = 240 * MINUTE_MS;
+/** A job that pauses between its batches, and resumes, may take up to this. */
+const PACED_MS_MAX = 7 * 24 * 60 * MINUTE_MS;
 
 export type Tick = { dueAt: Date; startedAt: Date | null; leaseUntil: Date; finishedAt: Date | null };
-type Job = { cron: string; zone: string };
+type Job = { cron: string; zone: string; isPaced?: boolean };
 
 /**
  * Whether the job's next tick did not start in time, its running tick takes too long, or nobody continues a tick whose
@@ -24,7 +26,7 @@ export function isOverdue(job: Job, { last, since }: { last: Tick | undefined; s
   const periodMs = findPeriod(job, now);
   const isLate = (from: Date, ms: number): boolean => now.getTime() - from.getTime() > ms;
   if (last && last.finishedAt === null) {
-    const runMs = Math.min(RUN_MS_MAX, Math.max(RUN_MS_MIN, periodMs));
+    const runMs = Math.min(job.isPaced ? PACED_MS_MAX : RUN_MS_MAX, Math.max(RUN_MS_MIN, periodMs));
     return isLate(last.startedAt ?? last.dueAt, runMs) || isLate(last.leaseUntil, START_MS_MAX);
   }
   const dueAt = findNextDue(job.cron, job.zone, last?.dueAt ?? since);

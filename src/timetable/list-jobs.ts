@@ -17,10 +17,14 @@ export const JOB_NAMES = [
   'daily_report',
   'day_manifests',
   'check_books',
+  'check_all_books',
   'manifest',
   'retention',
 ] as const;
 export type JobName = (typeof JOB_NAMES)[number];
+
+/** They pause between their batches, so as to leave the database to others: one tick may take days. */
+export const PACED_JOBS: ReadonlySet<JobName> = new Set(['check_all_books']);
 
 /** `cron` is a cron expression in the provider's time zone, or `off`. */
 export type Job = { name: JobName; cron: string };

@@ -6,7 +6,7 @@ import type { Database } from '../database/tables.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import { isFailing, isOverdue, type Tick } from './evaluate-job.ts';
 import { findDueTimes } from './find-due-times.ts';
-import { type Job, type JobName, listJobs } from './list-jobs.ts';
+import { type Job, type JobName, listJobs, PACED_JOBS } from './list-jobs.ts';
 
 /** The last tick and, while it runs, as many before it as the rule of failures asks for. */
 const RECENT_TICKS = 4;
@@ -96,7 +96,7 @@ function describeJob(
     lastFailed: newest ? newest.error !== null : null,
     lastDurationMs: newest ? measure(newest) : null,
     nextAt: job.cron === 'off' ? null : findDueTimes(job.cron, job.zone, now).next,
-    overdue: isOverdue(job, { last: last && toTick(last), since }, now),
+    overdue: isOverdue({ ...job, isPaced: PACED_JOBS.has(job.name) }, { last: last && toTick(last), since }, now),
     failing: isFailing(
       job,
       finished.map((row) => row.error !== null),

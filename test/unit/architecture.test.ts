@@ -92,6 +92,7 @@ const TABLES: Record<string, string> = {
   'src/backup': 'restores',
   'src/manifests': 'day_manifests|due_day_manifests',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
+  'src/proof': 'books_checks',
 };
 const FILES_MIN = 120;
 const FILES_A_FOLDER_MAX = 20;

@@ -1,6 +1,7 @@
+import type { Generated } from 'kysely';
 import type { Optional } from './optional.ts';
 
-/** The hash chain over the journal. */
+/** The hash chain over the journal, and what the books check proved of it. */
 export type SealTables = {
   seals: {
     position: number;
@@ -30,5 +31,21 @@ export type SealTables = {
     span: string;
     account_seq: number;
     amount_cents: bigint;
+  };
+  books_checks: {
+    seq: Generated<number>;
+    since_seq: Optional<number>;
+    version: string;
+    started_at: Date;
+    saved_at: Date;
+    saves: Generated<number>;
+    finished_at: Optional<Date>;
+    position: number;
+    hash: Buffer;
+    entries: number;
+    transactions: number;
+    broken: number;
+    state: string;
+    signature: Buffer;
   };
 };

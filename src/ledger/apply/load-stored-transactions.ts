@@ -57,21 +57,20 @@ export async function loadStoredTransactions(
   return new Map((await assemble(trx, rows, isCorrected)).map((one) => [one.stored.id, one]));
 }
 
-/** Reads the next transactions in the order of their row numbers, without a lock. */
-export async function loadStoredTransactionRange(
+/** Transactions by row number: the next ones, or single ones. */
+export type TransactionSelection = { after: number; limit: number } | { seqs: number[] };
+
+/** Reads transactions in the order of their row numbers, without a lock. */
+export async function readStoredTransactions(
   snapshot: Transaction<Database>,
-  after: number,
-  limit: number,
+  choice: TransactionSelection,
 ): Promise<LoadedTransaction[]> {
-  const rows = await snapshot
-    .selectFrom('transactions')
-    .selectAll()
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
+  if ('seqs' in choice && choice.seqs.length === 0) return [];
+  let query = snapshot.selectFrom('transactions').selectAll().orderBy('seq');
+  if ('seqs' in choice) query = query.where('seq', 'in', choice.seqs);
+  else query = query.where('seq', '>', choice.after).limit(choice.limit);
   // verification reads the corrections of every transaction and does not trust the row's summary
-  return await assemble(snapshot, rows, () => true);
+  return await assemble(snapshot, await query.execute(), () => true);
 }
 
 /** A correction uses a sequence number of the transaction: if all numbers belong to events, there was no correction. */

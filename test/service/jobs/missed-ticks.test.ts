@@ -17,6 +17,7 @@ const NEWEST = {
   daily_report: '2026-01-30T09:00:00.000Z',
   day_manifests: '2026-01-30T09:30:00.000Z',
   check_books: '2026-01-30T07:10:00.000Z',
+  check_all_books: '2026-01-24T08:20:00.000Z',
   manifest: '2026-01-30T03:30:00.000Z',
   retention: '2026-01-30T07:50:00.000Z',
 };

@@ -173,6 +173,7 @@ test('the timetable ticks on two replicas, each tick once; a job that is off doe
     JOB_DAILY_REPORT: 'off',
     JOB_DAY_MANIFESTS: 'off',
     JOB_CHECK_BOOKS: 'off',
+    JOB_CHECK_ALL_BOOKS: 'off',
     JOB_MANIFEST: 'off',
     JOB_RETENTION: 'off',
   };

@@ -5,12 +5,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
-import { type BooksCheck, checkBooks } from '../../../src/proof/check-books.ts';
+import { type BooksCheck, checkAllBooks, checkBooks, checkNewBooks } from '../../../src/proof/check-books.ts';
+import {
+  type CheckState,
+  continueState,
+  formatState,
+  parseState,
+  type Step,
+  startState,
+} from '../../../src/proof/check-state.ts';
 import { collectBreaks } from '../../../src/proof/collect-breaks.ts';
 import { verifyBalances } from '../../../src/proof/verify-balances.ts';
 import { verifyChain } from '../../../src/proof/verify-chain.ts';
 import { readSealMetrics } from '../../../src/proof/verify-sealed.ts';
 import { verifyStated } from '../../../src/proof/verify-stated.ts';
+import { verifyPlatforms } from '../../../src/proof/verify-touched.ts';
 import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { readSeal, type Seal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
@@ -24,6 +33,7 @@ import {
   observeNow,
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 let environment: TestEnvironment;
 
@@ -78,12 +88,19 @@ async function keepBooks(): Promise<void> {
   await sealNow(context);
 }
 
-const saysOf = ({ breaks }: BooksCheck) => breaks.map((one) => `${one.scope}: ${one.says}`).join('\n');
+const saysOf = ({ breaks }: Pick<BooksCheck, 'breaks'>) => breaks.map((one) => `${one.scope}: ${one.says}`).join('\n');
 
 // a table of its own: MySQL takes none that the statement changes
 const PAID = "(SELECT * FROM (SELECT seq FROM events WHERE status = 'paid' LIMIT 1) AS first)";
 const FIRST = '(SELECT * FROM (SELECT MIN(seq) FROM entries) AS first)';
 const REVERSAL = '(SELECT * FROM (SELECT MIN(seq) FROM entries WHERE reverses_seq IS NOT NULL) AS first)';
+
+/** Runs one step of the check until it is done. @returns its breaks. */
+async function runStep(step: Step, of: { context: TestEnvironment['context']; state: CheckState; proof?: CheckState }) {
+  const { report, breaks } = collectBreaks();
+  while (await step({ proof: undefined, ...of, report, scratch: {} }));
+  return breaks;
+}
 
 /** As the serving user may: entry, postings, and then the sealer takes them for ours. */
 async function insertReversal(of: number): Promise<number> {
@@ -323,12 +340,8 @@ describe('books of its own', () => {
       await openBooks(context, opening);
       await sealNow(context);
     };
-    const { report, breaks } = collectBreaks();
-    await verify(
-      interruptAfterRow(context, () => true, meets),
-      report,
-    );
-    expect(breaks).toEqual([]);
+    const state = await startState(context.db);
+    expect(await runStep(verify, { context: interruptAfterRow(context, () => true, meets), state })).toEqual([]);
   });
 
   test('a platform that is being reposted is not verified until it is done', async () => {
@@ -353,8 +366,8 @@ describe('books of its own', () => {
     );
     const repost = () =>
       sql`UPDATE balance_spans SET amount_cents = amount_cents - 1 WHERE grain = 'month' LIMIT 1`.execute(context.db);
-    // histories are the last that is read
-    const check = await checkBooks(interruptAfterRow(context, (row) => 'event_count' in row, repost));
+    const isSum = (row: object) => 'span' in row && 'amount_cents' in row;
+    const check = await checkBooks(interruptAfterRow(context, isSum, repost));
     expect(check).toMatchObject({ broken: 0, breaks: [] });
     expect(await readMismatchRows(context, 'books_broken')).toEqual([]);
   });
@@ -499,6 +512,294 @@ describe('books of its own', () => {
     expect(await checkBooks(laterBy(11))).toMatchObject({ broken: 0, position: 1 });
     expect(await readMismatchRows(context, 'books_broken')).toEqual([]);
     expect(await measure(laterBy(11))).toBe(0);
+  });
+});
+
+describe('books that were proven, and continued', () => {
+  /** The first rows after the proof, and an old transaction that changed. */
+  type After = { entry: number; position: number; old: number };
+  let after: After;
+  let restore: () => Promise<void>;
+  beforeAll(async () => {
+    environment = await openEnvironment();
+    const { context } = environment;
+    await keepBooks();
+    const [id = ''] = await learn(['pending@5']);
+    const proven = await sealNow(context);
+    expect(await checkAllBooks(context)).toMatchObject({ position: proven.position, broken: 0 });
+    const more = { operation: 'cashout', platform: 'p', commission: '0.10', amount: '10.00', id } as const;
+    const paid = makeShownTransaction(['pending@5', 'paid@6'], more);
+    await applyObservations(context, [observeNow(context, paid, 1)]);
+    await learn(['pending@7', 'paid@8', 'refund@9']);
+    await adjustBooks(context, { platform: 'p', day: DAY, kind: 'fee', amountCents: -500n, note: 'n', actor: 'a' });
+    await sealNow(context);
+    const { seq } = await context.db
+      .selectFrom('transactions')
+      .select('seq')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    after = { entry: proven.entrySeq + 1, position: proven.position + 1, old: seq };
+    await dropTriggers(context.db);
+    restore = await backUpRows(context.db);
+  });
+  afterEach(() => restore());
+  afterAll(() => environment[Symbol.asyncDispose]());
+
+  test('the next check reads what is new, and the one after it nothing', async () => {
+    const { context } = environment;
+    const { entries, position } = (await checkNewBooks(context)) as BooksCheck;
+    expect(entries).toBeGreaterThan(4);
+    expect(position).toBeGreaterThanOrEqual(after.position);
+    expect(await checkNewBooks(context)).toMatchObject({ entries: 0, position, broken: 0 });
+    const rows = await context.db.selectFrom('books_checks').selectAll().orderBy('seq').execute();
+    expect(rows.map((row) => row.since_seq !== null)).toEqual([false, true, true]);
+    const whole = await checkBooks(context);
+    expect(rows.at(-1)).toMatchObject({ entries: whole.entries, transactions: whole.transactions, broken: 0 });
+  });
+
+  const changed: [string, (at: After) => string, RegExp[]][] = [
+    [
+      'a cent',
+      ({ entry }) => `UPDATE postings SET amount_cents = amount_cents + 1 WHERE entry_seq = ${entry} LIMIT 1`,
+      [/sum to zero/, /its hash/, /balance 2026-11/, /in force/],
+    ],
+    [
+      'both sides of an entry',
+      ({ entry }) => `UPDATE postings SET amount_cents = amount_cents * 2 WHERE entry_seq = ${entry}`,
+      [/its hash/, /balance 2026-11-20 23/, /in force/],
+    ],
+    ['an entry that is gone', ({ entry }) => `DELETE FROM entries WHERE seq = ${entry}`, [/and no entry/, /and gone/]],
+    [
+      'all postings of an entry',
+      ({ entry }) => `DELETE FROM postings WHERE entry_seq = ${entry}`,
+      [/are not there/, /its hash/],
+    ],
+    [
+      'an old event of a transaction that changed since',
+      ({ old }) => `UPDATE events SET status = 'denied' WHERE transaction_seq = ${old} AND status = 'pending'`,
+      [/in force/],
+    ],
+    [
+      'the row of an old transaction that changed since',
+      ({ old }) => `UPDATE transactions SET status = 'denied' WHERE seq = ${old}`,
+      [/its status are not those/],
+    ],
+    [
+      // as if it was committed after rows with higher numbers
+      'the row of a transaction just below the numbers of the proof',
+      () => "UPDATE transactions SET status = 'denied' WHERE seq = 1",
+      [/its status are not those/],
+    ],
+    [
+      'the amount of a transaction',
+      () => 'UPDATE transactions SET amount_cents = 1 ORDER BY seq DESC LIMIT 1',
+      [/in force/],
+    ],
+    [
+      'an adjustment that is gone',
+      () => 'DELETE FROM adjustments ORDER BY seq DESC LIMIT 1',
+      [/no transaction, opening or adjustment asks for it/],
+    ],
+    ['an opening', () => 'UPDATE openings SET balance_cents = 1 WHERE in_force = 1', [/is not what was stated/]],
+    [
+      'a sum of an hour',
+      () => "UPDATE balance_spans SET amount_cents = amount_cents + 1 WHERE grain = 'hour' LIMIT 1",
+      [/cents are folded, and the postings sum to/],
+    ],
+    ['balances that are gone', () => 'DELETE FROM balance_spans', [/balance 2026-11 .*0 cents are folded/]],
+    [
+      'what a position names',
+      ({ position }) => `UPDATE seals SET members = '1-99999999' WHERE position = ${position}`,
+      [/it names more than/],
+    ],
+    [
+      'when a position was sealed',
+      ({ position }) => `UPDATE seals SET sealed_at = '2026-01-01' WHERE position = ${position}`,
+      [/its hash is not that of/],
+    ],
+    [
+      'the newest positions',
+      ({ position }) => `DELETE FROM seals WHERE position >= ${position - 1}`,
+      [/the books check of .* read it, and the chain ends at/],
+    ],
+    [
+      'the hash of the proven position',
+      ({ position }) => `UPDATE seals SET hash = UNHEX(REPEAT("ab", 32)) WHERE position = ${position - 1}`,
+      [/its hash is not the one that the books check/],
+    ],
+  ];
+  test.each(changed)('damage after the proof is found: %s', async (_, damage, reported) => {
+    await sql.raw(damage(after)).execute(environment.context.db);
+    const check = (await checkNewBooks(environment.context)) as BooksCheck;
+    for (const says of reported) expect(saysOf(check)).toMatch(says);
+    const raised = await environment.context.db.selectFrom('mismatches').select('scope').execute();
+    expect(new Set(raised.map((one) => one.scope))).toEqual(new Set(check.breaks.map((one) => one.scope)));
+    // it is no proof: the next one finds it again
+    expect(await checkNewBooks(environment.context)).toMatchObject({ broken: check.broken });
+  });
+
+  test.each([
+    ['both sides of an entry', 'UPDATE postings SET amount_cents = amount_cents * 2 WHERE entry_seq = 1', /seal 1: /],
+    ['when it was known', "UPDATE entries SET recorded_at = '2026-01-01' WHERE seq = 1", /seal 1: its hash/],
+    ['when a position was sealed', "UPDATE seals SET sealed_at = '2026-01-01' WHERE position = 1", /seal 1: its hash/],
+  ])('damage before the proof is found by the next whole check: %s', async (_, damage, reported) => {
+    const { context } = environment;
+    await sql.raw(damage).execute(context.db);
+    const { breaks } = (await checkNewBooks(context)) as BooksCheck;
+    expect(breaks.filter(({ scope }) => scope.startsWith('seal'))).toEqual([]);
+    expect(saysOf((await checkAllBooks(context)) as BooksCheck)).toMatch(reported);
+  });
+
+  test('an entry that was sealed late is verified with the position that seals it', async () => {
+    const { context } = environment;
+    const fee = { platform: 'p', day: DAY, kind: 'fee', amountCents: -100n, note: 'n', actor: 'a' } as const;
+    await sql`ALTER TABLE entries AUTO_INCREMENT = 1000`.execute(context.db);
+    await adjustBooks(context, fee);
+    await sealNow(context);
+    expect(await checkNewBooks(context)).toMatchObject({ broken: 0 });
+    await adjustBooks(context, fee);
+    const { numbered } = await context.db
+      .selectFrom('entries')
+      .select((eb) => eb.fn.max('seq').as('numbered'))
+      .executeTakeFirstOrThrow();
+    // as another node of a cluster commits it
+    for (const column of ['entries SET seq', 'postings SET entry_seq', 'adjustments SET entry_seq']) {
+      const [, name = ''] = column.split(' SET ');
+      await sql.raw(`UPDATE ${column} = 500 WHERE ${name} = ${numbered}`).execute(context.db);
+    }
+    await sealNow(context);
+    await sql`UPDATE postings SET amount_cents = amount_cents + 1 WHERE entry_seq = 500 LIMIT 1`.execute(context.db);
+    const said = saysOf((await checkNewBooks(context)) as BooksCheck);
+    for (const says of [/entry en_500: .* sum to zero/, /seal \d+: its hash/, /balance 2026-11 /])
+      expect(said).toMatch(says);
+    await sql`UPDATE postings SET amount_cents = amount_cents - 1 WHERE entry_seq = 500 LIMIT 1`.execute(context.db);
+    expect(await checkNewBooks(context)).toMatchObject({ entries: 1, broken: 0 });
+  });
+
+  test('an entry that was not sealed yet at the proof is missed if it never is', async () => {
+    const { context } = environment;
+    const { walk, ...state } = await startState(context.db);
+    const proven = { ...state, walk: { ...walk, uncovered: new Map([[999, 0]]) } };
+    const continued = await continueState(context.db, parseState(formatState(proven)) as CheckState);
+    expect(saysOf({ breaks: await runStep(verifyChain, { context, state: continued }) })).toMatch(/^entry en_999: /);
+  });
+
+  test('the transactions of a platform are read again if its opening is another one', async () => {
+    const { context } = environment;
+    await sql`UPDATE openings SET day = '2026-11-21' WHERE in_force = 1`.execute(context.db);
+    const state = await startState(context.db);
+    const breaksSince = (openings: CheckState['openings']) =>
+      runStep(verifyPlatforms, { context, state: structuredClone(state), proof: { ...state, openings } });
+    expect(await breaksSince(state.openings)).toEqual([]);
+    expect(saysOf({ breaks: await breaksSince({ p: DAY }) })).toMatch(/in force are not those/);
+    expect(saysOf({ breaks: await breaksSince({ p: null }) })).toMatch(/in force are not those/);
+  });
+
+  test('an interrupted whole check continues where it was', async () => {
+    const { context } = environment;
+    const stop = new AbortController();
+    const stopped = { ...context, signal: stop.signal };
+    const atHistories = interruptAfterRow(
+      stopped,
+      (row) => 'event_count' in row,
+      async () => stop.abort(),
+    );
+    await expect(checkAllBooks(atHistories)).rejects.toThrow();
+    const open = context.db.selectFrom('books_checks').select(['seq', 'state']).where('finished_at', 'is', null);
+    const { seq } = await open.executeTakeFirstOrThrow();
+    // the chain was read: it is not read again
+    await sql`UPDATE seals SET sealed_at = '2026-01-01' WHERE position = 1`.execute(context.db);
+    expect(await checkAllBooks(context)).toMatchObject({ broken: 0 });
+    expect(await open.execute()).toEqual([]);
+    const newest = context.db.selectFrom('books_checks').select(['seq', 'since_seq', 'transactions']);
+    expect(await newest.orderBy('seq', 'desc').executeTakeFirst()).toMatchObject({ seq, transactions: 4 });
+    expect(saysOf((await checkAllBooks(context)) as BooksCheck)).toMatch(/seal 1: its hash/);
+  });
+
+  test('a row of books_checks that was written by hand is not used', async () => {
+    const { context } = environment;
+    const { entries } = await checkBooks(context);
+    await sql`UPDATE books_checks SET transactions = transactions + 1`.execute(context.db);
+    expect(await checkNewBooks(context)).toMatchObject({ entries, broken: 0 });
+    await sql`UPDATE seals SET sealed_at = '2026-01-01' WHERE position = 1`.execute(context.db);
+    // as if it were at its last step
+    await sql`UPDATE books_checks SET finished_at = NULL`.execute(context.db);
+    expect(saysOf((await checkAllBooks(context)) as BooksCheck)).toMatch(/seal 1: its hash/);
+  });
+
+  test('nights fail once no whole check was finished for four weeks, unless it is off', async () => {
+    const { context } = environment;
+    const clock = { ...context.clock, now: () => new Date(Date.now() + 29 * 24 * 3_600_000) };
+    const later = { ...context, clock };
+    await expect(checkNewBooks(later)).rejects.toThrow(/no check of the whole books was finished since the one of 20/);
+    const off = { ...later, config: { ...context.config, JOB_CHECK_ALL_BOOKS: 'off' } };
+    expect(await checkNewBooks(off)).toMatchObject({ broken: 0 });
+    await checkAllBooks(later);
+    expect(await checkNewBooks(later)).toMatchObject({ broken: 0 });
+  });
+
+  test('a break that appears while a batch is read again is not passed over', async () => {
+    const { context } = environment;
+    const damage = (seq: string) =>
+      sql.raw(`UPDATE transactions SET event_count = 9 WHERE seq = ${seq}`).execute(context.db);
+    await damage('1');
+    const isTransaction = (row: object) => 'event_count' in row;
+    const meanwhile = interruptAfterRow(context, isTransaction, () => damage(String(after.old)));
+    const { breaks } = (await checkAllBooks(meanwhile)) as BooksCheck;
+    expect(breaks.filter(({ says }) => says.includes('event_count'))).toHaveLength(2);
+  });
+
+  test('a break that a person resolved stays so while its evidence is the same', async () => {
+    const { context } = environment;
+    // two steps find it
+    await sql`DELETE FROM entries WHERE seq = ${after.entry}`.execute(context.db);
+    await checkNewBooks(context);
+    const changes = () => context.db.selectFrom('mismatch_changes').select('seq').execute();
+    await sql`UPDATE mismatches SET state = 'resolved', open_scope = NULL, kept_scope = scope`.execute(context.db);
+    const before = await changes();
+    await checkNewBooks(context);
+    expect(await changes()).toEqual(before);
+    const states = await context.db.selectFrom('mismatches').select('state').distinct().execute();
+    expect(states).toEqual([{ state: 'resolved' }]);
+  });
+
+  test('of two whole checks at once, one ends', async () => {
+    const { context } = environment;
+    let other: unknown;
+    const overtaken = interruptAfterRow(
+      context,
+      (row) => 'event_count' in row,
+      async () => {
+        other = await checkAllBooks(context);
+      },
+    );
+    expect(await checkAllBooks(overtaken)).toBeUndefined();
+    expect(other).toMatchObject({ broken: 0 });
+  });
+
+  test('doctor checks what came after the proof, if it is asked to', async () => {
+    const { env } = environment;
+    const { out } = await runCommandInProcess(['doctor', '--books', '--since-proof', '--json'], env);
+    expect(out).toMatch(/ \d+ entries since the last proof are consistent; the chain is whole up to position/);
+    await environment.context.db.deleteFrom('books_checks').execute();
+    const unproven = await runCommandInProcess(['doctor', '--books', '--since-proof', '--json'], env);
+    expect(unproven.out).toContain('no books check was finished without a break');
+    expect(await runCommandInProcess(['doctor', '--since-proof'], env)).toMatchObject({ code: 2 });
+  });
+
+  test('a whole check pauses for as long as it works', async () => {
+    const { context } = environment;
+    let [workedMs, pausedMs] = [0, 0];
+    const timers = {
+      ...context.timers,
+      monotonicMs: () => (workedMs += 150),
+      sleep: async (ms: number) => {
+        pausedMs += ms;
+      },
+    };
+    await checkAllBooks({ ...context, timers });
+    expect(pausedMs).toBeGreaterThan(1_000);
+    expect(pausedMs).toBeLessThan(workedMs);
   });
 });
 

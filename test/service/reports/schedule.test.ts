@@ -16,7 +16,7 @@ import { readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const OTHERS_OFF = Object.fromEntries(
   ['WATCH', 'RECONCILE_RECENT', 'RECONCILE_WEEK', 'RECONCILE_MONTH', 'RECONCILE_COUNTS', 'RECONCILE_QUARTER']
-    .concat(['RECONCILE_OPEN', 'CHECK_BOOKS', 'MANIFEST', 'RETENTION'])
+    .concat(['RECONCILE_OPEN', 'CHECK_BOOKS', 'CHECK_ALL_BOOKS', 'MANIFEST', 'RETENTION'])
     .map((job) => [`JOB_${job}`, 'off']),
 );
 

@@ -47,6 +47,18 @@ describe('isOverdue', () => {
   });
 });
 
+test('a paced job may run for a week', () => {
+  const overdueAfter = (minutes: number, isPaced: boolean): boolean => {
+    const last = { dueAt: ago(minutes), startedAt: ago(minutes), leaseUntil: NOW, finishedAt: null };
+    return isOverdue({ cron: '20 5 * * 6', zone: ZONE, isPaced }, { last, since: at('01T00:00') }, NOW);
+  };
+  expect([overdueAfter(300, false), overdueAfter(300, true), overdueAfter(8 * 24 * 60, true)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+});
+
 describe('isFailing', () => {
   test.each<[string, boolean[], boolean]>([
     ['0 6 * * *', [], false],

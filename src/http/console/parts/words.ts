@@ -105,7 +105,8 @@ export const JOB_WORDS: Record<string, string> = words({
   watch: 'Vigia do sistema',
   daily_report: 'Relatórios do dia',
   day_manifests: 'Manifestos do dia dos lojistas',
-  check_books: 'Verifica os livros',
+  check_books: 'Verifica os livros desde a última prova',
+  check_all_books: 'Verifica os livros inteiros',
   manifest: 'Publica a âncora dos livros',
   retention: 'Apaga o que venceu',
 });

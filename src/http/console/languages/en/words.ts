@@ -74,7 +74,8 @@ export const WORDS_EN = {
   'Vigia do sistema': 'Watches the system',
   'Relatórios do dia': 'Reports of the day',
   'Manifestos do dia dos lojistas': 'Day manifests of merchants',
-  'Verifica os livros': 'Verifies the books',
+  'Verifica os livros desde a última prova': 'Verifies the books since the last proof',
+  'Verifica os livros inteiros': 'Verifies the whole books',
   'Publica a âncora dos livros': 'Publishes the anchor of the books',
   'Apaga o que venceu': 'Deletes what has expired',
   // parts of a process
