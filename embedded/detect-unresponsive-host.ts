@@ -13,8 +13,16 @@ const GREETING_LATE_MS = 1_000;
 const FAILURES_IN_A_ROW = 2;
 const AWAY_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED']);
 
-/** Opens a connection to a host and closes it. The callback gets the error if that failed. */
-export type Probe = (callback: (error: NodeJS.ErrnoException | null) => void) => void;
+/**
+ * Opens a connection to a host and closes it. The callback gets the error if that failed.
+ * @param msMax how long it may take; default: PROBE_TIMEOUT_MS.
+ */
+export type Probe = (callback: (error: NodeJS.ErrnoException | null) => void, msMax?: number) => void;
+
+/** Whether a probe failed because nothing answered; any other error is an answer. */
+export function isHostAway(error: NodeJS.ErrnoException | null): boolean {
+  return AWAY_CODES.has(error?.code ?? '');
+}
 
 /**
  * Fails the pending statements of a host that no longer answers. A host that lost power, was cut off or hangs never closes
@@ -39,7 +47,7 @@ export function detectUnresponsiveHost(
     const startedMs = now();
     greet((error) => {
       isProbing = false;
-      if (!AWAY_CODES.has(error?.code ?? '')) {
+      if (!isHostAway(error)) {
         failures = 0;
         // probe again after they have waited for SILENT_MS once more
         for (const [connection] of silent) if (waiting.has(connection)) waiting.set(connection, now());

@@ -11,12 +11,12 @@ type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnec
 export type ConnectionPool = {
   getConnection(callback: OnConnection): void;
   end(callback: (error: NodeJS.ErrnoException | null) => void): void;
+  /** Probes the host that connections come from. */
+  probe: Probe;
 };
 
-export type HostPool = ConnectionPool & { probe: Probe };
-
 type Host = {
-  pool: HostPool;
+  pool: ConnectionPool;
   retryAtMs: number;
   refusal: Refusal | undefined;
   silence: ReturnType<typeof detectUnresponsiveHost>;
@@ -28,7 +28,10 @@ type Host = {
  * its cluster, read-only or silent, connections come from the next one. Once it is back, new connections come from it
  * again. A statement on a connection that breaks or is refused fails; the caller runs its transaction again.
  */
-export function createFailOverPool(pools: HostPool[], now: () => number = () => performance.now()): ConnectionPool {
+export function createFailOverPool(
+  pools: ConnectionPool[],
+  now: () => number = () => performance.now(),
+): ConnectionPool {
   const hosts = pools.map((pool): Host => {
     const silence = detectUnresponsiveHost(pool.probe, () => markUnavailable(host, now()), now);
     const host: Host = { pool, retryAtMs: 0, refusal: undefined, silence };
@@ -62,6 +65,12 @@ export function createFailOverPool(pools: HostPool[], now: () => number = () => 
         });
       };
       tryHost(0);
+    },
+    probe(callback, msMax) {
+      // a host that was unavailable is not in use until a caller has tried it
+      const inUse = hosts.find((host) => host.retryAtMs === 0) ?? hosts[0];
+      if (inUse) inUse.pool.probe(callback, msMax);
+      else callback(null);
     },
     end(callback) {
       let left = hosts.length;

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
-import { detectUnresponsiveHost, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
+import { detectUnresponsiveHost, isHostAway, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
 import { prepareEnd } from './end-pool.ts';
-import { type ConnectionPool, createFailOverPool, type HostPool } from './fail-over.ts';
+import { type ConnectionPool, createFailOverPool } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,6 +32,8 @@ export type DatabaseHost = { host: string; port: number };
 export type OpenDatabase<DB> = {
   db: Kysely<DB>;
   countConnections(): PoolCounts;
+  /** Whether the host in use greets a new connection within `msMax`. A host that refuses it answers too. */
+  greets(msMax: number): Promise<boolean>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -50,7 +52,12 @@ export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   };
   const pool = openEach(target, open);
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
-  return { db, countConnections: () => countConnections(pools), [Symbol.asyncDispose]: () => db.destroy() };
+  return {
+    db,
+    countConnections: () => countConnections(pools),
+    greets: (msMax) => new Promise((resolve) => pool.probe((error) => resolve(!isHostAway(error)), msMax)),
+    [Symbol.asyncDispose]: () => db.destroy(),
+  };
 }
 
 /** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */
@@ -73,12 +80,12 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
   const hosts = listHosts(target);
   if (hosts.length === 1) return openAlone(target, open(target));
   return createFailOverPool(
-    hosts.map((host): HostPool => {
+    hosts.map((host): ConnectionPool => {
       const pool = open(host);
       return {
         getConnection: (callback) => pool.getConnection(callback),
         end: prepareEnd(pool),
-        probe: (callback) => greet(host, callback),
+        probe: (callback, msMax) => greet(host, callback, msMax),
       };
     }),
   );
@@ -93,7 +100,7 @@ export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
 
 /** With a single TCP host, fails pending statements when it stops answering. A Unix socket closes when its server is gone. */
 function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
-  const probe: Probe = (callback) => greet(target, callback);
+  const probe: Probe = (callback, msMax) => greet(target, callback, msMax);
   const noOther = (): void => undefined;
   const silence = 'host' in target ? detectUnresponsiveHost(probe, noOther, () => performance.now()) : undefined;
   pool.on('connection', (connection) => {
@@ -103,6 +110,7 @@ function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
   const end = prepareEnd(pool);
   return {
     getConnection: (callback) => pool.getConnection(callback),
+    probe,
     end(callback) {
       silence?.stop();
       end(callback);
@@ -110,8 +118,12 @@ function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
   };
 }
 
-function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException | null) => void): void {
-  const connection = mysql.createConnection({ ...poolOptions(host), connectTimeout: PROBE_TIMEOUT_MS });
+function greet(
+  host: ConnectionTarget,
+  callback: (error: NodeJS.ErrnoException | null) => void,
+  msMax = PROBE_TIMEOUT_MS,
+): void {
+  const connection = mysql.createConnection({ ...poolOptions(host), connectTimeout: msMax });
   const settle = (error: NodeJS.ErrnoException | null): void => {
     connection.destroy();
     callback(error);

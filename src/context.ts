@@ -32,6 +32,8 @@ export type Context = {
   preparedStatements: PreparedStatements;
   /** Of the pool behind `db`. */
   countConnections(): PoolCounts;
+  /** Whether the database greets a new connection within `msMax`: one that is frozen does not. */
+  isDatabaseGreeting(msMax: number): Promise<boolean>;
   /** Who connects to what, for errors: `user app at db1:3306`. */
   databaseName: string;
   log: Log;
@@ -115,6 +117,7 @@ async function openOn(
     supportsReturning: hasReturning,
     preparedStatements,
     countConnections: () => opened.countConnections(),
+    isDatabaseGreeting: (msMax) => opened.greets(msMax),
     databaseName,
     log,
     clock,

@@ -6,6 +6,7 @@ import type { Spool } from '../inbox/spool/spool.ts';
 import { authenticate } from './access/authorize.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
+import { answerWithoutDatabase } from './answer-without-database.ts';
 import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
@@ -63,6 +64,7 @@ export function createApp(
   });
   const metrics = createMetricsPage(context, readers);
   app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
+  app.use(['/api/v1', '/.well-known'], answerWithoutDatabase(context, handleErrors(context.log)));
   app.use(manifestKeyRoutes(context));
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
   // before `authenticate`: merchants send tokens of their own

@@ -4,6 +4,7 @@ import { isStatementTimeout } from '../database/limit-statement-time.ts';
 import { isDatabaseAway } from '../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../domain/errors.ts';
 import { describeError, type Log } from '../log.ts';
+import { isGivenUp } from './answer-without-database.ts';
 
 /** The HTTP status of each error code. */
 const STATUS: Record<ErrorCode, number> = {
@@ -57,6 +58,7 @@ const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECON
 export function handleErrors(log: Log) {
   // Express recognizes an error handler by its four parameters
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+    if (isGivenUp(response)) return;
     if (response.headersSent) {
       response.destroy();
       if (!CLIENT_LEFT.has(String((error as { code?: unknown } | undefined)?.code)))

@@ -20,6 +20,7 @@ export async function openTcpProxy(socketPath: string) {
   let taken = 0;
   let state: ProxiedServerState = 'well';
   let isGone = false;
+  let isFrozen = false;
   let isLast: (text: string) => boolean = () => false;
   const server = net.createServer((socket) => {
     taken++;
@@ -36,12 +37,12 @@ export async function openTcpProxy(socketPath: string) {
     }
     let isSilent = false;
     upstream.on('data', (chunk) => {
-      if (!isSilent) socket.write(chunk);
+      if (!isSilent && !isFrozen) socket.write(chunk);
     });
     socket.on(
       'data',
       cutPackets((packet) => {
-        if (isGone) return;
+        if (isGone || isFrozen) return;
         isSilent ||= isLast(packet.toString('utf8', HEADER_BYTES + 1));
         const answer = answerOf(state, packet);
         if (answer) socket.write(answer);
@@ -61,6 +62,10 @@ export async function openTcpProxy(socketPath: string) {
     vanish() {
       isGone = true;
       server.close();
+    },
+    /** Acts like a stopped process: the system goes on accepting connections, and nothing is answered. */
+    freeze() {
+      isFrozen = true;
     },
     /** The server executes the first packet that matches; neither it nor a later one is answered. */
     silenceFrom(matches: (text: string) => boolean) {

@@ -25,6 +25,7 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
+import { answerWithoutDatabase } from '../answer-without-database.ts';
 import { createRouter } from '../create-router.ts';
 import { createApiDocument } from '../openapi/create-documents.ts';
 import { bankForms } from './balances/bank-forms.ts';
@@ -91,7 +92,9 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
   const issuer = openIssuer(context);
-  router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  const errors = showErrors(context);
+  router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
+  router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
   if (issuer) router.use(issuerLoginPages(context, issuer));
   router.use(requireSession(context, guard), refuseRepeated());
@@ -145,7 +148,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });
-  router.use(showErrors(context));
+  router.use(errors);
   return router;
 }
 

@@ -5,8 +5,10 @@ import { revokeToken } from '../../../src/access/tokens.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
+import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 
 let env: ConsoleEnvironment;
 beforeAll(async () => {
@@ -47,6 +49,43 @@ test('a page says that the database is away, with what to do where it is read by
   expect(portal[1]).not.toContain('/runbooks');
   const api = await get('/api/v1/alerts', { authorization: `Bearer ${env.tokens.viewer}` });
   expect(api).toEqual([503, expect.stringContaining('the database does not answer: try again')]);
+});
+
+test('pages and the API answer 503 while the database is frozen', async () => {
+  const target = parseDatabaseUrl(env.context.config.DATABASE_URL ?? '');
+  using proxy = await openTcpProxy('socketPath' in target ? target.socketPath : '');
+  const database = target.database ?? '';
+  await using frozen = openDatabase<Database>({ host: '127.0.0.1', port: proxy.port, user: 'root', database });
+  // the driver's own timers take real time
+  const isDatabaseGreeting = (msMax: number) => frozen.greets(msMax / 20);
+  const context = { ...env.context, db: frozen.db, isDatabaseGreeting };
+  await using server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
+  const { cookie } = await logIn(env.tokens.viewer);
+  const url = `http://127.0.0.1:${server.port}`;
+  const get = async (address: string, headers: Record<string, string> = {}, body?: URLSearchParams) => {
+    const posted = body && { method: 'POST', body, headers: { ...headers, origin: url } };
+    const response = await fetch(`${url}${address}`, { headers, ...posted });
+    return [response.status, await response.text()] as const;
+  };
+  expect((await get('/', { cookie }))[0]).toBe(200);
+  proxy.freeze();
+  const asked = Promise.all([
+    get('/', { cookie }),
+    get('/login', {}, new URLSearchParams({ token: env.tokens.viewer })),
+    get('/portal', { cookie: `confere_portal=${'a'.repeat(43)}` }),
+    get('/api/v1/alerts', { authorization: `Bearer ${env.tokens.viewer}` }),
+  ]);
+  const [page, login, portal, api] = await advanceUntilDone(env, asked);
+  const words = expect.stringContaining('O banco de dados não responde');
+  expect([page, login, portal]).toEqual([
+    [503, words],
+    [503, words],
+    [503, words],
+  ]);
+  expect(login[1]).toContain('O que você enviou pode ter sido gravado');
+  expect(api).toEqual([503, expect.stringContaining('the database does not answer: try again')]);
+  // fails what still waits
+  proxy.cut();
 });
 
 test('a page without a session redirects to the login, and the login back to pages of ours only', async () => {

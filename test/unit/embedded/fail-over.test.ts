@@ -1,6 +1,6 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFailOverPool, type HostPool } from '../../../embedded/fail-over.ts';
+import { type ConnectionPool, createFailOverPool } from '../../../embedded/fail-over.ts';
 import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 
@@ -40,7 +40,7 @@ function openHosts(names: string[]) {
     destroy: () => closed.push(name),
     stream: { destroy: (error: unknown) => broken.push(error), writableEnded: false },
   });
-  const pools = names.map((name): HostPool => {
+  const pools = names.map((name): ConnectionPool => {
     const kept = connect(name);
     return {
       getConnection(callback) {
@@ -109,6 +109,16 @@ describe('several hosts of one database', () => {
     wait(RETRY_MS);
     down.clear();
     expect([await get(), await get()]).toEqual(['a', 'a']);
+  });
+
+  test('a probe goes to the host that connections come from', async () => {
+    const { get, pool, down, greetings } = openHosts(['a', 'b']);
+    greetings.set('a', Object.assign(new Error('a'), { code: 'ETIMEDOUT' }));
+    const probe = () => new Promise((resolve) => pool.probe((error) => resolve(error?.code)));
+    expect(await probe()).toBe('ETIMEDOUT');
+    down.add('a');
+    await get();
+    expect(await probe()).toBeUndefined();
   });
 
   test('if no host can be connected, all are tried and the first error is reported', async () => {

@@ -28,6 +28,7 @@ const DATABASE_AWAY: ErrorPage = {
   title: 'O banco de dados não responde',
   text: 'Nada do que esta página mostra pode ser lido agora. Recarregue-a em um minuto; se continuar, avise quem opera o Confere.',
 };
+const PERHAPS_MADE = 'O que você enviou pode ter sido gravado: confira antes de enviar de novo.';
 /** It needs no database. */
 const AWAY_RUNBOOK = '/runbooks/database_unreadable';
 
@@ -79,6 +80,7 @@ export function showErrors(context: Context) {
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.map((fault) => translateMessage(fault) ?? fault).join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
+${shown === DATABASE_AWAY && request.method === 'POST' && html`<p>${t(PERHAPS_MADE)}</p>`}
 ${shown === DATABASE_AWAY && siteOf(response).home === '/' && html`<p><a href="${AWAY_RUNBOOK}">${t('O que fazer')}</a></p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;
     sendPage(request, response, { title: t(shown.title), body, status: shown.status });

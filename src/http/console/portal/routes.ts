@@ -9,6 +9,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
+import { answerWithoutDatabase } from '../../answer-without-database.ts';
 import { createRouter } from '../../create-router.ts';
 import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { showErrors } from '../pages/show-error.ts';
@@ -39,7 +40,9 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     if (isOurs) response.locals.site = site;
     next(isOurs ? undefined : 'router');
   });
-  router.use(chooseLanguage(), setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  const errors = showErrors(context);
+  router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
+  router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(logoRoutes(context), portalLogin(context, guard));
   router.use(
     requireLogin(context, guard, findScopeBySession, (response, scope) => {
@@ -61,6 +64,6 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });
-  router.use(showErrors(context));
+  router.use(errors);
   return router;
 }

@@ -90,6 +90,8 @@ export const PAGES_EN = {
   'Mudou depois da página que você viu: agora é isto.': 'It changed after the page that you saw: now it is this.',
   'Demora demais': 'Takes too long',
   'O banco de dados não responde': 'The database does not answer',
+  'O que você enviou pode ter sido gravado: confira antes de enviar de novo.':
+    'What you sent may have been stored: check it before you send it again.',
   'Nada do que esta página mostra pode ser lido agora. Recarregue-a em um minuto; se continuar, avise quem opera o Confere.':
     'Nothing that this page shows can be read now. Load it again in a minute; if it goes on, ask an operator of Confere.',
   'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.':
