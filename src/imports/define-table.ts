@@ -22,12 +22,13 @@ type Table<Given extends Columns, Value> = {
   toValue(row: RowOf<Given>): { value: Value } | { fault: Omit<ImportFault, 'row'> } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
+  compare?: ImportKind<Value>['compare'];
   finish?: (context: Context) => Promise<void>;
 } & ({ applyRow: ApplyRow<Value> } | Pick<ImportKind<Value>, 'apply'>);
 
 /** Defines a kind whose file is a table by a template. */
 export function defineTable<Given extends Columns, Value>(table: Table<Given, Value>): ImportKind<Value> {
-  const { titles, roles, columns, finish } = table;
+  const { titles, roles, columns, compare, finish } = table;
   return {
     ...{ titles, roles, columns },
     async read(_context, bytes) {
@@ -44,6 +45,7 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
       return { rows: values, faults: faults.sort((a, b) => a.row - b.row) };
     },
     apply: 'apply' in table ? table.apply : (...given) => applyRows(table.applyRow, table.columnOf ?? {}, ...given),
+    ...(compare ? { compare } : {}),
     ...(finish ? { finish } : {}),
   };
 }

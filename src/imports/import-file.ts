@@ -7,7 +7,14 @@ import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
-import { type ImportedRow, type ImportFault, type ImportKind, ImportRefusedError } from './import-kind.ts';
+import {
+  ChangedSincePreviewError,
+  type EqualRow,
+  type ImportedRow,
+  type ImportFault,
+  type ImportKind,
+  ImportRefusedError,
+} from './import-kind.ts';
 import { findImportKind, type ImportKindName } from './import-kinds.ts';
 
 /** A file of 2,000 rows takes 100 KiB as XLSX. */
@@ -23,6 +30,10 @@ export type ImportOutcome = {
   changed: number;
   /** The import of the same file before. */
   repeats: { id: string; at: string; by: string } | null;
+  /** Rows that equal what was booked before this file. */
+  equal: EqualRow[];
+  /** What the rows were compared with; empty for a kind that compares none. */
+  basis: string;
 };
 
 export type ImportPreview = ImportOutcome & {
@@ -33,21 +44,27 @@ export type ImportPreview = ImportOutcome & {
 /**
  * Imports a file and audits it.
  * @param by.key makes the change once for this key, as `auditChangeOnce` does.
+ * @param by.basis of the preview that a person confirms.
  * @returns undefined if the key was used.
  * @throws ImportRefusedError with all faults by row and column: then nothing is imported.
+ * @throws ChangedSincePreviewError if rows would be compared with something else than at the preview.
  */
 export async function importFile(
   context: Context,
   file: ImportedFile,
-  by: { actor: string; key?: string },
+  by: { actor: string; key?: string; basis?: string },
 ): Promise<ImportOutcome | undefined> {
   const read = await readFile(context, file);
   const change = (inner: Context) => apply(inner, read, by);
-  const describe = ({ kind, sha256, rows, changed, repeats }: ImportOutcome) => ({
+  const describe = ({ kind, sha256, rows, changed, repeats, equal }: ImportOutcome) => ({
     actor: by.actor,
     action: 'imports.create',
     target: kind,
-    detail: JSON.stringify({ sha256, rows, changed, ...(repeats ? { repeats: repeats.id } : {}) }),
+    detail: JSON.stringify({
+      ...{ sha256, rows, changed },
+      ...(repeats ? { repeats: repeats.id } : {}),
+      ...(equal.length > 0 ? { already_booked: equal.length } : {}),
+    }),
   });
   const outcome =
     by.key === undefined
@@ -55,6 +72,12 @@ export async function importFile(
       : await auditChangeOnce(context, by.key, change, describe);
   await read.kind.finish?.(context);
   return outcome;
+}
+
+/** An outcome as the API and the command line show it. */
+export function presentOutcome({ kind, sha256, rows, changed, repeats, equal }: ImportOutcome) {
+  const booked = equal.map(({ row, id, at, by }) => ({ row, id, created_at: at.toISOString(), created_by: by }));
+  return { kind, sha256, rows, changed, repeats, already_booked: booked };
 }
 
 /**
@@ -99,11 +122,15 @@ function refuse(kind: ImportKind, faults: ImportFault[]): ImportRefusedError {
   return new ImportRefusedError(faults, kind.columns);
 }
 
-async function apply(inner: Context, read: ReadFile, by: { actor: string }): Promise<ImportOutcome> {
+async function apply(inner: Context, read: ReadFile, by: { actor: string; basis?: string }): Promise<ImportOutcome> {
   const { name: kind, sha256, rows } = read;
   const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
   const before = await findImport(inner.db, kind, sha256);
-  if (before) return { ...outcome, changed: 0, repeats: before };
+  if (before) return { ...outcome, changed: 0, repeats: before, equal: [], basis: '' };
+  const { compare } = read.kind;
+  const basis = (await compare?.readBasis(inner.db)) ?? '';
+  if (by.basis !== undefined && by.basis !== basis) throw new ChangedSincePreviewError();
+  const equal = (await compare?.findEqual(inner.db, rows)) ?? [];
   // with a fault in one row the others are checked too: all faults are listed at once
   const isWhole = read.faults.length === 0;
   const { changed, faults: refused } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
@@ -123,7 +150,7 @@ async function apply(inner: Context, read: ReadFile, by: { actor: string }): Pro
       actor: by.actor,
     })
     .execute();
-  return { ...outcome, changed, repeats: null };
+  return { ...outcome, changed, repeats: null, equal, basis };
 }
 
 async function findImport(db: Reader, kind: string, sha256: Buffer): Promise<ImportOutcome['repeats'] | undefined> {

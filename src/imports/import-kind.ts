@@ -1,5 +1,6 @@
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { AccountFault } from '../ledger/stated/check-accounts.ts';
@@ -60,6 +61,9 @@ export type ColumnFacts = {
 /** The rows of a file, each with its number in it. */
 export type ImportedRow<Value> = { number: number; value: Value };
 
+/** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
+export type EqualRow = { row: number; id: string; note: string; at: Date; by: string };
+
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {
   titles: Titles;
@@ -79,6 +83,12 @@ export type ImportKind<Value = unknown> = {
     rows: ImportedRow<Value>[],
     by: { actor: string; sha256: Buffer; isWhole: boolean },
   ): Promise<{ changed: number; faults: ImportFault[] }>;
+  /** How rows are compared with what is booked already, where an equal row is not refused. */
+  compare?: {
+    /** What rows are compared with, as a text: once it is another, they must be compared again. */
+    readBasis(db: Reader): Promise<string>;
+    findEqual(db: Reader, rows: ImportedRow<Value>[]): Promise<EqualRow[]>;
+  };
   /** What follows the commit. */
   finish?: (context: Context) => Promise<void>;
 };
@@ -104,6 +114,13 @@ export class ImportRefusedError extends ConfereError {
     const more = faults.length > FAULTS_LISTED_MAX ? [`and ${faults.length - FAULTS_LISTED_MAX} more`] : [];
     super('invalid_request', `nothing was imported:\n${[...lines, ...more].join(';\n')}`, { fields });
     this.faults = faults;
+  }
+}
+
+/** What a preview compared the rows with has changed since. */
+export class ChangedSincePreviewError extends ConfereError {
+  constructor() {
+    super('conflict', 'it changed after the preview: preview the file again');
   }
 }
 

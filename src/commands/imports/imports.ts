@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { IMPORT_BYTES_MAX, type ImportOutcome, importFile, previewImport } from '../../imports/import-file.ts';
+import {
+  IMPORT_BYTES_MAX,
+  type ImportOutcome,
+  importFile,
+  presentOutcome,
+  previewImport,
+} from '../../imports/import-file.ts';
 import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
@@ -31,16 +37,20 @@ async function run(file: { kind: ImportKindName; bytes: Buffer }, { dryRun = fal
   await withContext({}, async (context) => {
     const made = dryRun ? await previewImport(context, file) : await importFile(context, file, { actor: 'command' });
     if (!made) return;
-    const { kind, sha256, rows, changed, repeats } = made;
-    print(json, { kind, sha256, rows, changed, repeats, dry_run: dryRun }, describe(context, made, dryRun));
+    print(json, { ...presentOutcome(made), dry_run: dryRun }, describe(context, made, dryRun));
   });
 }
 
-function describe(context: Context, { rows, changed, repeats, sha256 }: ImportOutcome, dryRun: boolean): string {
+function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): string {
+  const { rows, changed, repeats, sha256, equal } = outcome;
   if (repeats)
     return `this file was imported on ${formatTime(context, repeats.at)} by ${repeats.by}: nothing was imported`;
   const done = dryRun ? 'nothing was written; it would import' : 'imported';
-  return `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})`;
+  const booked = equal.map(
+    ({ row, id, at, by }) =>
+      `\nrow ${row} has the platform, day and amount of ${id}, entered on ${formatTime(context, at.toISOString())} by ${by}`,
+  );
+  return `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})${booked.join('')}`;
 }
 
 async function writeTemplate(kind: ImportKindName, file: string, { en = false, json }: Options): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Adjustment, adjustBooks } from '../../ledger/stated/adjust-books.ts';
+import { findEqualAdjustments, readNewestAdjustment } from '../../ledger/stated/find-equal-adjustments.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
@@ -42,6 +43,17 @@ export const ADJUSTMENTS = defineTable({
   async applyRow(inner, adjustment: Omit<Adjustment, 'actor'>, { actor }) {
     await adjustBooks(inner, { ...adjustment, actor });
     return true;
+  },
+  compare: {
+    readBasis: async (db) => String(await readNewestAdjustment(db)),
+    async findEqual(db, rows) {
+      const values = rows.map(({ value }) => value);
+      const found = await findEqualAdjustments(db, values);
+      return rows.flatMap(({ number: row }, index) => {
+        const booked = found[index];
+        return booked ? [{ row, id: booked.id, note: booked.note, at: booked.created_at, by: booked.actor }] : [];
+      });
+    },
   },
   finish: compareStatements,
 });

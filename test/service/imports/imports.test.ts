@@ -101,6 +101,14 @@ test('adjustments are imported by command once, and audited with the SHA-256 of 
     { kind: 'bank', amount_cents: 10_000n, note: expect.stringContaining('saque'), actor: 'command' },
   ]);
 
+  const other = save('other.csv', `${header}\n${env.paid.platform};${env.today};tarifa;-12,34;outra\n`);
+  const booked = await run(['adjustments', other, '--dry-run', '--json']);
+  const equal = { row: 2, id: expect.stringMatching(/^adj_/), created_by: 'command' };
+  expect(booked.json).toMatchObject({ rows: 1, changed: 1, already_booked: [equal] });
+  expect((await run(['adjustments', other, '--dry-run'])).out).toMatch(
+    /row 2 has the platform, day and amount of adj_\w+, entered on .* by command/,
+  );
+
   const again = await run(['adjustments', file, '--json']);
   expect(again).toMatchObject({ code: 0, json: { rows: 2, changed: 0, repeats: { by: 'command' } } });
   expect((await run(['adjustments', file])).out).toMatch(
@@ -318,6 +326,33 @@ test('the console previews a file without script, imports it once it is confirme
   expect(await count('adjustments')).toBe(before + 1);
   expect((await accountant.get(`${ADDRESS}?done=imported`)).text).toContain('Arquivo importado: todas as linhas.');
   expect((await (await send(form)).text()).includes('Este arquivo já foi importado')).toBe(true);
+
+  // the same movement in another file, then one that somebody enters by the form after the preview
+  const { platform } = env.paid;
+  form.set(
+    'file',
+    new File(
+      [`${header}\n${platform};${env.today};tarifa;-7,77;x\n${platform};${env.today};tarifa;-6,66;y\n`],
+      'd.csv',
+    ),
+  );
+  const booked = await (await send(form)).text();
+  expect(booked).toMatch(/linha 2: um ajuste deste dia e valor já está lançado: visto \(/);
+  expect(booked).not.toContain('linha 3: um ajuste');
+  const entered = {
+    platform: platform ?? '',
+    day: env.today,
+    kind: 'fee',
+    amountCents: -666n,
+    note: 'digitado',
+  } as const;
+  await adjustBooks(env.context, { ...entered, actor: 'accountant' });
+  const stale = await accountant.confirm(ADDRESS, { status: 200, html: booked, text: '', to: null });
+  expect([stale.status, await count('adjustments')]).toEqual([409, before + 2]);
+  expect(stale.text).toContain('Mudou depois da prévia que você viu');
+  expect(stale.text).toContain('linha 3: um ajuste deste dia e valor já está lançado: digitado');
+  expect(await accountant.confirm(ADDRESS, stale)).toMatchObject({ status: 303 });
+  expect(await count('adjustments')).toBe(before + 4);
 
   form.set('file', new File([`${header}\nnobody;${env.today};tarifa;1,234;x\n`], 'b.csv'));
   const wrong = await send(form);

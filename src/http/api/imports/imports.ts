@@ -4,7 +4,13 @@ import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { LANGUAGES } from '../../../domain/language/language.ts';
-import { IMPORT_BYTES_MAX, importFile, listImports, previewImport } from '../../../imports/import-file.ts';
+import {
+  IMPORT_BYTES_MAX,
+  importFile,
+  listImports,
+  presentOutcome,
+  previewImport,
+} from '../../../imports/import-file.ts';
 import { findImportKind, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../imports/render-template.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
@@ -35,8 +41,7 @@ export function importRoutes(context: Context): Router {
       ? await previewImport(context, file)
       : await importFile(context, file, { actor: getActor(response) });
     if (!made) throw new ConfereError('conflict', 'it was imported meanwhile');
-    const { sha256, rows, changed, repeats } = made;
-    response.status(isDry || repeats ? 200 : 201).json({ kind, sha256, rows, changed, repeats, dry_run: isDry });
+    response.status(isDry || made.repeats ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
   });
 
   router.get('/imports/:kind/:file', requireRole('viewer'), async (request, response) => {

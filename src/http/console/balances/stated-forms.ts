@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
-import { findEqualAdjustment, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustment.ts';
+import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { createRouter } from '../../create-router.ts';
@@ -153,7 +153,7 @@ ${noteField(draft, 'Por quê')}`,
 
 /** Says that the same money is booked already, such as by the form sent again after a step back. */
 async function explainEqual({ db, calendar }: Context, adjustment: Adjusted): Promise<Html | undefined> {
-  const equal = await findEqualAdjustment(db, adjustment);
+  const [equal] = await findEqualAdjustments(db, [adjustment]);
   if (!equal) return undefined;
   const { note, actor, created_at: at } = equal;
   return html`<p class="explain bad">${tHtml('Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.', { note, who: actor, when: moment(calendar, at) })}</p>`;

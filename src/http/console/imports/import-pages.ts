@@ -9,12 +9,18 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import {
   IMPORT_BYTES_MAX,
+  type ImportedFile,
   type ImportPreview,
   importFile,
   listImports,
   previewImport,
 } from '../../../imports/import-file.ts';
-import { type ImportFault, ImportRefusedError } from '../../../imports/import-kind.ts';
+import {
+  ChangedSincePreviewError,
+  type EqualRow,
+  type ImportFault,
+  ImportRefusedError,
+} from '../../../imports/import-kind.ts';
 import { findImportKind, IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
@@ -26,7 +32,7 @@ import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
@@ -70,12 +76,8 @@ export function importPages(context: Context): Router {
       return;
     }
     const given = { kind, bytes: Buffer.from(file, 'base64') };
-    const key = readFormField(request, 'key') ?? '';
     try {
-      if (readFormField(request, 'step') === 'confirm' && isKeyOf(request, response, draft, key)) {
-        const made = await importFile(context, given, { actor: getActor(response), key });
-        response.redirect(303, `${ADDRESS}?done=${made?.repeats ? 'repeated' : 'imported'}`);
-      } else await sendPreview(context, request, response, { draft, preview: await previewImport(context, given) });
+      await answerFile(context, request, response, draft, given);
     } catch (error) {
       if (!(error instanceof ImportRefusedError)) throw error;
       draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
@@ -85,11 +87,31 @@ export function importPages(context: Context): Router {
   return router;
 }
 
-/** What the key of a preview is computed from. */
-const shownBy = ({ values }: Draft) => ({ values, seen: '' });
-
-function isKeyOf(request: Request, response: Response, draft: Draft, key: string): boolean {
-  return key === keyOf(request, response, shownBy(draft), halfOf(key));
+/** Imports the file that a preview showed, or previews it. @throws ImportRefusedError. */
+async function answerFile(
+  context: Context,
+  request: Request,
+  response: Response,
+  draft: Draft,
+  given: ImportedFile,
+): Promise<void> {
+  const [key, basis] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
+  const isKey = key === keyOf(request, response, { values: draft.values, seen: basis }, halfOf(key));
+  const preview = async (isStale: boolean): Promise<void> => {
+    const shown = { draft, preview: await previewImport(context, given), isStale };
+    await sendPreview(context, request, response, shown);
+  };
+  if (readFormField(request, 'step') !== 'confirm' || !isKey) {
+    await preview(false);
+    return;
+  }
+  try {
+    const made = await importFile(context, given, { actor: getActor(response), key, basis });
+    response.redirect(303, `${ADDRESS}?done=${made?.repeats ? 'repeated' : 'imported'}`);
+  } catch (error) {
+    if (!(error instanceof ChangedSincePreviewError)) throw error;
+    await preview(true);
+  }
 }
 
 async function sendForm(
@@ -169,9 +191,9 @@ async function sendPreview(
   context: Context,
   request: Request,
   response: Response,
-  { draft, preview }: { draft: Draft; preview: ImportPreview },
+  { draft, preview, isStale }: { draft: Draft; preview: ImportPreview; isStale: boolean },
 ): Promise<void> {
-  const { kind, rows, changed, sha256, repeats } = preview;
+  const { kind, rows, changed, sha256, repeats, equal, basis } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const about = facts([
     ['Tipo', findImportKind(kind).titles[language()]],
@@ -180,12 +202,28 @@ async function sendPreview(
     ['SHA-256', idText(sha256)],
   ]);
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">
-<input type="hidden" name="key" value="${keyOf(request, response, shownBy(draft))}">
+<input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen: basis })}">
 <div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
     repeats &&
     html`<p class="hint">${t('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats.by })}</p>`;
-  const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${about}
-${before ?? html`${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
-  sendPage(request, response, { title, body });
+  const stale =
+    isStale &&
+    html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
+  const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
+${before ?? html`${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+  sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
+}
+
+/** Says which rows equal an adjustment that is booked, such as one that somebody entered by the form. */
+function renderEqual({ calendar }: Context, equal: readonly EqualRow[]): Html | undefined {
+  if (equal.length === 0) return undefined;
+  const shown = equal.slice(0, FAULTS_SHOWN).map(({ row, note, by, at }) => {
+    const values = { row, note, who: by, when: moment(calendar, at) };
+    return html`<li>${tHtml('linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).', values)}</li>`;
+  });
+  const left = equal.length - shown.length;
+  return html`<div class="explain bad"><p>${t('Confirme só se estes são outros movimentos.')}</p><ul>${shown}${
+    left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`
+  }</ul></div>`;
 }

@@ -25,5 +25,8 @@ export const importOutcome = component('ImportOutcome', {
     .object({ id: z.string(), at: instant, by: z.string() })
     .nullable()
     .describe('the import of the same file before: nothing is imported again'),
+  already_booked: z
+    .array(z.object({ row: z.int(), id: z.string(), created_at: instant, created_by: z.string() }))
+    .describe('rows that equal an adjustment in force by platform, day and amount: perhaps the same movement'),
   dry_run: z.boolean(),
 });

@@ -145,6 +145,9 @@ export const BALANCES_EN = {
   'e mais {n}': 'and {n} more',
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
+  'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
+    'row {row}: an adjustment of this day and amount is booked already: {note} ({who}, {when}).',
+  'Confirme só se estes são outros movimentos.': 'Confirm only if these are other movements.',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
     'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };
