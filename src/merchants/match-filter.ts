@@ -12,6 +12,9 @@ export type MerchantFilter = {
   extra_match: Record<string, string | number | boolean>;
 };
 
+/** A key that no `extra_match` may have: parsers of requests leave it out without a word. */
+export const UNUSABLE_KEY = '__proto__';
+
 /** A filter as entered: omitted lists are empty. */
 export type FilterInput = { [Name in keyof MerchantFilter]?: MerchantFilter[Name] | undefined };
 

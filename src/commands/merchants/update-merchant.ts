@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
 import { type MerchantChange, updateMerchant } from '../../merchants/change-merchants.ts';
-import { completeFilter, type FilterInput, filtersOf } from '../../merchants/match-filter.ts';
+import { completeFilter, type FilterInput, filtersOf, UNUSABLE_KEY } from '../../merchants/match-filter.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { CALLBACK_FORMATS, type RequestChange } from '../../merchants/request-headers.ts';
@@ -153,6 +153,8 @@ export function readFilter(options: FilterOptions): FilterInput {
   if (unknown !== undefined) throw new ConfereError('wrong_use', `--operation is ${OPERATIONS.join(' or ')}`);
   const pairs = options.extraMatch.map((text) => /^([^=]+)=(.*)$/s.exec(text)?.slice(1) ?? []);
   if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', '--extra-match is key=value');
+  if (pairs.some(([key]) => key === UNUSABLE_KEY))
+    throw new ConfereError('wrong_use', `--extra-match cannot use the key ${UNUSABLE_KEY}`);
   return {
     platforms: options.platform,
     operations: options.operation as Operation[],

@@ -106,6 +106,8 @@ test('what can be no merchant is refused by field', async () => {
     [{ ...good, email: 'nobody' }, 'email'],
     [{ ...good, rate: 0 }, 'rate'],
     [{ ...good, filter: { operations: ['cash'] } }, 'filter.operations.0'],
+    [{ ...good, filter: { extra_match: { ['__proto__']: 'x' } } }, 'filter.extra_match.__proto__'],
+    [{ ...good, headers: { ['__proto__']: 'x' } }, 'headers.__proto__'],
     [{ ...good, events_since: 'yesterday' }, 'events_since'],
   ];
   for (const [body, field] of bad) {
@@ -114,6 +116,9 @@ test('what can be no merchant is refused by field', async () => {
     expect(Object.keys(answer.json.errors)).toEqual([field]);
   }
   expect((await api.call('POST', '/merchants', { ...good, colour: 'red' })).status).toBe(422);
+  const extra_match = { constructor: 'x', prototype: 'y' };
+  const kept = await api.call('POST', '/merchants', { ...good, filter: { extra_match } });
+  expect(kept).toMatchObject({ status: 201, json: { filter: { extra_match } } });
 });
 
 test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {

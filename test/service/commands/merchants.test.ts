@@ -36,6 +36,11 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   );
   expect(back.out).toMatch(/^1 callbacks of past events would follow$/m);
   expect(await run('merchants', 'update', id)).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
+  const unusable = await run('merchants', 'update', id, '--extra-match', '__proto__=x');
+  expect(unusable).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--extra-match cannot use the key __proto__'),
+  });
   const changed = await run('merchants', 'update', id, '--name', 'Loja', '--rate', '5', '--status', 'paid', '--json');
   expect(changed.json).toMatchObject({ id, name: 'Loja', rate: 5, manifests: true, filter: { statuses: ['paid'] } });
   await run('merchants', 'update', id, '--rate', 'none', '--everything', '--manifests', 'off');

@@ -69,6 +69,7 @@ test('a wrong field keeps the form and says in Portuguese what is wrong', async 
     ['email', 'x', 'Escreva um e-mail'],
     ['rate', '0', 'Escreva um número de 1 a 1000'],
     ['extra_match', 'store', 'Uma linha é chave=valor'],
+    ['extra_match', '__proto__=x', 'A chave __proto__ não pode ser usada'],
     ['extra_prefixes', 'x'.repeat(513), 'No máximo 200 linhas'],
   ] as const) {
     const answer = await admin.post('/merchants/new', {

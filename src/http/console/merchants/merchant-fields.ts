@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { STATUSES } from '../../../domain/statuses.ts';
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
-import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
+import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { validateUrl } from '../../../merchants/validate-url.ts';
 import { filterSchema } from '../../api/merchants/merchants.ts';
@@ -76,6 +76,8 @@ export function readMerchant(context: Context, draft: Draft, row?: MerchantRow):
 export function readFilter(draft: Draft): MerchantFilter {
   const pairs = linesOf(draft, 'extra_match').map((line) => /^([^=]+)=(.*)$/.exec(line)?.slice(1) ?? []);
   if (pairs.some((pair) => pair.length === 0)) draft.faults.extra_match = t('Uma linha é chave=valor.');
+  if (pairs.some(([key]) => key === UNUSABLE_KEY))
+    draft.faults.extra_match = t('A chave {key} não pode ser usada.', { key: UNUSABLE_KEY });
   const lists = LISTS.map((name) => [name, linesOf(draft, name)]);
   const filter = filterSchema.safeParse({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
   if (filter.success) return completeFilter(filter.data);

@@ -16,6 +16,7 @@ export const MERCHANTS_EN = {
   'Escreva um e-mail, ou nada.': 'Write an e-mail address, or nothing.',
   'Escreva um número de 1 a 1000, ou nada.': 'Write a number from 1 to 1000, or nothing.',
   'Escolha o dia e a hora, ou nada.': 'Choose the day and the time, or nothing.',
+  'A chave {key} não pode ser usada.': 'The key {key} cannot be used.',
   'Uma linha é chave=valor.': 'A line is key=value.',
   'No máximo 200 linhas, de até 512 caracteres cada.': 'At most 200 lines, of up to 512 characters each.',
   'O endereço começa com https://.': 'The address begins with https://.',
