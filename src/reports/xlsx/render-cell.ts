@@ -1,4 +1,5 @@
 import type { WallTime } from '../../domain/calendar.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { STYLE_INDEX, type StyleName } from './render-styles.ts';
 
@@ -73,19 +74,21 @@ export function numberDay(day: string): number {
   return lastNumber;
 }
 
-const NEEDS_ESCAPE = /[&<>"\p{Cc}\p{Cs}\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
+const NEEDS_ESCAPE = /[&<>"\p{Cc}\p{Cs}\p{DI}\p{Zl}\p{Zp}\uFFF9-\uFFFB\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
 
-/** Escapes text for XML. Characters outside of XML 1.0, and text of that form, become `_x0001_` as spreadsheets write them. */
+/**
+ * Escapes text for XML, with characters that cannot be seen as `⟨U+202E⟩`. A carriage return becomes `_x000D_`, as
+ * spreadsheets write it, and text of that form is escaped.
+ */
 export function escapeText(text: string): string {
   const short = text.length > TEXT_LENGTH_MAX ? text.slice(0, TEXT_LENGTH_MAX) : text;
   if (!NEEDS_ESCAPE.test(short)) return short;
-  return short
+  return showUnseen(short)
+    .slice(0, TEXT_LENGTH_MAX)
     .toWellFormed()
     .replace(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_')
     .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
-    .replace(/(?![\t\n])\p{Cc}/gu, (character) =>
-      character > '\u001F' ? character : `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
-    )
+    .replaceAll('\r', '_x000D_')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -49,8 +49,9 @@ test('a cell with any text is valid XML', () => {
     }),
     propertyOptions(30, 300),
   );
-  expect(escapeText('a\u0001b _x0041_ <c> & "d"')).toBe('a_x0001_b _x005F_x0041_ &lt;c&gt; &amp; &quot;d&quot;');
-  expect(escapeText('x'.repeat(40_000))).toHaveLength(32_767);
+  expect(escapeText('a\r\nb _x0041_ <c> & "d"')).toBe('a_x000D_\nb _x005F_x0041_ &lt;c&gt; &amp; &quot;d&quot;');
+  expect(escapeText('pedido-\u202e321\u200b\u0001')).toBe('pedido-⟨U+202E⟩321⟨U+200B⟩⟨U+0001⟩');
+  for (const one of ['x', '\u200b']) expect(escapeText(one.repeat(40_000))).toHaveLength(32_767);
 });
 
 test('a cell of money is its decimal text, to the cent at any size; no float is in between', () => {
