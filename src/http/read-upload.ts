@@ -1,11 +1,22 @@
 import express, { type Request, type Response } from 'express';
 import { ConfereError } from '../domain/errors.ts';
-import { OFX_BYTES_MAX, OFX_MIB_MAX } from '../ledger/bank/read-ofx-elements.ts';
+import { IMPORT_BYTES_MAX } from '../imports/import-file.ts';
+import { OFX_BYTES_MAX } from '../ledger/bank/read-ofx-elements.ts';
 
 /** Of the fields beside the file, and of the boundaries between them. */
 const FIELDS_BYTES_MAX = 64 * 1024;
+const MIB = 1024 * 1024;
 const MULTIPART = 'multipart/form-data';
-const readBytes = express.raw({ type: MULTIPART, limit: OFX_BYTES_MAX + FIELDS_BYTES_MAX, inflate: false });
+
+/** The address of the form for files that people import. Its preview sends the file again, as base64. */
+export const IMPORT_ADDRESS = '/balances/imports';
+const IMPORT = limitFile(IMPORT_BYTES_MAX, Math.ceil((IMPORT_BYTES_MAX * 4) / 3));
+/** Any other form: the largest file is an OFX. */
+const OFX = limitFile(OFX_BYTES_MAX, OFX_BYTES_MAX);
+
+function limitFile(bytesMax: number, sentMax: number) {
+  return { bytesMax, read: express.raw({ type: MULTIPART, limit: sentMax + FIELDS_BYTES_MAX, inflate: false }) };
+}
 
 /**
  * Reads a form that was sent with a file into `request.body`: the file as base64. Other forms are left as they are. It is
@@ -14,8 +25,9 @@ const readBytes = express.raw({ type: MULTIPART, limit: OFX_BYTES_MAX + FIELDS_B
  */
 export async function readUpload(request: Request, response: Response): Promise<void> {
   if (!request.is(MULTIPART)) return;
+  const { bytesMax, read } = request.path === IMPORT_ADDRESS ? IMPORT : OFX;
   await new Promise<void>((resolve, reject) => {
-    readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error))));
+    read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error, bytesMax))));
   });
   const fields: Record<string, string> = {};
   try {
@@ -37,8 +49,8 @@ export function uploadOf(request: Request, name: string): Buffer {
   return Buffer.from(typeof value === 'string' ? value : '', 'base64');
 }
 
-function explain(error: unknown): unknown {
+function explain(error: unknown, bytesMax: number): unknown {
   if ((error as { type?: string }).type !== 'entity.too.large') return error;
-  const fault = `the file is larger than ${OFX_MIB_MAX} MiB`;
+  const fault = `the file is larger than ${bytesMax / MIB} MiB`;
   return new ConfereError('invalid_request', fault, { fields: { file: [fault] }, cause: error });
 }

@@ -2,6 +2,7 @@
  * Reads the rows of an XLSX or a CSV by its header. A stranger may have made the file: everything in it is limited, and what
  * is not a plain value (a formula, merged cells) is a fault by its cell.
  */
+import { isUtf16 } from '../domain/person/decode-text.ts';
 import { columnName } from '../reports/xlsx/render-cell.ts';
 import { openWorkbook, readPartText } from '../spreadsheet/open-workbook.ts';
 import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
@@ -79,6 +80,7 @@ const SEPARATORS = [';', ',', '\t'];
 function openCsv(bytes: Buffer, columns: Columns): Table {
   if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL)
     throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
+  if (isUtf16(bytes)) throw new UnreadableFileError('it is in UTF-16: save it as a CSV in UTF-8, or as XLSX');
   if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
   const text = decodeCsv(bytes).replace(/^\uFEFF/, '');
   const separator = SEPARATORS.find((one) => {

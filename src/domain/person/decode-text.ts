@@ -13,7 +13,12 @@ const NULS_OF_UTF16 = 0.35;
 // not Buffer's decoder: with an odd offset and length, that of Node 24.21 writes out of bounds
 const DECODERS = { little: new TextDecoder('utf-16le'), big: new TextDecoder('utf-16be') };
 
-/** Decodes bytes as UTF-16 if they have its byte order mark or enough NULs, else as UTF-8. */
+/** Whether bytes are UTF-16: they have its byte order mark, or enough NULs. */
+export function isUtf16(bytes: Buffer): boolean {
+  return readByteOrder(bytes) !== undefined;
+}
+
+/** Decodes bytes as UTF-16 if they are, else as UTF-8. */
 export function decodeText(bytes: Buffer): string {
   const order = readByteOrder(bytes);
   if (order === undefined) return bytes.toString('utf8');

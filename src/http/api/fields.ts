@@ -21,3 +21,14 @@ export const NO_AMOUNT = `must be an amount with at most two decimals, up to ${f
 export const signedAmount = z
   .string('must be a decimal text: "1234.56"')
   .transform(centsOf(parseSignedAmount, NO_AMOUNT));
+
+const NO_REVISION = 'must be the number of a revision, from 1';
+
+/** A query parameter: the revision of a report or a day manifest. */
+export const revision = z.coerce.number(NO_REVISION).int(NO_REVISION).positive(NO_REVISION).optional();
+
+/** A query parameter: a whole number of a range. */
+export function wholeNumber(min: number, max: number) {
+  const fault = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(fault).int(fault).min(min, fault).max(max, fault);
+}

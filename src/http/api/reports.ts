@@ -20,7 +20,7 @@ import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
 import { sendRange, sendReport } from '../send-report.ts';
-import { day } from './fields.ts';
+import { day, revision } from './fields.ts';
 
 /** A day of 100,000 transactions took 6.6 s on two busy cores. A request that waits longer is answered 202. */
 const WAIT_MS = 20_000;
@@ -31,8 +31,8 @@ export const reportQuerySchema = z.object({
   platform: platform.describe('whose figures the list shows; none: what has no platform'),
 });
 export const reportFileQuerySchema = z.object({
-  revision: z.coerce.number().int().positive().optional(),
-  locale: z.enum(['pt-BR', 'en']).optional(),
+  revision,
+  locale: z.enum(['pt-BR', 'en'], 'must be pt-BR or en').optional(),
   platform,
 });
 

@@ -362,6 +362,11 @@ test('the console previews a file without script, imports it once it is confirme
   ]);
   form.set('file', new File([`${header}\nnobody;${env.today};tarifa;1;x\n`], 'c.csv'));
   expect(await (await send(form)).text()).toContain('linha 2, plataforma: Nenhuma transação mostra esta plataforma.');
+  form.set('file', new File([Buffer.from(`\uFEFF${header}\n`, 'utf16le')], 'e.csv'));
+  expect(await (await send(form)).text()).toContain('está em UTF-16: salve-o como CSV em UTF-8, ou como XLSX');
+  form.set('file', new File(['x'.repeat(1_500_000)], 'large.csv'));
+  const large = await send(form);
+  expect([large.status, await large.text()]).toEqual([422, expect.stringContaining('o arquivo é maior que 1 MiB')]);
   form.delete('file');
   expect(await (await send(form)).text()).toContain('Escolha um arquivo.');
   form.set('form_token', 'of another session');

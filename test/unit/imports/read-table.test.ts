@@ -151,6 +151,12 @@ describe('a file that is no table', () => {
     ['a missing column', 'plataforma;saldo\n', /^the header is /],
     ['no rows', 'plataforma;instante;saldo\n\n', /^the file has no rows$/],
     ['bytes', Buffer.from([1, 2, 0, 3]), /neither an XLSX nor a CSV/],
+    [
+      'UTF-16',
+      Buffer.from('\uFEFFplataforma\tsaldo\n', 'utf16le'),
+      /^it is in UTF-16: save it as a CSV in UTF-8, or as XLSX$/,
+    ],
+    ['UTF-16 without a mark', Buffer.from('plataforma;saldo\n', 'utf16le').swap16(), /^it is in UTF-16/],
     ['an old Excel', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old Excel/],
     ['a zip that is none', Buffer.from('PK\u0003\u0004nothing'), /no zip/],
     [

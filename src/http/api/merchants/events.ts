@@ -9,7 +9,7 @@ import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
-import { instant } from '../fields.ts';
+import { instant, wholeNumber } from '../fields.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -20,7 +20,7 @@ export const feedQuerySchema = z.object({
     .regex(/^\d{1,16}$/, 'must be a next_cursor of an earlier answer')
     .transform(Number)
     .optional(),
-  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
   since: instant
     .transform((text) => new Date(text))
     .optional()

@@ -17,12 +17,13 @@ import { authenticateMerchant, getScope } from '../../access/require-scope.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
+import { revision } from '../fields.ts';
 
 /** Anybody may ask for the public keys: the database is asked once in this time. */
 const KEYS_CACHED_MS = 10_000;
 
 const ownManifestQuerySchema = z.object({
-  revision: z.coerce.number().int().min(1).optional().describe('default: the newest'),
+  revision: revision.describe('default: the newest'),
 });
 export const manifestQuerySchema = ownManifestQuerySchema.extend({
   merchant: z

@@ -26,6 +26,7 @@ import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-templa
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { renderPreview } from '../balances/render-preview.ts';
 import { language } from '../languages/language.ts';
@@ -39,7 +40,7 @@ import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
 import { describeFault } from './describe-faults.ts';
 
-const ADDRESS = '/balances/imports';
+const ADDRESS = IMPORT_ADDRESS;
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
 const FAULTS_SHOWN = 200;

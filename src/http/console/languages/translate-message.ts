@@ -80,6 +80,7 @@ const MESSAGES = [
   'é maior que o limite de {n} bytes',
   'está vazio',
   'não é XLSX nem CSV',
+  'está em UTF-16: salve-o como CSV em UTF-8, ou como XLSX',
   'é de um Excel antigo: salve-o como XLSX',
   'não é um XLSX inteiro: salve-o de novo como XLSX',
   'tem senha: salve-o sem ela',

@@ -95,6 +95,7 @@ export const MESSAGES_EN = {
   'é maior que o limite de {n} bytes': 'it has more than {n} bytes',
   'está vazio': 'it is empty',
   'não é XLSX nem CSV': 'it is neither an XLSX nor a CSV',
+  'está em UTF-16: salve-o como CSV em UTF-8, ou como XLSX': 'it is in UTF-16: save it as a CSV in UTF-8, or as XLSX',
   'é de um Excel antigo: salve-o como XLSX': 'it is a file of an old Excel: save it as XLSX',
   'não é um XLSX inteiro: salve-o de novo como XLSX': 'it is no zip, or it was cut off',
   'tem senha: salve-o sem ela': 'it is encrypted',
