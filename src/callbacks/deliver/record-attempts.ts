@@ -53,7 +53,8 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
   });
   await writeDelivered(trx, outcomes, now);
   await writeUndelivered(context, trx, outcomes, now);
-  await writeMails(context, trx, outcomes, now);
+  const failed = outcomes.filter(({ outcome }) => outcome.state === 'failed');
+  await requestMails(context, trx, failed, now);
   return { woken: await wakeNewer(context, trx, outcomes, now) };
 }
 
@@ -153,11 +154,17 @@ async function writeUndelivered(
     .execute();
 }
 
+/** A callback that failed for good, and why. */
+export type Failed = { callback: Pick<ClaimedCallback, 'seq' | 'merchantSeq' | 'transactionSeq'>; cause: string };
+
 /** A merchant is mailed that a callback failed for good, once a cause and day (`src/alerts/mail-failed-callbacks.ts`). */
-async function writeMails(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
-  const failed = decided.filter(
-    ({ callback, outcome }) => outcome.state === 'failed' && callback.transactionSeq !== null,
-  );
+export async function requestMails(
+  context: Context,
+  trx: Transaction<Database>,
+  callbacks: Failed[],
+  now: Date,
+): Promise<void> {
+  const failed = callbacks.filter(({ callback }) => callback.transactionSeq !== null);
   if (failed.length === 0) return;
   const day = context.calendar.dayOf(now);
   await trx

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -7,6 +7,7 @@ import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { failUnrenderable } from './fail-unrenderable.ts';
 import { readMessages } from './read-message.ts';
 
 const NUMBERED_MAX = 1000;
@@ -23,6 +24,7 @@ type FeedRow = Selectable<Database['callbacks']>;
  * Reads a merchant's callbacks in the order of their positions, for merchants that pull them. Positions are assigned here,
  * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
  * what is before it: for a merchant without a URL, these callbacks are delivered.
+ * An event that cannot be rendered is left out: it fails, and its callback stays failed.
  * @returns also the position that the next page begins after: with `since`, an empty page may have one that is further.
  * @throws ConfereError `unavailable` until a restore is confirmed.
  */
@@ -40,6 +42,9 @@ export async function readFeed(
   if (!page.peek) await acknowledge(context, merchant, page.after);
   const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, page));
   const bodies = await readMessages(context, rows);
+  const unrenderable = rows.filter((row) => !bodies.has(row.seq));
+  // with a URL, its delivery fails them
+  if (unrenderable.length > 0 && merchant.url === null) await failUnrenderable(context, unrenderable);
   const items = rows.flatMap((row) => {
     const body = bodies.get(row.seq);
     return body ? [{ id: row.webhook_id, body }] : [];
@@ -95,10 +100,22 @@ async function acknowledge(context: Context, { seq, url, pulled_position: from }
       .where('position', '>=', next)
       .where('position', '<=', done)
       .where('state', '<>', 'delivered')
+      .where(isNotLeftOut)
       .execute();
   }
   const set = { pulled_position: to, pulled_at: now };
   await context.db.updateTable('merchants').set(set).where('seq', '=', seq).execute();
+}
+
+/** Whether a callback was in the feed: one that failed as a delivery was too. */
+function isNotLeftOut(eb: ExpressionBuilder<Database, 'callbacks'>) {
+  const leftOut = eb
+    .selectFrom('callback_attempts')
+    .select(sql.lit(1).as('one'))
+    .whereRef('callback_seq', '=', 'callbacks.seq')
+    .whereRef('number', '=', 'callbacks.attempts')
+    .where('error_class', '=', 'not_renderable');
+  return eb.or([eb('state', '<>', 'failed'), eb.not(eb.exists(leftOut))]);
 }
 
 async function findNextPosition(db: Context['db'], merchantSeq: number, after: number): Promise<number | undefined> {

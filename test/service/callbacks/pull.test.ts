@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { CONDITION_STEPS } from '../../../jobs/watch-conditions.ts';
 import { readPullMetrics } from '../../../src/callbacks/health/read-pull-metrics.ts';
 import { pullReads } from '../../../src/metrics/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -95,6 +96,30 @@ test('a test event comes by the feed; a redelivery is refused with the reason', 
   expect((await shop.pull()).events.map((event) => event.type)).toEqual(['confere.test']);
   const refused = await call<{ detail: string }>('POST', `/callbacks/${json.id}/redeliver`);
   expect(refused).toMatchObject({ status: 409, json: { detail: expect.stringMatching(/earlier cursor/) } });
+});
+
+test('an event that the ledger lacks is left out of the feed: logged once without personal data, failed, and alerted', async () => {
+  const shop = await addPulling();
+  await env.applyTransaction(['pending', 'paid']);
+  const page = await shop.pull();
+  const lost = page.events[0]?.id ?? '';
+  await env.context.db.updateTable('callbacks').set({ event_seq: 999_999 }).where('webhook_id', '=', lost).execute();
+  const logged = vi.spyOn(env.context.log, 'error');
+  for (let time = 0; time < 2; time++) {
+    expect(await shop.pull()).toEqual({ events: [page.events[1]], next_cursor: page.next_cursor });
+  }
+  expect(logged.mock.calls).toEqual([[{ callbacks: [lost] }, expect.stringContaining('the ledger lacks them')]]);
+  logged.mockRestore();
+  await shop.pull(page.next_cursor);
+  expect(await statesOf(shop.id), 'the cursor does not acknowledge it').toEqual(['failed', 'delivered']);
+  await CONDITION_STEPS.callback_failed?.(env.context);
+  const alert = await env.context.db
+    .selectFrom('alerts')
+    .select('scope')
+    .where('name', '=', 'callback_failed')
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  expect(alert).toEqual({ scope: shop.id });
 });
 
 test('a merchant that gets a URL is sent what it has not acknowledged, and one that loses it fetches the rest', async () => {
