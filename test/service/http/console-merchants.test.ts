@@ -104,6 +104,32 @@ test('the preview of a merchant says how many past events it would be sent', asy
   expect(narrower.text).not.toContain('a enfileirar');
 });
 
+test('a merchant gets events since an earlier date once the preview with their number is confirmed', async () => {
+  const typed = { name: 'Retroativa', url: 'http://127.0.0.1:9/x' };
+  // the field has no milliseconds
+  const eventsSince = new Date('2026-01-01T03:00:00.500Z');
+  const { merchant } = await createMerchant(env.context, { ...typed, eventsSince });
+  const { id } = merchant;
+  const address = `/merchants/${id}/edit`;
+  const before = await findMerchant(env.context.db, id);
+  const form = await admin.get(address);
+  const since = /name="events_since"[^>]* value="([^"]+)"/.exec(form.html)?.[1] ?? '';
+  for (const kept of [since, '']) {
+    const same = await admin.post(address, { ...typed, events_since: kept });
+    expect(same.text).toContain('Nada muda');
+    expect(same.text).not.toContain('a enfileirar');
+  }
+  const preview = await admin.post(address, { ...typed, events_since: '2020-01-02T03:04' });
+  expect(preview.text).toMatch(/Eventos desde \d\d\/\d\d\/\d{4} [\d:]+ 02\/01\/2020 03:04:00/);
+  expect(preview.text).toMatch(/Eventos anteriores [1-9][\d.]* callbacks a enfileirar/);
+  expect((await findMerchant(env.context.db, id)).events_since).toEqual(before.events_since);
+  expect((await admin.confirm(address, preview)).to).toBe(`/merchants/${id}?done=merchant_changed`);
+  const { seq, events_since: at } = await findMerchant(env.context.db, id);
+  expect(env.context.calendar.toWallTime(at)).toBe('2020-01-02 03:04:00');
+  const backfill = env.context.db.selectFrom('backfills').select('events_since').where('merchant_seq', '=', seq);
+  expect(await backfill.execute()).toEqual([{ events_since: at }]);
+});
+
 test('a new filter is compared with the one of today before it holds', async () => {
   const { id } = await addMerchant('Filtrada');
   const address = `/merchants/${id}/edit`;
@@ -190,6 +216,14 @@ test('a secret is rotated, and a pull token is given and revoked', async () => {
   const token = /mpt_[A-Za-z0-9_-]{43}/.exec((await confirm('pull-token')).html)?.[0] ?? '';
   expect(await findMerchantByPullToken(env.context, token)).toMatchObject({ id });
   expect((await admin.get(`/merchants/${id}`)).text).toContain('Revogar o token');
+  const pullToken = `/merchants/${id}/pull-token`;
+  const passed = await admin.post(pullToken, { expires_at: '2020-01-01T00:00' });
+  expect([passed.status, passed.text]).toEqual([422, expect.stringContaining('que ainda não passou')]);
+  const preview = await admin.post(pullToken, { expires_at: '2031-05-06T07:08' });
+  expect(preview.text).toContain('Expira em 06/05/2031 07:08:00');
+  await admin.confirm(pullToken, preview);
+  const { pull_token_expires_at: end } = await findMerchant(env.context.db, id);
+  expect(end && env.context.calendar.toWallTime(end)).toBe('2031-05-06 07:08:00');
   expect((await confirm('revoke-pull-token')).to).toBe(`/merchants/${id}?done=token_revoked`);
   expect(await findMerchantByPullToken(env.context, token)).toBeUndefined();
 });

@@ -32,15 +32,21 @@ export type MerchantInput = RequestInput & {
 
 const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'extra_prefixes'] as const;
 export const FILTER_FIELDS = [...LISTS, 'extra_match'] as const;
-export const CHANGE_FIELDS = ['name', 'url', 'email', 'rate', ...REQUEST_FIELDS, ...FILTER_FIELDS] as const;
-export const NEW_FIELDS = [...CHANGE_FIELDS, 'events_since'] as const;
+export const MERCHANT_FIELDS = [
+  ...['name', 'url', 'email', 'rate', 'events_since'],
+  ...[...REQUEST_FIELDS, ...FILTER_FIELDS],
+] as const;
 const NAME_CHARS_MAX = 200;
 const PLATFORM_CHOICES_MAX = 24;
 const RATE = /^[1-9]\d{0,2}$|^1000$/;
 
-export function toDraftValues(row: MerchantRow): Record<string, string> {
+export function toDraftValues({ calendar }: Context, row: MerchantRow): Record<string, string> {
   const { name, url, email, rate } = row;
-  const facts = { name, url: url ?? '', email: email ?? '', rate: rate === null ? '' : String(rate) };
+  const since = calendar.toWallTime(row.events_since).replace(' ', 'T');
+  const facts = {
+    ...{ name, url: url ?? '', email: email ?? '' },
+    ...{ rate: rate === null ? '' : String(rate), events_since: since },
+  };
   return { ...facts, ...toRequestValues(row), ...toFilterValues(parseFilter(row.filter)) };
 }
 
@@ -63,12 +69,14 @@ export function readMerchant(context: Context, draft: Draft, row?: MerchantRow):
   if (email !== '' && !z.email().max(320).safeParse(email).success) faults.email = t('Escreva um e-mail, ou nada.');
   if (rate !== '' && !RATE.test(rate)) faults.rate = t('Escreva um número de 1 a 1000, ou nada.');
   const wall = parseWall(since);
+  // the field has whole seconds, so what was not changed stays as it is
+  const isKept = row !== undefined && wall === context.calendar.toWallTime(row.events_since);
   if (since !== '' && wall === undefined) faults.events_since = t('Escolha o dia e a hora, ou nada.');
   return {
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
     ...readRequestFields(draft, row),
     filter: readFilter(draft),
-    ...(wall === undefined ? {} : { eventsSince: context.calendar.toInstant(wall) }),
+    ...(wall === undefined || isKept ? {} : { eventsSince: context.calendar.toInstant(wall) }),
   };
 }
 
@@ -100,7 +108,7 @@ function describeRefusal(refusal: string): string {
 
 /**
  * The fields of a merchant.
- * @param isNew with the instant from which it gets events.
+ * @param isNew whether it is added.
  * @param platforms the known ones, with their names.
  */
 export function merchantFields(draft: Draft, isNew: boolean, platforms: Record<string, string>): Html {
@@ -110,7 +118,7 @@ export function merchantFields(draft: Draft, isNew: boolean, platforms: Record<s
 ${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.', html` type="url" maxlength="2048" placeholder="https://"`)}
 ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
-${isNew && input('events_since', 'Eventos desde', 'Vazio: a partir de agora.', html` type="datetime-local" step="1"`)}</div>
+${input('events_since', 'Eventos desde', isNew ? 'Vazio: a partir de agora.' : 'Uma data anterior envia também os eventos desde ela. Vazio: fica como está.', html` type="datetime-local" step="1"`)}</div>
 ${requestFields(draft)}
 <h2>${t('O que ele recebe')}</h2>${filterFields(draft, platforms)}`;
 }

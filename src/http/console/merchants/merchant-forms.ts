@@ -18,14 +18,7 @@ import { facts, idText, table } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
-import {
-  CHANGE_FIELDS,
-  type MerchantInput,
-  merchantFields,
-  NEW_FIELDS,
-  readMerchant,
-  toDraftValues,
-} from './merchant-fields.ts';
+import { MERCHANT_FIELDS, type MerchantInput, merchantFields, readMerchant, toDraftValues } from './merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from './render-filter.ts';
 import { describeRequest, describeRequestInput } from './request-fields.ts';
 
@@ -63,7 +56,7 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     lead: 'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.',
     section: SECTION,
     list: SECTION,
-    names: NEW_FIELDS,
+    names: MERCHANT_FIELDS,
     find: async () => undefined,
     fields: async (draft) => merchantFields(draft, true, await readWords(context)),
     read: (draft) => readMerchant(context, draft),
@@ -92,13 +85,13 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     roles: ['admin'],
     title: 'Editar lojista',
     lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
-    names: CHANGE_FIELDS,
-    initial: toDraftValues,
-    basis: async (inner, { id }) => JSON.stringify(toDraftValues(await findMerchant(inner.db, id))),
+    names: MERCHANT_FIELDS,
+    initial: (row) => toDraftValues(context, row),
+    basis: async (inner, { id }) => JSON.stringify(toDraftValues(context, await findMerchant(inner.db, id))),
     fields: async (draft) => merchantFields(draft, false, await readWords(context)),
     read: (draft, row) => readMerchant(context, draft, row),
     preview: async (input, item, response) =>
-      html`${renderChanges(input, item, await readNamesInFull(context))}${await previewOf(context, response, input, item)}`,
+      html`${renderChanges(context, input, item, await readNamesInFull(context))}${await previewOf(context, response, input, item)}`,
     async change(inner, input, { item }) {
       await updateMerchant(inner, item.id, input);
       return item.id;
@@ -118,8 +111,8 @@ async function previewOf(
   // a count reveals whether anything matches the filter: it is a search
   await authorizeFilter(context, getCaller(response), filter);
   const own = parseFilter(item?.own_filter ?? '{}');
-  const eventsSince = item?.events_since ?? since ?? context.clock.now();
-  const isWider = !item || !isWithin(filter, parseFilter(item.filter));
+  const eventsSince = since ?? item?.events_since ?? context.clock.now();
+  const isWider = !item || eventsSince < item.events_since || !isWithin(filter, parseFilter(item.filter));
   const options = { filters: [filter, own], eventsSince, countMsMax: COUNT_MS_MAX };
   const past = isWider && (await countBackfill(context, item, options));
   const preview = await previewFilter(context, [filter, own], { before: item && filtersOf(item) });
@@ -153,10 +146,18 @@ async function readWords(context: Context): Promise<Record<string, string>> {
 }
 
 /** What the form changes, before and after. */
-function renderChanges(input: MerchantInput, item: MerchantRow, names: PlatformNames): Html {
-  const before = describe({ ...item, filter: parseFilter(item.filter) }, describeRequest(presentMerchant(item)), names);
+function renderChanges({ calendar }: Context, input: MerchantInput, item: MerchantRow, names: PlatformNames): Html {
+  const since = (at: Date) => ['Eventos desde', moment(calendar, at)] as const;
+  const before = [
+    ...describe({ ...item, filter: parseFilter(item.filter) }, describeRequest(presentMerchant(item)), names),
+    since(item.events_since),
+  ];
+  const changed = [
+    ...describe(input, describeRequestInput(input), names),
+    since(input.eventsSince ?? item.events_since),
+  ];
   const text = (part: Part): string => html`${part}`.text;
-  const rows = describe(input, describeRequestInput(input), names).flatMap(([name, after], index) => {
+  const rows = changed.flatMap(([name, after], index) => {
     const old = before[index]?.[1];
     return text(old) === text(after) ? [] : [{ name, old, after }];
   });

@@ -4,9 +4,12 @@ import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.t
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { findNewestSecret, rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
+import { parseWall } from '../balances/form-fields.ts';
 import { t } from '../languages/translate.ts';
+import { inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
@@ -24,11 +27,13 @@ export function secretForms(context: Context): Router {
   const router = createRouter();
   router.use([
     serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...rotation(context) }),
-    serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...pullToken() }),
+    serveTwoStepForm(context, pullTokenForm(context)),
     serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...revocation() }),
   ]);
   return router;
 }
+
+const PASSED = 'Escolha um instante que ainda não passou.';
 
 type Form = Pick<
   TwoStepForm<void, MerchantRow>,
@@ -65,21 +70,38 @@ const describeToken = ({ pull_token_hash: hash }: MerchantRow): string =>
     ? t('Hoje ele não tem token.')
     : t('Hoje ele já tem um token: o novo o substitui, e o de hoje deixa de valer na hora.');
 
-function pullToken(): Form {
+function pullTokenForm(context: Context): TwoStepForm<Date | undefined, MerchantRow> {
+  const { calendar, clock } = context;
   return {
+    ...ofMerchant(context),
     address: '/merchants/:id/pull-token',
+    roles: ['admin'],
     title: 'Dar um token de busca',
     lead: 'Com ele o lojista busca os seus eventos em GET /api/v1/events. Ele abre só os eventos deste lojista.',
-    fields: async (_draft, item) => html`<p><b>${item.name}</b></p><p>${describeToken(item)}</p>`,
-    preview: async (_value, item) =>
-      html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} ${t('O texto do token aparece uma só vez.')}</p>`,
+    names: ['expires_at'],
+    fields: async (draft, item) => html`<p><b>${item.name}</b></p><p>${describeToken(item)}</p>
+${inputField(draft, { name: 'expires_at', label: 'Expira em', hint: 'Vazio: só quando for revogado ou trocado.' }, html` type="datetime-local" step="1"`)}`,
+    read({ values: { expires_at: typed = '' }, faults }) {
+      if (typed === '') return undefined;
+      const wall = parseWall(typed);
+      const expiresAt = wall === undefined ? undefined : calendar.toInstant(wall);
+      if (expiresAt === undefined) faults.expires_at = t('Escolha o dia e a hora, ou nada.');
+      else if (expiresAt <= clock.now()) faults.expires_at = t(PASSED);
+      return expiresAt;
+    },
+    preview: async (expiresAt, item) =>
+      html`<p class="explain"><b>${item.name}.</b> ${describeToken(item)} ${t('O texto do token aparece uma só vez.')}</p>${facts(
+        [['Expira em', expiresAt ? moment(calendar, expiresAt) : t('não expira por si')]],
+      )}`,
     basis: hashOfToken,
-    async change(inner, _value, { item }) {
-      const token = await issuePullToken(inner, item.id);
+    async change(inner, expiresAt, { item }) {
+      const token = await issuePullToken(inner, item.id, expiresAt);
       const follows = html`${t('Como usar:')} <code>curl -H 'authorization: Bearer mpt_…' ${`<${t('endereço do Confere')}>`}/api/v1/events</code>`;
       return { target: item.id, shown: showSecret(item, token, follows) };
     },
+    refusals: { expires_at: { field: 'expires_at', text: PASSED } },
     action: 'merchant.pull_token_given',
+    done: 'repeated',
   };
 }
 

@@ -17,6 +17,11 @@ export const MERCHANTS_EN = {
   'Escreva um número de 1 a 1000, ou nada.': 'Write a number from 1 to 1000, or nothing.',
   'Escolha o dia e a hora, ou nada.': 'Choose the day and the time, or nothing.',
   'A chave {key} não pode ser usada.': 'The key {key} cannot be used.',
+  'Uma data anterior envia também os eventos desde ela. Vazio: fica como está.':
+    'An earlier date sends the events since then too. Empty: it stays as it is.',
+  'Vazio: só quando for revogado ou trocado.': 'Empty: only when it is revoked or replaced.',
+  'Escolha um instante que ainda não passou.': 'Choose an instant that has not passed.',
+  'não expira por si': 'it does not expire by itself',
   'Uma linha é chave=valor.': 'A line is key=value.',
   'No máximo 200 linhas, de até 512 caracteres cada.': 'At most 200 lines, of up to 512 characters each.',
   'O endereço começa com https://.': 'The address begins with https://.',
