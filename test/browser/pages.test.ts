@@ -17,7 +17,7 @@ import { listRoutes } from '../support/list-routes.ts';
 import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
-import { closeBrowser, findViolations, logIn, openBrowser } from './browser.ts';
+import { closeBrowser, findViolations, logIn, openBrowser, SWAGGER_RULES } from './browser.ts';
 
 /** SCREENSHOTS=1 writes a picture of each page here. */
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
@@ -280,6 +280,26 @@ test('a day of a chart leads to its report by keyboard, and a link jumps over al
   await page.locator('.wide').first().getByRole('link').last().focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(`${env.url}/reports/${env.today}`);
+});
+
+test('the page of the API fits a phone and violates no policy, also with a dialog open and after a request', async () => {
+  await using opened = await openBrowser(env.url, { size: { width: 360, height: 780 } });
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.admin);
+  await page.goto(`${env.url}/openapi`);
+  await page.getByText('/api/v1/jobs', { exact: true }).click();
+  await page.getByRole('button', { name: 'Try it out' }).click();
+  await page.getByRole('button', { name: 'Execute' }).click();
+  await page.getByText('Server response').waitFor();
+  await page.getByRole('button', { name: 'Authorize' }).click();
+  await page.getByRole('heading', { name: 'Available authorizations' }).waitFor();
+  const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect(wider).toBe(0);
+  if (DEEP) {
+    const broken = (await findViolations(page, 'API')).filter((line) => !SWAGGER_RULES.has(line.split(' | ')[1]));
+    expect(broken).toEqual([]);
+  }
+  expect(opened.complaints.filter((text) => !/status of 401/.test(text))).toEqual([]);
 });
 
 test('a page that is not accessible is found out, in every theme', async () => {

@@ -12,7 +12,7 @@ import { observe, type ShownTransaction } from '../support/make-observations.ts'
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../support/open-merchant-server.ts';
 import { createMerchantToken } from '../support/open-scopes.ts';
-import { closeBrowser, findViolations, openBrowser } from './browser.ts';
+import { closeBrowser, findViolations, openBrowser, SWAGGER_RULES } from './browser.ts';
 import { findPortuguese } from './find-portuguese.ts';
 
 /** One pixel. */
@@ -160,6 +160,9 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
   await page.getByRole('link', { name: 'API', exact: true }).click();
   await page.getByText('/api/v1/portal/callbacks/replay').click();
   await page.getByRole('button', { name: 'Try it out' }).waitFor();
+  await page.getByRole('navigation', { name: 'Principal' }).waitFor();
+  const broken = (await findViolations(page, 'API')).filter((line) => !SWAGGER_RULES.has(line.split(' | ')[1]));
+  expect(broken).toEqual([]);
   await page.getByRole('link', { name: 'Pagamentos Azul' }).click();
   await title('Aurora');
   await press('Pausar');

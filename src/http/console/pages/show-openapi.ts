@@ -1,6 +1,7 @@
 /**
- * The page that shows an OpenAPI document, by Swagger UI. Its files come from the package, are read when they are asked for,
- * and need a session, as the document does. It has no frame: the console's style would change Swagger UI.
+ * The page that shows an OpenAPI document, by Swagger UI, which draws the page's main region itself. Its files come from the
+ * package, are read when they are asked for, and need a session, as the document does. It has no frame: the console's style
+ * would change Swagger UI.
  *
  * Chosen in November 2026: the only viewer without a tree of packages and without inline scripts or styles. It takes 13 MB
  * on disk and sends 1.9 MB. Its one dependency reports installations, so package.json replaces it with a package that is
@@ -43,9 +44,9 @@ export function openapiPages(address: string, document: () => string): Router {
 <script src="${assetAddress('openapi.js')}" defer></script>
 </head>
 <body>
-<nav><a href="${site.home}">${site.name}</a> · <a href="${place.json}" download="${FILE}">${FILE}</a></nav>
+<nav aria-label="${t('Principal')}"><a href="${site.home}">${site.name}</a> · <a href="${place.json}" download="${FILE}">${FILE}</a></nav>
 <noscript><p>${t('Esta página precisa de scripts. O documento acima não.')}</p></noscript>
-<main id="api" lang="en" data-document="${place.json}"></main>
+<div id="api" lang="en" data-document="${place.json}"></div>
 </body>
 </html>`;
     allowContainedPictures(response);
