@@ -45,7 +45,7 @@ export const WORK: Record<JobName, Work> = {
   },
   daily_report: makeDueReports,
   day_manifests: (c) => makeDayManifests(c),
-  check_books: checkNewBooks,
+  check_books: (c) => checkNewBooks(c),
   check_all_books: checkAllBooks,
   manifest: writeManifest,
   retention: dropOldNightly,

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
@@ -34,6 +35,9 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+
+/** The nightly check, as if the books were large. */
+const checkNew = (context: Context) => checkNewBooks(context, -1);
 
 let environment: TestEnvironment;
 
@@ -547,13 +551,15 @@ describe('books that were proven, and continued', () => {
 
   test('the next check reads what is new, and the one after it nothing', async () => {
     const { context } = environment;
-    const { entries, position } = (await checkNewBooks(context)) as BooksCheck;
+    const { entries, position } = (await checkNew(context)) as BooksCheck;
     expect(entries).toBeGreaterThan(4);
     expect(position).toBeGreaterThanOrEqual(after.position);
-    expect(await checkNewBooks(context)).toMatchObject({ entries: 0, position, broken: 0 });
+    expect(await checkNew(context)).toMatchObject({ entries: 0, position, broken: 0 });
     const rows = await context.db.selectFrom('books_checks').selectAll().orderBy('seq').execute();
     expect(rows.map((row) => row.since_seq !== null)).toEqual([false, true, true]);
     const whole = await checkBooks(context);
+    // small books are checked whole
+    expect(await checkNewBooks(context)).toEqual(whole);
     expect(rows.at(-1)).toMatchObject({ entries: whole.entries, transactions: whole.transactions, broken: 0 });
   });
 
@@ -630,12 +636,12 @@ describe('books that were proven, and continued', () => {
   ];
   test.each(changed)('damage after the proof is found: %s', async (_, damage, reported) => {
     await sql.raw(damage(after)).execute(environment.context.db);
-    const check = (await checkNewBooks(environment.context)) as BooksCheck;
+    const check = (await checkNew(environment.context)) as BooksCheck;
     for (const says of reported) expect(saysOf(check)).toMatch(says);
     const raised = await environment.context.db.selectFrom('mismatches').select('scope').execute();
     expect(new Set(raised.map((one) => one.scope))).toEqual(new Set(check.breaks.map((one) => one.scope)));
     // it is no proof: the next one finds it again
-    expect(await checkNewBooks(environment.context)).toMatchObject({ broken: check.broken });
+    expect(await checkNew(environment.context)).toMatchObject({ broken: check.broken });
   });
 
   test.each([
@@ -645,7 +651,7 @@ describe('books that were proven, and continued', () => {
   ])('damage before the proof is found by the next whole check: %s', async (_, damage, reported) => {
     const { context } = environment;
     await sql.raw(damage).execute(context.db);
-    const { breaks } = (await checkNewBooks(context)) as BooksCheck;
+    const { breaks } = (await checkNew(context)) as BooksCheck;
     expect(breaks.filter(({ scope }) => scope.startsWith('seal'))).toEqual([]);
     expect(saysOf((await checkAllBooks(context)) as BooksCheck)).toMatch(reported);
   });
@@ -656,7 +662,7 @@ describe('books that were proven, and continued', () => {
     await sql`ALTER TABLE entries AUTO_INCREMENT = 1000`.execute(context.db);
     await adjustBooks(context, fee);
     await sealNow(context);
-    expect(await checkNewBooks(context)).toMatchObject({ broken: 0 });
+    expect(await checkNew(context)).toMatchObject({ broken: 0 });
     await adjustBooks(context, fee);
     const { numbered } = await context.db
       .selectFrom('entries')
@@ -669,11 +675,11 @@ describe('books that were proven, and continued', () => {
     }
     await sealNow(context);
     await sql`UPDATE postings SET amount_cents = amount_cents + 1 WHERE entry_seq = 500 LIMIT 1`.execute(context.db);
-    const said = saysOf((await checkNewBooks(context)) as BooksCheck);
+    const said = saysOf((await checkNew(context)) as BooksCheck);
     for (const says of [/entry en_500: .* sum to zero/, /seal \d+: its hash/, /balance 2026-11 /])
       expect(said).toMatch(says);
     await sql`UPDATE postings SET amount_cents = amount_cents - 1 WHERE entry_seq = 500 LIMIT 1`.execute(context.db);
-    expect(await checkNewBooks(context)).toMatchObject({ entries: 1, broken: 0 });
+    expect(await checkNew(context)).toMatchObject({ entries: 1, broken: 0 });
   });
 
   test('an entry that was not sealed yet at the proof is missed if it never is', async () => {
@@ -720,7 +726,7 @@ describe('books that were proven, and continued', () => {
     const { context } = environment;
     const { entries } = await checkBooks(context);
     await sql`UPDATE books_checks SET transactions = transactions + 1`.execute(context.db);
-    expect(await checkNewBooks(context)).toMatchObject({ entries, broken: 0 });
+    expect(await checkNew(context)).toMatchObject({ entries, broken: 0 });
     await sql`UPDATE seals SET sealed_at = '2026-01-01' WHERE position = 1`.execute(context.db);
     // as if it were at its last step
     await sql`UPDATE books_checks SET finished_at = NULL`.execute(context.db);
@@ -731,11 +737,11 @@ describe('books that were proven, and continued', () => {
     const { context } = environment;
     const clock = { ...context.clock, now: () => new Date(Date.now() + 29 * 24 * 3_600_000) };
     const later = { ...context, clock };
-    await expect(checkNewBooks(later)).rejects.toThrow(/no check of the whole books was finished since the one of 20/);
+    await expect(checkNew(later)).rejects.toThrow(/no check of the whole books was finished since the one of 20/);
     const off = { ...later, config: { ...context.config, JOB_CHECK_ALL_BOOKS: 'off' } };
-    expect(await checkNewBooks(off)).toMatchObject({ broken: 0 });
+    expect(await checkNew(off)).toMatchObject({ broken: 0 });
     await checkAllBooks(later);
-    expect(await checkNewBooks(later)).toMatchObject({ broken: 0 });
+    expect(await checkNew(later)).toMatchObject({ broken: 0 });
   });
 
   test('a break that appears while a batch is read again is not passed over', async () => {
@@ -753,11 +759,11 @@ describe('books that were proven, and continued', () => {
     const { context } = environment;
     // two steps find it
     await sql`DELETE FROM entries WHERE seq = ${after.entry}`.execute(context.db);
-    await checkNewBooks(context);
+    await checkNew(context);
     const changes = () => context.db.selectFrom('mismatch_changes').select('seq').execute();
     await sql`UPDATE mismatches SET state = 'resolved', open_scope = NULL, kept_scope = scope`.execute(context.db);
     const before = await changes();
-    await checkNewBooks(context);
+    await checkNew(context);
     expect(await changes()).toEqual(before);
     const states = await context.db.selectFrom('mismatches').select('state').distinct().execute();
     expect(states).toEqual([{ state: 'resolved' }]);
