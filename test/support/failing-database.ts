@@ -28,6 +28,37 @@ export function watchDeletes(context: Context, table: string, onDelete: () => vo
   return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
 }
 
+/**
+ * A context that can lose its database: after `lose(table)` the next SELECT from this table fails, and with it every
+ * statement until `heal()`. `lost` counts the failures.
+ */
+export function loseDatabase(context: Context) {
+  let trigger: string | undefined;
+  let isAway = false;
+  let lost = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
+      isAway ||= from !== undefined && TableNode.is(from) && from.table.identifier.name === trigger;
+      if (!isAway) return node;
+      lost++;
+      throw LOST;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    context: { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined },
+    lost: () => lost,
+    lose(table: string) {
+      trigger = table;
+    },
+    heal() {
+      trigger = undefined;
+      isAway = false;
+    },
+  };
+}
+
 /** Commits the first transaction, or statement outside a transaction, that writes to a table, and loses its answer. */
 export function loseCommit(context: Context, table: string): Context {
   let isLost = false;

@@ -1,3 +1,4 @@
+import type { Context } from '../../src/context.ts';
 import { findWebhook } from '../../src/inbox/manage/read-webhooks.ts';
 import { createReceiver, type Received } from '../../src/inbox/receive/receive.ts';
 import { workInbox } from '../../src/inbox/verify/work-inbox.ts';
@@ -22,13 +23,17 @@ export type InboxEnvironment = TestEnvironment & {
   waitForState(id: string, state: string): Promise<Webhook>;
 };
 
-export async function openInboxEnvironment(env: Record<string, string> = {}): Promise<InboxEnvironment> {
+/** @param workOn returns the context of the loop that verifies: one whose database fails, for example. */
+export async function openInboxEnvironment(
+  env: Record<string, string> = {},
+  workOn: (context: Context) => Context = (context) => context,
+): Promise<InboxEnvironment> {
   const environment = await openEnvironment({ WEBHOOK_GRACE: '1s', ...env });
   const { context } = environment;
   const provider = environment.use(await new TestProvider(API_KEY).listen());
   const options = { url: provider.url, apiKey: API_KEY, signal: context.signal, timers: environment.timers };
   const client = environment.use(createProviderClient(options));
-  const drained = workInbox(context, client);
+  const drained = workInbox(workOn(context), client);
   environment.use({ [Symbol.asyncDispose]: () => drained });
   const receive = createReceiver(context, undefined);
   const webhook: InboxEnvironment['webhook'] = async (id) => {

@@ -39,7 +39,10 @@ const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 export type ItemGroup = { key: string; items: ClaimedItem[] };
 
 export type Verifier = {
-  /** @returns what fetching each group may cost; a group has one key. Undefined: the check failed; the group is deferred. */
+  /**
+   * Never rejects: items of a caller that ended here would stay under a lease that is renewed for ever.
+   * @returns what fetching each group may cost; a group has one key. Undefined: the check failed; the group is deferred.
+   */
   admit(groups: ClaimedItem[][]): Promise<(Admission | undefined)[]>;
   /** Fetches once for items of one key, where admitted, and writes the outcome of each item. */
   verify(items: ClaimedItem[], admission: Admission): Promise<void>;
@@ -110,12 +113,18 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     }
   }
 
+  /** Never throws: the database may be what failed. Then the leases of the items run out, and they are claimed again. */
   async function fail(items: ClaimedItem[], chargedSender: string | undefined, error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'verifying items failed; retrying later');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
     logVerified(context, items, 'failed');
-    await budget.refund(chargedSender);
-    await deferItems(context, items, choosePause(items, error));
+    try {
+      await budget.refund(chargedSender);
+      await deferItems(context, items, choosePause(items, error));
+    } catch (failure) {
+      const details = { error: describeError(failure), items: items.length };
+      context.log.warn(details, 'items could not be deferred; they are verified again when their leases run out');
+    }
   }
 
   async function fetchItem(item: ClaimedItem, admission: Admission): Promise<FetchResult> {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LEASE_MS } from '../../../src/inbox/items/claim-items.ts';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { eventually } from '../../support/eventually.ts';
+import { loseDatabase } from '../../support/failing-database.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
@@ -243,4 +245,21 @@ test('while the provider is down nothing is quarantined; verification continues 
   own.provider.switches.fault = () => undefined;
   expect(await own.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
   expect(await readMismatchRows(own.context)).toEqual([]);
+});
+
+test('items whose verification loses the database are verified again once their leases run out', async () => {
+  let database: ReturnType<typeof loseDatabase> | undefined;
+  await using own = await openInboxEnvironment({}, (context) => {
+    database = loseDatabase(context);
+    return database.context;
+  });
+  const row = own.provider.put(makeShownTransaction(PAID, { id: randomUUID() }));
+  // an id from a sender without a hit is first looked up in the ledger
+  database?.lose('transactions');
+  const { id } = await own.receive(flat(row));
+  await eventually('the lookup, and the deferral after it, fail', () => (database?.lost() ?? 0) > 1);
+  expect(own.provider.countShows(row.id)).toBe(0);
+  database?.heal();
+  await own.timers.advance(LEASE_MS);
+  expect(await own.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
 });
