@@ -5,6 +5,8 @@ import type { Database } from './tables.ts';
 const MEASURE_EVERY_MS = 60_000;
 /** The machine's clock was set if it moved by this much more or less than time passed. */
 const STEP_MS_MIN = 500;
+/** A longer round trip waited for a connection, perhaps to another host: its middle says nothing. The last offset stays. */
+const ROUND_TRIP_MS_MAX = 2_000;
 
 /**
  * The database's clock, which all replicas share: the local clock plus an offset that is measured every minute, and
@@ -14,16 +16,17 @@ const STEP_MS_MIN = 500;
 export type Clock = { now(): Date; measureOffset(): Promise<void> };
 
 export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TIMERS): Promise<Clock> {
-  let offsetMs = 0;
+  let offsetMs: number | undefined;
   let measuredAt = { wallMs: 0, monotonicMs: 0 };
 
   async function measure(): Promise<void> {
-    measuredAt = { wallMs: Date.now(), monotonicMs: performance.now() };
-    const sentAt = Date.now();
+    const sent = { wallMs: Date.now(), monotonicMs: performance.now() };
+    measuredAt = sent;
     const { rows } = await sql<{ at: Date }>`SELECT UTC_TIMESTAMP(3) AS at`.execute(db);
+    const isLate = performance.now() - sent.monotonicMs > ROUND_TRIP_MS_MAX;
+    if (!rows[0] || (isLate && offsetMs !== undefined)) return;
     // assume that the server read its clock in the middle of the round trip
-    const middle = (sentAt + Date.now()) / 2;
-    if (rows[0]) offsetMs = Math.round(rows[0].at.getTime() - middle);
+    offsetMs = Math.round(rows[0].at.getTime() - (sent.wallMs + Date.now()) / 2);
   }
 
   function isDue(): boolean {
@@ -38,7 +41,7 @@ export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TI
     now() {
       // measured in the background: `now` never waits, and if the database is unavailable, the last offset stays
       if (isDue()) void measure().catch(() => undefined);
-      return new Date(timers.now() + offsetMs);
+      return new Date(timers.now() + (offsetMs ?? 0));
     },
   };
 }

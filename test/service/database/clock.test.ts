@@ -19,3 +19,23 @@ test.each([-3_600_000, 3_600_000])(
     await eventually('the new offset', async () => differenceMs() < 1_000);
   },
 );
+
+test('a measurement that waited long for a connection changes nothing', async () => {
+  await using environment = await openEnvironment();
+  let [waitedMs, waits] = [0, false];
+  const [wall, monotonic] = [Date.now.bind(Date), performance.now.bind(performance)];
+  vi.spyOn(Date, 'now').mockImplementation(() => wall() + waitedMs);
+  vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + waitedMs);
+  const db = environment.context.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    // a database whose clock agrees with this machine's
+    async transformResult({ result }) {
+      if (waits) waitedMs += 24_000;
+      return { ...result, rows: [{ at: new Date(wall() + waitedMs) }] };
+    },
+  });
+  const clock = await openClock(db);
+  waits = true;
+  await clock.measureOffset();
+  expect(Math.abs(clock.now().getTime() - Date.now())).toBeLessThan(1_000);
+});
