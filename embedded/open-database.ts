@@ -4,7 +4,7 @@ import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
 import { detectUnresponsiveHost, isHostAway, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
 import { prepareEnd } from './end-pool.ts';
-import { type ConnectionPool, createFailOverPool } from './fail-over.ts';
+import { type ConnectionPool, createFailOverPool, type FailOverPool, type HostChoice } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -31,6 +31,8 @@ export type DatabaseHost = { host: string; port: number };
 
 export type OpenDatabase<DB> = {
   db: Kysely<DB>;
+  /** Where several hosts are named. */
+  hosts: Pick<FailOverPool, 'hostInUse' | 'canUse'> | undefined;
   countConnections(): PoolCounts;
   /** Whether the host in use greets a new connection within `msMax`. A host that refuses it answers too. */
   greets(msMax: number): Promise<boolean>;
@@ -40,9 +42,9 @@ export type OpenDatabase<DB> = {
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
  * REPEATABLE READ two writers that select absent ids and then insert them deadlock each time. `castField` says how columns
- * are converted.
+ * are converted. `choice`: which of several hosts is used first.
  */
-export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
+export function openDatabase<DB>(target: ConnectionTarget, choice?: HostChoice): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;
   const pools: Pool[] = [];
   const open = (one: ConnectionTarget): Pool => {
@@ -50,10 +52,11 @@ export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
     pools.push(pool);
     return pool;
   };
-  const pool = openEach(target, open);
+  const pool = openEach(target, open, choice);
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
   return {
     db,
+    hosts: 'canUse' in pool ? pool : undefined,
     countConnections: () => countConnections(pools),
     greets: (msMax) => new Promise((resolve) => pool.probe((error) => resolve(!isHostAway(error)), msMax)),
     [Symbol.asyncDispose]: () => db.destroy(),
@@ -61,9 +64,12 @@ export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
 }
 
 /** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */
-export function openConnectionPool(target: ConnectionTarget): ConnectionPool & { countConnections(): PoolCounts } {
+export function openConnectionPool(
+  target: ConnectionTarget,
+  choice?: HostChoice,
+): ConnectionPool & { countConnections(): PoolCounts } {
   const pools: Pool[] = [];
-  const together = openEach(target, (one) => {
+  const open = (one: ConnectionTarget): Pool => {
     const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
     pools.push(pool);
     pool.on('connection', (connection) => {
@@ -71,24 +77,35 @@ export function openConnectionPool(target: ConnectionTarget): ConnectionPool & {
       for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
     });
     return pool;
-  });
+  };
+  const together = openEach(target, open, choice);
   return { ...together, countConnections: () => countConnections(pools) };
 }
 
 /** A pool for each host, behind one. */
-function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): ConnectionPool {
+function openEach(
+  target: ConnectionTarget,
+  open: (one: ConnectionTarget) => Pool,
+  choice?: HostChoice,
+): ConnectionPool | FailOverPool {
   const hosts = listHosts(target);
   if (hosts.length === 1) return openAlone(target, open(target));
-  return createFailOverPool(
-    hosts.map((host): ConnectionPool => {
-      const pool = open(host);
-      return {
-        getConnection: (callback) => pool.getConnection(callback),
-        end: prepareEnd(pool),
-        probe: (callback, msMax) => greet(host, callback, msMax),
-      };
-    }),
-  );
+  const pools = hosts.map((host) => {
+    const pool = open(host);
+    return {
+      name: nameHost(host),
+      getConnection: pool.getConnection.bind(pool),
+      end: prepareEnd(pool),
+      probe: (...args: Parameters<Probe>) => greet(host, ...args),
+    };
+  });
+  return createFailOverPool(pools, choice);
+}
+
+/** `db1:3306`, `[::1]:3306`, or the path of the socket. */
+export function nameHost(target: ConnectionTarget): string {
+  if ('socketPath' in target) return target.socketPath;
+  return `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
 }
 
 /** Returns one target per host, in the order of their use. */

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { PoolCounts } from '../embedded/count-connections.ts';
+import type { HostChoice } from '../embedded/fail-over.ts';
 import { type ConnectionTarget, openDatabase } from '../embedded/open-database.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
@@ -7,6 +8,7 @@ import { supportsReturning } from './database/insert-returning.ts';
 import { findVault } from './database/keys/find-vault.ts';
 import { type Keys, openKeys, readOrCreateSetting, readOrProposeSetting } from './database/keys/settings.ts';
 import type { Vault } from './database/keys/vault.ts';
+import { agreeOnWriter, readWriter } from './database/open/agree-on-writer.ts';
 import { bringUpToDate, NoTablesError } from './database/open/bring-up-to-date.ts';
 import { explainFailure, nameDatabase } from './database/open/explain-failure.ts';
 import { findDatabase, findExistingDatabase } from './database/open/find-database.ts';
@@ -58,6 +60,8 @@ export type ContextOptions = {
   signal: AbortSignal;
   /** With DATABASE_URL: runs pending migrations. On the embedded server they always run, unless `readOnly`. */
   migrates: boolean;
+  /** With several database hosts: may move all processes to another host when the one in use is lost. */
+  namesWriter?: boolean;
   /** Opening creates, migrates and writes nothing. An embedded server that is stopped is started all the same. */
   readOnly?: boolean;
   timers?: Timers;
@@ -92,9 +96,12 @@ async function openOn(
 ): Promise<Context> {
   const { log, readOnly = false, timers = SYSTEM_TIMERS } = options;
   const isEmbedded = config.DATABASE_URL === undefined;
-  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }));
-  const { db } = opened;
-  const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
+  const choice: HostChoice = { agreed: undefined };
+  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }, choice));
+  const { db, hosts } = opened;
+  const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS, choice));
+  // from the first statement on; a database without tables has no writer yet
+  if (hosts) choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
   if (!options.isRestoring) await refuseUnfinishedRestore(db);
   const databaseName = nameDatabase(target);
   const migrates = !readOnly && (options.migrates || isEmbedded);
@@ -103,6 +110,8 @@ async function openOn(
   const readOrPropose = readOnly ? readOrProposeSetting : readOrCreateSetting;
   const keys = await openKeys(db, vault, readOrPropose);
   const clock = await openClock(db, timers);
+  if (hosts)
+    stack.use(await agreeOnWriter({ db, hosts, choice, clock, timers, log, mayName: options.namesWriter ?? false }));
   const since = await readOrPropose(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
   await readOrPropose(db, 'refund_commission', () =>
     Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),

@@ -1,5 +1,6 @@
 import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
 import type { PoolCounts } from '../../embedded/count-connections.ts';
+import type { HostChoice } from '../../embedded/fail-over.ts';
 import { type ConnectionTarget, openConnectionPool } from '../../embedded/open-database.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { nameDatabase } from './open/explain-failure.ts';
@@ -22,8 +23,12 @@ export type PreparedStatements = {
  * Opens connections for prepared statements. Many rows in one prepared INSERT cost half of the same as text: bodies are
  * sent as bytes, and nothing is parsed. The connections are separate, so a worker that uses up the pool delays no commit.
  */
-export function openPreparedStatements(target: ConnectionTarget, connectionLimit: number): PreparedStatements {
-  const pool = openConnectionPool({ ...target, connectionLimit });
+export function openPreparedStatements(
+  target: ConnectionTarget,
+  connectionLimit: number,
+  choice?: HostChoice,
+): PreparedStatements {
+  const pool = openConnectionPool({ ...target, connectionLimit }, choice);
   const name = nameDatabase(target);
   return {
     execute(text, values, msMax) {

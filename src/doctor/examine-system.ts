@@ -2,8 +2,10 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { findServer } from '../../embedded/find-server.ts';
+import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
+import { readWriter } from '../database/open/agree-on-writer.ts';
 import type { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createCalendar } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -102,9 +104,14 @@ async function examineDatabase(context: Context): Promise<string> {
     throw new Error('innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered');
   }
   const { DATABASE_URL } = context.config;
-  const hosts = DATABASE_URL === undefined ? [] : listHostsWithoutNameCheck(parseDatabaseUrl(DATABASE_URL));
-  const unnamed = hosts.length > 0 ? `; TLS can't check a name for ${hosts.join(', ')}: write host names` : '';
-  return `${row?.version}, flushed at every commit${unnamed}`;
+  const target = DATABASE_URL === undefined ? undefined : parseDatabaseUrl(DATABASE_URL);
+  const unnamed = target ? listHostsWithoutNameCheck(target) : [];
+  const writer = target && listHosts(target).length > 1 ? await readWriter(context.db) : undefined;
+  return [
+    `${row?.version}, flushed at every commit`,
+    ...(unnamed.length > 0 ? [`TLS can't check a name for ${unnamed.join(', ')}: write host names`] : []),
+    ...(writer ? [`all processes write to ${writer.host} (since ${writer.since.toISOString()})`] : []),
+  ].join('; ');
 }
 
 async function examineClock(context: Context): Promise<string> {

@@ -1,6 +1,6 @@
 import { MIGRATION_TOO_NEW } from '../../../embedded/migrations/plan-migrations.ts';
 import type { ConnectionTarget } from '../../../embedded/open-database.ts';
-import { listHosts } from '../../../embedded/open-database.ts';
+import { listHosts, nameHost } from '../../../embedded/open-database.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
 /** A right on a database, a table or a column, or of the server, is missing. Messages quote the user and the table, no values. */
@@ -24,11 +24,7 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** `user app at db1:3306, db2:3306`: who connects to what, for errors and the log. Never the password. */
 export function nameDatabase(target: ConnectionTarget): string {
-  const hosts = listHosts(target).map((one) => {
-    if ('socketPath' in one) return one.socketPath;
-    return `${one.host.includes(':') ? `[${one.host}]` : one.host}:${one.port}`;
-  });
-  return `user ${target.user} at ${hosts.join(', ')}`;
+  return `user ${target.user} at ${listHosts(target).map(nameHost).join(', ')}`;
 }
 
 export function isRightMissing(error: unknown): boolean {

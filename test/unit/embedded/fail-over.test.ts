@@ -1,22 +1,24 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ConnectionPool, createFailOverPool } from '../../../embedded/fail-over.ts';
+import { createFailOverPool, type HostChoice, type HostPool } from '../../../embedded/fail-over.ts';
 import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 
 const RETRY_MS = 15_000;
 const SILENT_MS = 10_000;
+const TRY_MS_MAX = 2_000;
 const CHECK_EVERY_MS = 2_000;
 
-beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
 
 type Callback = (error: { errno: number } | null, rows?: unknown) => void;
 
-/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: refuse a transaction. */
+/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: refuse a transaction. `hanging`: do not answer. */
 function openHosts(names: string[]) {
   const down = new Set<string>();
   const refusing = new Map<string, number>();
+  const hanging = new Set<string>();
   const asked: string[] = [];
   const ended: string[] = [];
   const closed: string[] = [];
@@ -30,7 +32,7 @@ function openHosts(names: string[]) {
     name,
     query(text: string, callback: Callback) {
       const errno = refusing.get(name);
-      if (text === 'wait') return;
+      if (text === 'wait' || hanging.has(name)) return;
       if (text.startsWith('SELECT')) callback(null, [{ first: errno === 1290 ? 1 : 0, second: 'OFF' }]);
       else callback(errno === 1047 || (errno && text === 'write') ? { errno } : null);
     },
@@ -40,9 +42,10 @@ function openHosts(names: string[]) {
     destroy: () => closed.push(name),
     stream: { destroy: (error: unknown) => broken.push(error), writableEnded: false },
   });
-  const pools = names.map((name): ConnectionPool => {
+  const pools = names.map((name): HostPool => {
     const kept = connect(name);
     return {
+      name,
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
@@ -60,7 +63,8 @@ function openHosts(names: string[]) {
       },
     };
   });
-  const pool = createFailOverPool(pools, () => nowMs);
+  const choice: HostChoice = { agreed: undefined };
+  const pool = createFailOverPool(pools, choice, () => nowMs);
   // cast: the pool returns the connections from above
   const take = () =>
     new Promise<ReturnType<typeof connect>>((resolve, reject) =>
@@ -75,10 +79,12 @@ function openHosts(names: string[]) {
   };
   return {
     pool,
+    choice,
     get,
     take,
     down,
     refusing,
+    hanging,
     asked,
     ended,
     closed,
@@ -109,6 +115,41 @@ describe('several hosts of one database', () => {
     wait(RETRY_MS);
     down.clear();
     expect([await get(), await get()]).toEqual(['a', 'a']);
+  });
+
+  test('the agreed host comes first; while it is away the others come in their order', async () => {
+    const { get, pool, choice, down, wait } = openHosts(['a', 'b', 'c']);
+    choice.agreed = 'b';
+    expect([await get(), pool.hostInUse()]).toEqual(['b', 'b']);
+    down.add('b');
+    expect([await get(), await get(), pool.hostInUse()]).toEqual(['a', 'a', 'a']);
+    down.clear();
+    wait(RETRY_MS);
+    expect(await get()).toBe('b');
+    // a host that none of these processes knows
+    choice.agreed = 'd';
+    expect([await get(), await pool.canUse('d')]).toEqual(['a', false]);
+  });
+
+  test('a host can be tried before its time, and gives connections again if it works', async () => {
+    const { get, pool, down, wait } = openHosts(['a', 'b']);
+    down.add('a');
+    expect([await get(), await pool.canUse('a')]).toEqual(['b', false]);
+    wait(1);
+    down.clear();
+    expect(await get()).toBe('b');
+    expect([await pool.canUse('a'), await get()]).toEqual([true, 'a']);
+  });
+
+  test('a host that hangs can not be used, though a connection to it is open', async () => {
+    const { get, take, pool, refusing, hanging, wait } = openHosts(['a', 'b']);
+    const connection = await take();
+    refusing.set('a', 1047);
+    connection.query('write', () => undefined);
+    hanging.add('a');
+    const canUse = pool.canUse('a');
+    wait(TRY_MS_MAX);
+    expect([await canUse, await get()]).toEqual([false, 'b']);
   });
 
   test('a probe goes to the host that connections come from', async () => {

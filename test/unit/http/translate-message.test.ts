@@ -14,6 +14,10 @@ test.each([
   ['3 pages only repeated another one: 5 ids were seen of 9', '3 páginas só repetiam outra: foram vistos 5 ids de 9'],
   ['11.8.2-MariaDB, flushed at every commit', '11.8.2-MariaDB, gravado em disco a cada commit'],
   [
+    '11.8.2-MariaDB, flushed at every commit; all processes write to db1:3306 (since 2026-12-01T00:00:00.000Z)',
+    '11.8.2-MariaDB, gravado em disco a cada commit; todos os processos gravam em db1:3306 (desde 2026-12-01T00:00:00.000Z)',
+  ],
+  [
     'opening op_1 is of 2026-12-01, a day to come: nothing of platform p1 is booked; confere open --reverse op_1; statement st_1 is of 2026-12-01T00:00:00.000Z, an instant to come',
     'a abertura op_1 é de 2026-12-01, um dia por vir: nada da plataforma p1 é lançado; desfaça-a com confere open --reverse op_1; o saldo informado st_1 é de 2026-12-01T00:00:00.000Z, um instante por vir',
   ],

@@ -12,6 +12,7 @@ const MESSAGES = [
   'innodb_flush_log_at_trx_commit não é 1: uma queda de energia pode perder o que já foi respondido',
   '{version}, gravado em disco a cada commit',
   'o TLS não tem nome a conferir em {hosts}: escreva nomes de máquinas',
+  'todos os processos gravam em {host} (desde {at})',
   'nada impede este usuário de: {list}. Veja Grants em docs/operating.md',
   'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões',
   'este usuário pode acrescentar a {tables}, e não alterar',

@@ -6,6 +6,7 @@ export const MESSAGES_EN = {
   '{version}, gravado em disco a cada commit': '{version}, flushed at every commit',
   'o TLS não tem nome a conferir em {hosts}: escreva nomes de máquinas':
     "TLS can't check a name for {hosts}: write host names",
+  'todos os processos gravam em {host} (desde {at})': 'all processes write to {host} (since {at})',
   'nada impede este usuário de: {list}. Veja Grants em docs/operating.md':
     'nothing prevents this user from: {list}. See docs/operating.md, Grants',
   'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões':
