@@ -2,8 +2,19 @@
  * Three nodes of a Galera cluster on this machine, as an ordinary user: a node that root starts can't transfer its data by
  * rsync. Needs mariadbd, rsync with MariaDB's `wsrep_sst_rsync` in PATH, and Galera's library (GALERA_PROVIDER).
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +25,11 @@ import { findServer } from '../../embedded/find-server.ts';
 const PROVIDER = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
 const NOBODY = 65_534;
 const SYNCED_MS_MAX = 60_000;
+const POLL_MS = 100;
 const LOG_LINES_SHOWN = 15;
+/** A node that crashes by itself is started again after this, and at most so often. */
+const RESTART_AFTER_MS = 1_000;
+const RESTARTS_MAX = 5;
 
 export type ClusterNode = {
   name: string;
@@ -24,15 +39,20 @@ export type ClusterNode = {
   kill(): Promise<void>;
   /** Sends SIGSTOP: its connections stay open without answers. */
   freeze(): void;
-  /** Isolates the node from the others while its clients stay connected, or reconnects it. */
+  /** Isolates the node from the others while its clients stay connected, or reconnects it, and waits until it knows. */
   isolate(isAlone: boolean): Promise<void>;
-  waitUntilReady(isReady: boolean): Promise<void>;
+};
+
+export type Cluster = AsyncDisposable & {
+  nodes: [ClusterNode, ClusterNode, ClusterNode];
+  /** What each node says that ended without being asked to. It was started again: a crash of mariadbd is not our failure. */
+  crashes: string[];
 };
 
 type Ports = { sql: number; group: number; transfer: number; catchUp: number };
 
 /** @returns the nodes, all synced; disposing kills them and removes their data. */
-export async function startCluster(): Promise<{ nodes: [ClusterNode, ClusterNode, ClusterNode] } & AsyncDisposable> {
+export async function startCluster(): Promise<Cluster> {
   if (!existsSync(PROVIDER)) throw new Error(`there is no ${PROVIDER}: install galera-4, or set GALERA_PROVIDER`);
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(path.join(tmpdir(), 'confere-galera-'));
@@ -45,8 +65,9 @@ export async function startCluster(): Promise<{ nodes: [ClusterNode, ClusterNode
   }
   const addresses = ports.map((one) => `127.0.0.1:${one.group}`).join(',');
   const nodes: ClusterNode[] = [];
+  const crashes: string[] = [];
   for (const [index, own] of ports.entries()) {
-    const node = install(path.join(home, `n${index + 1}`), own, addresses);
+    const node = install(path.join(home, `n${index + 1}`), own, { addresses, crashes });
     stack.defer(() => node.kill());
     // the first node bootstraps the cluster; later it joins like the others
     await node.start(index === 0);
@@ -55,10 +76,10 @@ export async function startCluster(): Promise<{ nodes: [ClusterNode, ClusterNode
   const owned = stack.move();
   const [first, second, third] = nodes;
   if (!first || !second || !third) throw new Error('three nodes were asked for');
-  return { nodes: [first, second, third], [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { nodes: [first, second, third], crashes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function install(home: string, ports: Ports, addresses: string) {
+function install(home: string, ports: Ports, { addresses, crashes }: { addresses: string; crashes: string[] }) {
   const binaries = findServer();
   if (binaries.kind !== 'mariadb') throw new Error('Galera wants MariaDB');
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -72,49 +93,68 @@ function install(home: string, ports: Ports, addresses: string) {
     ['--no-defaults', '--auth-root-authentication-method=normal', '--skip-test-db', `--datadir=${data}`],
     { ...user, cwd: home, stdio: 'ignore' },
   );
-  let ended: Promise<unknown> = Promise.resolve();
-  let pid: number | undefined;
-  const node = {
-    name: path.basename(home),
+  const name = path.basename(home);
+  let running: ChildProcess | undefined;
+  let restarts = 0;
+
+  function launch(isFirst: boolean): void {
+    const log = openSync(path.join(home, 'log'), 'a');
+    const child = spawn(binaries.server, serverOptions(home, ports, isFirst ? '' : addresses), {
+      ...user,
+      cwd: home,
+      stdio: ['ignore', log, log],
+      detached: true,
+    });
+    closeSync(log);
+    running = child;
+    child.once('exit', (code, signal) => {
+      if (running !== child) return;
+      crashes.push(`mariadbd of ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${readTail(home)}`);
+      console.error(crashes.at(-1));
+      if (restarts++ < RESTARTS_MAX) setTimeout(() => running === child && launch(false), RESTART_AFTER_MS);
+    });
+  }
+
+  /** Repeats a request to the node until it is ready, or is not: it may crash meanwhile, and starts again. */
+  async function waitUntilReady(isReady: boolean, request: () => Promise<unknown> = async () => undefined) {
+    const deadline = Date.now() + SYNCED_MS_MAX;
+    for (;;) {
+      await request().catch(() => undefined);
+      const [row] = await queryNode(ports.sql, "SHOW STATUS LIKE 'wsrep_ready'").catch(() => []);
+      if (row?.Value === (isReady ? 'ON' : 'OFF')) return;
+      if (Date.now() > deadline)
+        throw new Error(`${name} did not become ${isReady ? '' : 'un'}ready:\n${readTail(home)}`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  return {
+    name,
     port: ports.sql,
     async start(isFirst: boolean) {
-      const log = openSync(path.join(home, 'log'), 'a');
-      const child = spawn(binaries.server, serverOptions(home, ports, isFirst ? '' : addresses), {
-        ...user,
-        cwd: home,
-        stdio: ['ignore', log, log],
-        detached: true,
-      });
-      pid = child.pid;
-      ended = new Promise((resolve) => child.once('exit', resolve));
-      await node.waitUntilReady(true);
+      launch(isFirst);
+      await waitUntilReady(true);
     },
     freeze() {
-      if (pid !== undefined) process.kill(pid, 'SIGSTOP');
+      running?.kill('SIGSTOP');
     },
     async kill() {
-      if (pid !== undefined) process.kill(pid, 'SIGKILL');
-      pid = undefined;
+      const child = running;
+      running = undefined;
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
       await ended;
     },
     isolate: (isAlone: boolean) =>
-      queryNode(ports.sql, `SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isAlone ? 1 : 0}'`).then(
-        () => undefined,
+      waitUntilReady(!isAlone, () =>
+        queryNode(ports.sql, `SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isAlone ? 1 : 0}'`),
       ),
-    async waitUntilReady(isReady: boolean) {
-      const deadline = Date.now() + SYNCED_MS_MAX;
-      for (;;) {
-        const [row] = await queryNode(ports.sql, "SHOW STATUS LIKE 'wsrep_ready'").catch(() => []);
-        if (row?.Value === (isReady ? 'ON' : 'OFF')) return;
-        if (Date.now() > deadline) {
-          const tail = readFileSync(path.join(home, 'log'), 'utf8').split('\n').slice(-LOG_LINES_SHOWN).join('\n');
-          throw new Error(`${node.name} did not become ${isReady ? '' : 'un'}ready:\n${tail}`);
-        }
-        await sleep(100);
-      }
-    },
   };
-  return node;
+}
+
+function readTail(home: string): string {
+  return readFileSync(path.join(home, 'log'), 'utf8').split('\n').slice(-LOG_LINES_SHOWN).join('\n');
 }
 
 function serverOptions(home: string, ports: Ports, addresses: string): string[] {
