@@ -3,7 +3,7 @@ import type { PoolConnection } from 'mysql2';
 import { interceptStatements } from './intercept-statements.ts';
 
 /** A statement without an answer for this long makes us probe its host. */
-const SILENT_MS = 10_000;
+export const SILENT_MS = 10_000;
 const CHECK_EVERY_MS = 2_000;
 /** A probed host must greet within this time. */
 export const PROBE_TIMEOUT_MS = 5_000;

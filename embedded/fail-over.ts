@@ -3,10 +3,10 @@ import { detectUnresponsiveHost, type Probe } from './detect-unresponsive-host.t
 import { checkServerReady, type Refusal, watchRefusals } from './watch-refusals.ts';
 
 /** A host that could not be used is tried again after this time by one caller, while the others skip it. */
-const RETRY_MS = 15_000;
+export const RETRY_MS = 15_000;
 
 /** A host that is tried must accept a transaction within this time: an idle connection to a host that hangs gives no answer. */
-const TRY_MS_MAX = 2_000;
+export const TRY_MS_MAX = 2_000;
 
 type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnection) => void;
 

@@ -4,7 +4,7 @@ import type { Database } from '../src/database/tables.ts';
 import { describeError } from '../src/log.ts';
 import type { Timer } from '../src/timers.ts';
 
-const LEASE_MS = 45_000;
+export const LEASE_MS = 45_000;
 const RENEW_MS = 10_000;
 
 /** One try of a tick. The number of the try distinguishes two tries of one process. */

@@ -26,7 +26,7 @@ const LATE_MS_MAX = 29_000;
 /** A tick that is earlier by the database's clock waits: a report begun before midnight would be of the wrong day. */
 const EARLY_MS_MAX = 1_000;
 /** Interval between searches for missed and abandoned ticks. */
-const SEARCH_EVERY_MS = 20_000;
+export const SEARCH_EVERY_MS = 20_000;
 
 /** The jobs that read days at the provider read older days less often, and by counts in between. Together they close each day. */
 export const WORK: Record<JobName, Work> = {

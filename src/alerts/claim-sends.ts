@@ -9,7 +9,7 @@ import type { AlertToSend, Channel } from './channels/channel.ts';
 import { findPlatform, parseFacts } from './texts/describe-alert.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
-const LEASE_MS = 90_000;
+export const LEASE_MS = 90_000;
 
 /** Claims due sends of a channel: leases them in a short transaction, so that no row is locked over the network. */
 export async function claimSends(context: Context, channel: Channel): Promise<AlertToSend[]> {

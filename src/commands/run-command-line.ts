@@ -62,7 +62,7 @@ export async function runCommandLine(args: string[], open: typeof withContext = 
 }
 
 /** Creates the program with the named command only; with all commands where none is named. */
-async function createProgram(name: string, open: typeof withContext): Promise<Command> {
+export async function createProgram(name: string, open: typeof withContext = withContext): Promise<Command> {
   const program = new Command('confere')
     .description(
       "receives a PIX provider's webhooks, keeps a ledger exact to the cent, proves it, and delivers callbacks and reports",

@@ -17,7 +17,7 @@ import { startService } from './start-service.ts';
 import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
-const STOP_MS = 18_000;
+export const STOP_MS = 18_000;
 
 export function serveCommand(program: Command): void {
   program

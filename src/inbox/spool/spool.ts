@@ -33,7 +33,7 @@ const APPEND_BYTES_MAX = 8 * 1024 * 1024;
 const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** A segment with an unknown owner (another container) is claimed once nothing was written to it for this long. */
-const FOREIGN_QUIET_MS = 2 * 60_000;
+export const FOREIGN_QUIET_MS = 2 * 60_000;
 /** How often a batch is written again because its segment was claimed meanwhile. */
 const WRITES_MAX = 3;
 

@@ -11,7 +11,7 @@ import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 const IDLE_MS = 5_000;
 const CLAIMED_MAX = 20;
 /** Retry after this, where the claiming process died or the provider did not answer. */
-const LEASE_MS = 60_000;
+export const LEASE_MS = 60_000;
 /**
  * An unknown id or an unreadable row says nothing about the events. The next fetch waits for as long as the transaction
  * has been doubted, within these limits.

@@ -23,7 +23,7 @@ const ROUND_SHOWS_MAX = 25;
 /** Shows of a round reserved for what holds money or is being processed, however long unpaid charges have waited. */
 const MONEY_SHOWS_MAX = 20;
 const SHOWS_IN_FLIGHT = 4;
-const LEASE_MS = 120_000;
+export const LEASE_MS = 120_000;
 const SCHEDULE_ROWS_MAX = 1_000;
 /** Old transactions found together are spread over rounds: they take a fifth of the shows, fresh ones the rest. */
 const OLD_ROUND_MS = 5 * ROUND_MS;
