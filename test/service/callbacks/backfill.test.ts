@@ -14,9 +14,12 @@ import { observe } from '../../support/make-observations.ts';
 import { openApi } from '../../support/open-api.ts';
 import { type AppliedTransaction, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { numRuns } from '../../support/property.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 const LONG_AGO = '2020-01-01T00:00:00Z';
+/** More than one page of a backfill has. */
+const COUNT = numRuns(130, 300);
 const HISTORY = ['pending', 'in_process', 'paid'];
 
 type Shown = {
@@ -50,21 +53,26 @@ test('a merchant with events_since in the past gets each past event once, in ord
   await using env = await openCallbackEnvironment();
   const call = await openApi(env);
   await using shop = await openMerchantServer();
-  const payments = await env.applyTransactions(250, HISTORY);
+  const payments = await env.applyTransactions(COUNT, HISTORY);
   await env.applyTransactions(3, HISTORY, { operation: 'cashout' });
   const input = { name: 'Loja', url: `${shop.url}/a`, events_since: LONG_AGO, filter: { operations: ['cashin'] } };
   const counted = await call<Shown>('POST', '/merchants', { ...input, dry_run: true });
-  expect(counted).toMatchObject({ status: 200, json: { dry_run: true, callbacks: 750, complete: true } });
+  expect(counted).toMatchObject({ status: 200, json: { dry_run: true, callbacks: 3 * COUNT, complete: true } });
   expect((await call<{ merchants: [] }>('GET', '/merchants')).json.merchants).toEqual([]);
 
   const { json: added } = await call<Shown>('POST', '/merchants', input);
   expect(added.backfill).toMatchObject({ state: 'waiting', done: 0, enqueued: 0 });
   await env.deliver();
   await runBackfills(env.context);
-  await eventually('all', () => shop.calls.length === 750);
+  await eventually('all', () => shop.calls.length === 3 * COUNT);
   expectOnceInOrder(shop.calls, payments);
   const { json: shown } = await call<Shown>('GET', `/merchants/${added.id}`);
-  expect(shown.backfill).toMatchObject({ state: 'done', done: 253, enqueued: 750, from: '2020-01-01T00:00:00.000Z' });
+  expect(shown.backfill).toMatchObject({
+    state: 'done',
+    done: COUNT + 3,
+    enqueued: 3 * COUNT,
+    from: '2020-01-01T00:00:00.000Z',
+  });
   expect(shown.backfill.finished_at).not.toBeNull();
 });
 
@@ -203,13 +211,13 @@ test('a paused merchant gets its past events once it is enabled', async () => {
 test('a backfill that is started anew while it runs sends nothing twice', async () => {
   await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const payments = await env.applyTransactions(300, HISTORY);
+  const payments = await env.applyTransactions(COUNT, HISTORY);
   const { merchant } = await env.addMerchant(`${shop.url}/a`, { eventsSince: new Date('2021-01-01T00:00:00Z') });
   await env.deliver();
   await runBackfills(env.context, async () => ((await findMerchant(env.context.db, merchant.id)).enqueued ?? 0) > 0);
   await updateMerchant(env.context, merchant.id, { eventsSince: new Date(LONG_AGO) });
   await runBackfills(env.context);
-  await eventually('all', () => shop.calls.length === 900);
+  await eventually('all', () => shop.calls.length === 3 * COUNT);
   expectOnceInOrder(shop.calls, payments);
 });
 
