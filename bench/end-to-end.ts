@@ -173,7 +173,10 @@ async function announce(chain: Chain, merchant: Merchant, ids: string[]): Promis
   for (const [index, id] of ids.entries()) {
     await sleep(Math.max(0, beganMs + (index * 1000) / PER_SECOND - performance.now()));
     sentMs.set(id, performance.now());
-    answers.push(sender.send(id));
+    const answer = sender.send(id);
+    // awaited below; a rejection that nobody handles until then would end this process and leave the servers running
+    answer.catch(() => undefined);
+    answers.push(answer);
   }
   await Promise.all(answers);
   await sender.close();

@@ -17,9 +17,12 @@ await pool.query(
 const agent = new Agent({ connections: CONNECTIONS });
 
 async function handle(id: string): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const answer = await agent.request({ origin: providerUrl, path: `/v1/transactions/${id}`, method: 'GET', headers });
-  const { transaction } = (await answer.body.json()) as { transaction: { status: string } };
+  const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
+  const answer = await agent.request({ origin: providerUrl, path: `/api/v1/transaction/${id}`, method: 'GET', headers });
+  if (answer.statusCode !== 200) throw new Error(`the sandbox answered ${answer.statusCode}: ${await answer.body.text()}`);
+  const { transaction: shown } = (await answer.body.json()) as { transaction: { status: string }[] };
+  const [transaction] = shown;
+  if (!transaction) throw new Error(`the sandbox knows no transaction ${id}`);
   await pool.execute('INSERT INTO shown (id, status) VALUES (?, ?)', [id, transaction.status]);
   await postCallback(agent, merchantUrl, { ...transaction, id });
 }
