@@ -66,7 +66,10 @@ export async function run(): Promise<Figure[]> {
   ];
   const peaks = new Map<string, number>();
   for (const chain of [ours, limit, ...peers]) {
-    const ids = await take(chain, (chain === ours || chain === limit ? PEAK_PER_SECOND.chain : PEAK_PER_SECOND.queue) * SUSTAIN_SECONDS);
+    const ids = await take(
+      chain,
+      (chain === ours || chain === limit ? PEAK_PER_SECOND.chain : PEAK_PER_SECOND.queue) * SUSTAIN_SECONDS,
+    );
     peaks.set(chain.name, await sustain(chain, merchant, ids));
   }
   process.stderr.write(`  sustained: ${[...peaks].map(([name, rate]) => `${name} ${rate.toFixed(0)}/s`).join(', ')}\n`);

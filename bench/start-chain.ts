@@ -17,7 +17,7 @@ export type Chain = { name: string; url: string; secret: string };
 /** One whose CPU time can be read (read-cpu.ts). */
 export type MeasuredChain = Chain & { pids: { service: number; database: number } };
 
-/** Starts our sandbox and `serve`, with a merchant that wants each event. Disposing the stack ends them. */
+/** Starts our sandbox and `serve`, with a merchant that takes payments: one callback for each webhook, as the peers send. Disposing the stack ends them. */
 export async function startOurs(
   stack: AsyncDisposableStack,
   home: string,
@@ -26,7 +26,8 @@ export async function startOurs(
   const signal = new AbortController().signal;
   const programs = stack.use(await startPrograms({ home, seed: '1', rate: undefined, signal }));
   const { app } = programs;
-  await app.call('POST', '/merchants', { name: 'bench', url: merchantUrl, events_since: '2020-01-01T00:00:00Z' });
+  const merchant = { name: 'bench', url: merchantUrl, events_since: '2020-01-01T00:00:00Z' };
+  await app.call('POST', '/merchants', { ...merchant, filter: { statuses: ['paid'] } });
   const socketPath = readServerRecord(path.join(home, 'data/mariadb'))?.socketPath ?? '';
   return { chain: { name: 'ours', url: app.url, secret: app.webhookSecret }, programs, socketPath };
 }

@@ -18,8 +18,14 @@ const agent = new Agent({ connections: CONNECTIONS });
 
 async function handle(id: string): Promise<void> {
   const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
-  const answer = await agent.request({ origin: providerUrl, path: `/api/v1/transaction/${id}`, method: 'GET', headers });
-  if (answer.statusCode !== 200) throw new Error(`the sandbox answered ${answer.statusCode}: ${await answer.body.text()}`);
+  const answer = await agent.request({
+    origin: providerUrl,
+    path: `/api/v1/transaction/${id}`,
+    method: 'GET',
+    headers,
+  });
+  if (answer.statusCode !== 200)
+    throw new Error(`the sandbox answered ${answer.statusCode}: ${await answer.body.text()}`);
   const { transaction: shown } = (await answer.body.json()) as { transaction: { status: string }[] };
   const [transaction] = shown;
   if (!transaction) throw new Error(`the sandbox knows no transaction ${id}`);

@@ -28,6 +28,19 @@ export function watchDeletes(context: Context, table: string, onDelete: () => vo
   return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
 }
 
+/** Calls `onRead` before each SELECT from a table. An error that it throws fails the statement. */
+export function watchReads(context: Context, table: string, onRead: () => void): Context {
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
+      if (from && TableNode.is(from) && from.table.identifier.name === table) onRead();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
+}
+
 /**
  * A context that can lose its database: after `lose(table)` the next SELECT from this table fails, and with it every
  * statement until `heal()`. `lost` counts the failures.

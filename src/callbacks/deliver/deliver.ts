@@ -5,10 +5,22 @@ import { runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { alertOutages, alertRecoveries, type MerchantOutage } from '../health/alert-outages.ts';
 import { pauseAndResume, type Ramps } from '../health/pause-and-resume.ts';
 import { claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
+import { offerSlots } from '../queue/claim-with-insert.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from '../queue/read-delivery-merchants.ts';
-import { createSlots, limitIdle, limitOf, listLeased, shareSlots, takeSlot, untrackCallback } from '../queue/slots.ts';
-import { createPrepareSuccessor, type Dispatcher, dispatch } from './dispatch.ts';
+import {
+  createSlots,
+  giveSlotBack,
+  limitIdle,
+  limitOf,
+  listLeased,
+  reserveSlot,
+  type Slots,
+  shareSlots,
+  takeSlot,
+  untrackCallback,
+} from '../queue/slots.ts';
+import { createPrepareSuccessor, type Dispatcher, dispatch, releaseAll } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { type Attempt, openSender } from './send-attempt.ts';
@@ -49,6 +61,9 @@ type Delivery = Dispatcher & {
  * parallel, and their outcomes are recorded in batches. Claiming, sending and recording overlap: an answer frees its slot
  * at once and wakes the loop. A merchant can fill only its own slots, and a callback waits only for older ones of its own
  * transaction: claimed together, they are sent one after another as each is delivered.
+ *
+ * Most callbacks need no round: the transaction that writes them claims them too, where a slot is free
+ * (claim-with-insert.ts), and passes them on after its commit.
  */
 export async function startDelivery(context: Context, options: DeliveryOptions = {}): Promise<void> {
   await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE, timers: context.timers });
@@ -68,6 +83,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
     prepareSuccessor: createPrepareSuccessor(context),
     ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idleRounds: 0, rounds: 0 },
   };
+  const offer = offerFreeSlots(delivery);
   await runWorkerLoop({
     name: 'callbacks',
     work: () => runRound(delivery),
@@ -75,6 +91,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
     idleMs: IDLE_MS,
     context,
   });
+  offer[Symbol.dispose]();
   await Promise.race([Promise.all(dispatches), context.timers.sleep(DRAIN_MS, { ref: false })]);
   sender.abort();
   await Promise.all(dispatches);
@@ -86,8 +103,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
 async function runRound(delivery: Delivery): Promise<boolean> {
   const { context, dispatches } = delivery;
   await keepUp(delivery);
-  const merchants = await readDeliveryMerchants(context);
-  delivery.merchants = new Map(merchants.map((merchant) => [merchant.seq, merchant]));
+  const merchants = await readMerchants(delivery);
   const claimed = await claim(delivery, merchants);
   if (claimed.length > 0) {
     delivery.idleRounds = 0;
@@ -142,11 +158,68 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   if (wants.length > 0) {
     const due = await claimCallbacks(context, wants, held);
     claimed.push(...due.claimed);
-    for (const { merchant } of wants) limitOf(slots, merchant.seq).mayHaveMore = due.saturated.has(merchant.seq);
+    for (const { merchant } of wants) {
+      const limit = limitOf(slots, merchant.seq);
+      limit.isSaturated = due.saturated.has(merchant.seq);
+      limit.mayHaveMore = limit.isSaturated;
+    }
   }
+  takeSlots(slots, claimed);
+  return claimed;
+}
+
+function takeSlots(slots: Slots, claimed: ClaimedCallback[]): void {
   for (const callback of claimed) {
     takeSlot(slots, callback);
     for (const { seq } of callback.successors) slots.successors.add(seq);
   }
-  return claimed;
+}
+
+/** Offers free slots of the merchants that the last round read to transactions of this process (claim-with-insert.ts). */
+function offerFreeSlots(delivery: Delivery): Disposable {
+  const { context, slots, dispatches } = delivery;
+  return offerSlots(context, {
+    reserve: (merchantSeq) =>
+      isSentFreely(delivery.merchants.get(merchantSeq)) &&
+      reserveSlot(slots, merchantSeq, context.timers.monotonicMs()),
+    giveBack: (merchantSeq) => giveSlotBack(slots, merchantSeq),
+    take(claimed) {
+      for (const { merchantSeq } of claimed) giveSlotBack(slots, merchantSeq);
+      takeSlots(slots, claimed);
+      const sent = sendTaken(delivery, claimed).finally(() => dispatches.delete(sent));
+      dispatches.add(sent);
+    },
+  });
+}
+
+/** Sends callbacks that their own transaction claimed, unless their merchant has changed since. Never throws. */
+async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[]): Promise<void> {
+  const { context } = delivery;
+  const isReady = await readMerchants(delivery).then(
+    () => !context.signal.aborted,
+    (error: unknown) => {
+      context.log.warn({ error: describeError(error) }, 'merchants could not be read; their callbacks are released');
+      return false;
+    },
+  );
+  const mayBeSent = ({ merchantSeq }: ClaimedCallback): boolean =>
+    isReady && isSentFreely(delivery.merchants.get(merchantSeq));
+  const { true: ready = [], false: others = [] } = Object.groupBy(claimed, (one) => `${mayBeSent(one)}` as const);
+  if (others.length > 0)
+    await releaseAll(
+      delivery,
+      others.flatMap((one) => [one, ...one.successors]),
+    );
+  if (ready.length > 0) await dispatch(delivery, ready);
+}
+
+/** Whether nothing but a slot is needed to send to a merchant. */
+function isSentFreely(merchant: DeliveryMerchant | undefined): boolean {
+  return merchant !== undefined && !merchant.holdsBack && merchant.rate === null;
+}
+
+async function readMerchants(delivery: Delivery): Promise<DeliveryMerchant[]> {
+  const merchants = await readDeliveryMerchants(delivery.context);
+  delivery.merchants = new Map(merchants.map((merchant) => [merchant.seq, merchant]));
+  return merchants;
 }

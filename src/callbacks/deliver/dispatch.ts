@@ -88,8 +88,9 @@ function isStale({ timers }: Context, claimedAtMs: number): boolean {
   return timers.monotonicMs() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 
-async function releaseAll(
-  { context, slots }: Dispatcher,
+/** Releases callbacks that are not sent, and their slots. */
+export async function releaseAll(
+  { context, slots }: Pick<Dispatcher, 'context' | 'slots'>,
   callbacks: ClaimedCallback[],
   sent?: ClaimedCallback,
 ): Promise<void> {

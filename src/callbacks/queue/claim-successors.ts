@@ -5,7 +5,7 @@ import type { OpenCallback } from './read-open-callbacks.ts';
 import type { LeasedSet } from './slots.ts';
 
 /** Maximum number of successors claimed together with one callback. Later ones are woken like any other callback. */
-const SUCCESSORS_MAX = 8;
+export const SUCCESSORS_MAX = 8;
 
 /**
  * Adds to each granted callback its successors: newer callbacks of its transaction that only wait for it. They are locked.

@@ -23,11 +23,14 @@ export type ClaimedCallback = {
   successors: ClaimedCallback[];
 };
 
+/** The columns of a claimed callback. */
+export const CLAIMABLE_COLUMNS = [
+  ...(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'event_seq', 'sequence', 'type'] as const),
+  ...(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at', 'traceparent'] as const),
+] as const;
+
 export function selectClaimable(trx: Transaction<Database>) {
-  return trx
-    .selectFrom('callbacks')
-    .select(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'event_seq', 'sequence', 'type'])
-    .select(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at', 'traceparent']);
+  return trx.selectFrom('callbacks').select(CLAIMABLE_COLUMNS);
 }
 
 type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { insertReturning } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
@@ -16,7 +17,10 @@ import {
   toManifestRow,
 } from './callback-rows.ts';
 import { RECHECK_MS } from './check-order.ts';
+import type { InsertClaims } from './claim-with-insert.ts';
+import { CLAIMABLE_COLUMNS, toClaimed } from './claimed-callback.ts';
 import { listMissing } from './list-missing.ts';
+import { readOpenCallbacks } from './read-open-callbacks.ts';
 import { readRecipients } from './read-recipients.ts';
 
 const ROWS_MAX = 500;
@@ -34,12 +38,14 @@ export type EnqueuedCallback = {
  * filter matches and whose `events_since` is not after the event. Recipients are chosen here, once. A second call for the
  * same events adds nothing. The caller notifies `context.wakeUps.callbacks` after its commit.
  * @param causes oldest event first for each transaction.
+ * @param claims leases what may be sent at once, for the delivery loop of this process.
  * @returns the callbacks of these events, also those that were there before.
  */
 export async function enqueueCallbacks(
   context: Context,
   trx: Transaction<Database>,
   causes: CallbackCause[],
+  claims?: InsertClaims,
 ): Promise<EnqueuedCallback[]> {
   if (causes.length === 0) return [];
   const recipients = await readRecipients(trx);
@@ -54,11 +60,58 @@ export async function enqueueCallbacks(
     const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
     return callbacksFor(context, recipient, fresh, now);
   });
-  await insertCallbacks(
-    trx,
-    made.map(({ row }) => row),
-  );
+  const rows = made.map(({ row }) => row);
+  const backfilled = recipients.filter((recipient) => recipient.isBackfilling).map(({ seq }) => seq);
+  if (claims) await insertClaimed(context, trx, rows, { claims, firsts, backfilled: new Set(backfilled) });
+  else await insertCallbacks(trx, rows);
   return made.map(({ enqueued }) => enqueued);
+}
+
+/** The sequence number of a transaction's first event: no callback of the transaction is older. */
+const FIRST_SEQUENCE = 1;
+
+/**
+ * Inserts callbacks, and claims those that may be sent at once. The writer has locked their transactions, so that no other
+ * one enqueues an older callback meanwhile.
+ * @param given.firsts the lowest sequence number of the causes, by the transaction's row number.
+ * @param given.backfilled merchants that may lack older callbacks.
+ */
+async function insertClaimed(
+  context: Context,
+  trx: Transaction<Database>,
+  rows: CallbackInsert[],
+  given: { claims: InsertClaims; firsts: Map<number, number>; backfilled: Set<number> },
+): Promise<void> {
+  const { claims, firsts, backfilled } = given;
+  const known = [...firsts].filter(([, sequence]) => sequence > FIRST_SEQUENCE).map(([seq]) => seq);
+  const merchantSeqs = [...new Set(rows.map((row) => row.merchant_seq))];
+  const open = known.length > 0 && rows.length > 0 ? await readOpenCallbacks(trx, known, merchantSeqs) : [];
+  const waiting = new Set(open.map((one) => `${one.merchant_seq} ${one.transaction_seq}`));
+  const leased = claims.lease(
+    rows,
+    (row) => backfilled.has(row.merchant_seq) || waiting.has(`${row.merchant_seq} ${row.transaction_seq}`),
+  );
+  for (let from = 0; from < leased.length; from += ROWS_MAX) {
+    const some = leased.slice(from, from + ROWS_MAX);
+    const columns = [...CLAIMABLE_COLUMNS, 'lease_holder', 'lease_until'] as const;
+    const ids = some.map((row) => row.webhook_id);
+    const written = await insertReturning(context, trx, insertNew(trx, some), [...columns], () =>
+      trx.selectFrom('callbacks').select(columns).where('webhook_id', 'in', ids).execute(),
+    );
+    claims.remember(
+      written.map((row) => ({ ...toClaimed(row), leaseHolder: row.lease_holder, leaseUntil: row.lease_until })),
+    );
+  }
+}
+
+function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {
+  return (
+    trx
+      .insertInto('callbacks')
+      .values(rows)
+      // webhook_id is the only unique key here that can clash
+      .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
+  );
 }
 
 /** @returns `<merchant> <event>` (row numbers) for each callback of an inferred event that is now replaced. */
@@ -161,12 +214,7 @@ async function enqueueOlder(
 async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
   let added = 0n;
   for (let from = 0; from < rows.length; from += ROWS_MAX) {
-    const result = await trx
-      .insertInto('callbacks')
-      .values(rows.slice(from, from + ROWS_MAX))
-      // webhook_id is the only unique key here that can clash
-      .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
-      .executeTakeFirstOrThrow();
+    const result = await insertNew(trx, rows.slice(from, from + ROWS_MAX)).executeTakeFirstOrThrow();
     added += result.numInsertedOrUpdatedRows ?? 0n;
   }
   return Number(added);

@@ -21,6 +21,8 @@ export type MerchantLimit = {
   pausedUntil: number;
   /** The last claim filled all its slots: there may be more to claim as soon as one is free. */
   mayHaveMore: boolean;
+  /** As the last claim found it. Until a later one finds less, no new callback takes a slot before those that wait. */
+  isSaturated: boolean;
 };
 
 export type Slots = {
@@ -47,7 +49,13 @@ export function listLeased({ claimed, successors }: Slots): LeasedSet {
 export function limitOf(slots: Slots, merchantSeq: number): MerchantLimit {
   const known = slots.limits.get(merchantSeq);
   if (known) return known;
-  const merchant: MerchantLimit = { limit: LIMIT_START, inFlight: 0, pausedUntil: 0, mayHaveMore: false };
+  const merchant: MerchantLimit = {
+    limit: LIMIT_START,
+    inFlight: 0,
+    pausedUntil: 0,
+    mayHaveMore: false,
+    isSaturated: false,
+  };
   slots.limits.set(merchantSeq, merchant);
   return merchant;
 }
@@ -77,6 +85,21 @@ export function shareSlots(slots: Slots, merchantSeqs: number[], nowMs: number):
 export function limitIdle(slots: Slots, merchantSeq: number, free: number): number {
   if (slots.inFlight.size >= IN_FLIGHT_MAX / 2) return 0;
   return Math.min(IDLE_SLOTS_MAX, Math.max(0, free - Math.floor(limitOf(slots, merchantSeq).limit / 2)));
+}
+
+/** Reserves a slot for a callback that a transaction is about to write. @returns false: none is free, or others wait. */
+export function reserveSlot(slots: Slots, merchantSeq: number, nowMs: number): boolean {
+  const merchant = limitOf(slots, merchantSeq);
+  const isFull = slots.inFlight.size >= IN_FLIGHT_MAX || slots.claimed.size >= CLAIMED_MAX;
+  if (isFull || merchant.isSaturated || nowMs < merchant.pausedUntil || merchant.inFlight >= merchant.limit)
+    return false;
+  merchant.inFlight++;
+  return true;
+}
+
+/** Gives a reserved slot back. */
+export function giveSlotBack(slots: Slots, merchantSeq: number): void {
+  limitOf(slots, merchantSeq).inFlight--;
 }
 
 export function takeSlot(slots: Slots, callback: Taken): void {

@@ -17,6 +17,7 @@
  */
 
 import type { Transaction } from 'kysely';
+import { type InsertClaims, openInsertClaims } from '../../callbacks/queue/claim-with-insert.ts';
 import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
@@ -61,37 +62,42 @@ export type ApplyResult = {
   enqueued: EnqueuedCallback[];
 };
 
+/** `hasUnclaimed`: whether there are callbacks that the delivery loop still has to claim. */
+type Applied = ApplyResult & { hasUnclaimed: boolean };
+
 type Changed = TransactionChange & { history: HistoryChange };
 
 const BATCH_MAX = 200;
 
 /** Applies observations: any number, of any transactions. */
 export async function applyObservations(context: Context, observations: Observation[]): Promise<ApplyResult> {
-  const applied: ApplyResult = { changed: [], raised: [], enqueued: [] };
-  for (let start = 0; start < observations.length; start += BATCH_MAX) {
-    const startMs = Date.now();
-    const given = observations.slice(start, start + BATCH_MAX);
-    const batch = await dropUnchanged(context, given);
-    const result = batch.length > 0 ? await applyBatch(context, batch) : { changed: [], raised: [], enqueued: [] };
-    reportApplied(context, given, result, startMs);
-    add(applied, result);
-  }
-  if (applied.changed.length > 0) context.wakeUps.callbacks.notify();
+  const { hasUnclaimed, ...applied } = await applyBatches(context, observations);
+  if (hasUnclaimed) context.wakeUps.callbacks.notify();
   if (applied.raised.length > 0) context.wakeUps.alerts.notify();
   return applied;
 }
 
-async function applyBatch(context: Context, batch: Observation[]): Promise<ApplyResult> {
+async function applyBatches(context: Context, observations: Observation[]): Promise<Applied> {
+  const applied = createResult();
+  for (let start = 0; start < observations.length; start += BATCH_MAX) {
+    const startMs = Date.now();
+    const given = observations.slice(start, start + BATCH_MAX);
+    const batch = await dropUnchanged(context, given);
+    const result = batch.length > 0 ? await applyBatch(context, batch) : createResult();
+    reportApplied(context, given, result, startMs);
+    add(applied, result);
+  }
+  return applied;
+}
+
+async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
   try {
-    return await limitAppliers(context.db, () =>
-      transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true }),
-    );
+    return await limitAppliers(context.db, () => applyTogether(context, batch));
   } catch (error) {
     if (!isDataError(error)) throw error;
     const [only] = batch;
-    if (batch.length === 1 && only) {
-      return { changed: [], raised: await storeRefusedObservation(context, only, error), enqueued: [] };
-    }
+    if (batch.length === 1 && only)
+      return { ...createResult(), raised: await storeRefusedObservation(context, only, error) };
     // split in halves: finds the refused row of a page in a few attempts and commits the others
     const middle = Math.ceil(batch.length / 2);
     const applied = await applyBatch(context, batch.slice(0, middle));
@@ -99,11 +105,24 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Apply
   }
 }
 
+/** Applies all in one transaction, and passes the callbacks that it claimed to the delivery loop. */
+async function applyTogether(context: Context, batch: Observation[]): Promise<Applied> {
+  using claims = openInsertClaims(context);
+  const work = (trx: Transaction<Database>): Promise<Applied> => {
+    claims?.restart();
+    return applyInTransaction(context, trx, batch, claims);
+  };
+  const applied = await transact(context.db, work, { retryDuplicates: true });
+  claims?.handOver();
+  return applied;
+}
+
 async function applyInTransaction(
   context: Context,
   trx: Transaction<Database>,
   batch: Observation[],
-): Promise<ApplyResult> {
+  claims: InsertClaims | undefined,
+): Promise<Applied> {
   const now = context.clock.now();
   const loaded = await loadStoredTransactions(trx, [...new Set(batch.map((one) => one.transaction.id))]);
   // read after the rows are locked: a concurrent opening waits for these locks and reposts what we post
@@ -127,7 +146,10 @@ async function applyInTransaction(
     context,
     trx,
     changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras })),
+    claims,
   );
+  const hasUnclaimed =
+    enqueued.length > (claims?.count() ?? 0) || changes.some((change) => change.history.isCorrection);
   for (const change of changes) await writeHistoryChange(context, trx, change, now);
   await expectWebhooks(
     context,
@@ -161,7 +183,8 @@ async function applyInTransaction(
   const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
   const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
   await applyEvidence(trx, evidence, now);
-  return { changed: changes.filter((change) => change.isChanged).map((change) => change.after.id), raised, enqueued };
+  const changed = changes.filter((change) => change.isChanged).map((change) => change.after.id);
+  return { changed, raised, enqueued, hasUnclaimed };
 }
 
 function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
@@ -196,9 +219,14 @@ function listMoments({ added, history, source }: Changed, diff: ReturnType<typeo
   return moments.map(({ atWall }) => ({ atWall, runSeq }));
 }
 
-function add(applied: ApplyResult, more: ApplyResult): ApplyResult {
+function createResult(): Applied {
+  return { changed: [], raised: [], enqueued: [], hasUnclaimed: false };
+}
+
+function add(applied: Applied, more: Applied): Applied {
   applied.changed.push(...more.changed);
   applied.raised.push(...more.raised);
   applied.enqueued.push(...more.enqueued);
+  applied.hasUnclaimed ||= more.hasUnclaimed;
   return applied;
 }
