@@ -21,6 +21,8 @@ const ON_THEIR_WAY = 256;
 /** More than ours and its limit, or a queue, deliver in a second. */
 const PEAK_PER_SECOND = { chain: 2_500, queue: 12_000 };
 const CONNECTIONS = 64;
+/** Webhooks sent alone, one a second: nothing shares their statements. */
+const ALONE = QUICK ? 4 : 10;
 const WAIT_MS_MAX = 30_000;
 const CHUNK = 5_000;
 
@@ -59,6 +61,7 @@ export async function run(): Promise<Figure[]> {
   }
   const figures = compareLatencies(slices, lost);
   figures.push(...describeStatements(statements));
+  figures.push(...(await countAlone(ours, merchant, await take(ours, ALONE), socketPath)));
 
   const peers = [
     await startBullmq(stack, { home, merchantUrl: merchant.url, works: true }),
@@ -241,6 +244,28 @@ function describeStatements({
   process.stderr.write(`  a webhook: ${parts.map((name) => `${name} ${each(name).toFixed(2)}`).join(', ')}\n`);
   return [
     figure('statements for the whole way of a webhook, at 200/s', each('Questions'), 15),
+    figure('… and commits of transactions', each('Com_commit'), 3),
+  ];
+}
+
+/** Statements of a webhook that nothing shares, without those that an idle service sends in the same time. */
+async function countAlone(ours: Chain, merchant: Merchant, ids: string[], socketPath: string): Promise<Figure[]> {
+  const sender = openSender(ours);
+  const before = await countStatements(socketPath);
+  await sleep(ALONE * 1000);
+  const idle = await countStatements(socketPath);
+  for (const id of ids) {
+    const pause = sleep(1000);
+    await sender.send(id);
+    await merchant.arrival(id);
+    await pause;
+  }
+  const after = await countStatements(socketPath);
+  await sender.close();
+  const each = (name: string): number =>
+    ((after[name] ?? 0) - 2 * (idle[name] ?? 0) + (before[name] ?? 0)) / ids.length;
+  return [
+    figure('statements for the whole way of a webhook that is alone', each('Questions'), 26),
     figure('… and commits of transactions', each('Com_commit'), 3),
   ];
 }
