@@ -6,7 +6,7 @@
  * entries. As known earlier: that minus later entries, or the sum of earlier entries, whichever are fewer; so at most
  * half of the journal is read.
  */
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
@@ -30,6 +30,9 @@ export type Balance = { account: string; cents: bigint };
 /** Which entries to count: all, those up to a seal, or those recorded before an instant. */
 export type AsOf = 'now' | { position: number } | { before: Date };
 
+/** The entries up to a number, without those that came late below it. */
+export type EntryCut = { entrySeq: number; lateEntries: readonly number[] };
+
 /**
  * Maximum clock difference between replicas: a seal made longer before an instant contains only entries recorded before
  * it.
@@ -38,7 +41,7 @@ const CLOCKS_APART_MS = 60_000;
 /** Maximum distance between the order of entry numbers and of recording times: no transaction of ours takes longer. */
 const COMMITTED_MS = 10 * 60_000;
 
-type View = { db: Transaction<Database>; at: WallTime; head: Seal | undefined; unsealed: number[]; accounts: number[] };
+type View = { db: Reader; at: WallTime; head: Seal | undefined; unsealed: number[]; accounts: number[] };
 
 /**
  * Reads the balances of all accounts.
@@ -56,16 +59,32 @@ export async function readBalances(
 ): Promise<{ balances: Balance[]; sealed: Seal | undefined }> {
   return await inSnapshot(db, async (snapshot) => {
     const names = await readAccountNames(snapshot);
-    const head = await readNewestSeal(snapshot);
-    const unsealed = head ? await findLateEntries(snapshot, head) : [];
-    const view = { db: snapshot, at, head, unsealed, accounts: [...names.keys()] };
-    const { sums, sealed } = await sumAsKnown(view, known, now);
+    const { sums, sealed } = await sumAsKnown(await openView(snapshot, at, [...names.keys()]), known, now);
     const balances = [...sums]
       // later entries were subtracted: an account unknown at that time has zero and is omitted
       .filter(([, cents]) => known === 'now' || cents !== 0n)
       .map(([seq, cents]) => ({ account: names.get(seq) ?? `#${seq}`, cents }));
     return { balances: balances.sort((a, b) => (a.account < b.account ? -1 : 1)), sealed };
   });
+}
+
+/**
+ * Sums the postings before `at` of a cut's entries by account number: signed cents, debit positive. Reads the sealer's sums
+ * and the entries after the cut, or the entries of the cut, whichever are fewer.
+ * @param snapshot sees one instant: the sums and the head belong together.
+ * @param accounts all of them, or those that the caller wants.
+ */
+export async function sumAtCut(
+  snapshot: Reader,
+  cut: EntryCut,
+  { at, accounts }: { at: WallTime; accounts: number[] },
+): Promise<AccountSums> {
+  return await sumCut(await openView(snapshot, at, accounts), cut);
+}
+
+async function openView(db: Reader, at: WallTime, accounts: number[]): Promise<View> {
+  const head = await readNewestSeal(db);
+  return { db, at, head, unsealed: head ? await findLateEntries(db, head) : [], accounts };
 }
 
 async function sumAsKnown(
@@ -96,20 +115,24 @@ async function sumNow({ db, at, head, unsealed, accounts }: View): Promise<Accou
 }
 
 async function sumAtSeal(view: View, seal: Seal): Promise<AccountSums> {
-  const { db, at } = view;
-  const rows = await db
+  const rows = await view.db
     .selectFrom('seal_stragglers')
     .select('entry_seq')
     .where('position', '>', seal.position)
     .where('entry_seq', '<=', seal.entrySeq)
     .execute();
-  const later = [...rows.map((row) => row.entry_seq), ...view.unsealed.filter((seq) => seq <= seal.entrySeq)];
-  const since = (view.head?.entrySeq ?? 0) - seal.entrySeq;
+  const lateEntries = [...rows.map((row) => row.entry_seq), ...view.unsealed.filter((seq) => seq <= seal.entrySeq)];
+  return await sumCut(view, { entrySeq: seal.entrySeq, lateEntries });
+}
+
+async function sumCut(view: View, { entrySeq, lateEntries }: EntryCut): Promise<AccountSums> {
+  const { db, at } = view;
+  const since = (view.head?.entrySeq ?? 0) - entrySeq;
   const sums =
-    since <= seal.entrySeq
-      ? addSums(await sumNow(view), await sumEntryRange(db, { after: seal.entrySeq }, at), -1n)
-      : await sumEntryRange(db, { after: 0, to: seal.entrySeq }, at);
-  return addSums(sums, await sumEntries(db, later, at), -1n);
+    since <= entrySeq
+      ? addSums(await sumNow(view), await sumEntryRange(db, { after: entrySeq }, at), -1n)
+      : await sumEntryRange(db, { after: 0, to: entrySeq }, at);
+  return addSums(sums, await sumEntries(db, lateEntries, at), -1n);
 }
 
 /**

@@ -43,7 +43,7 @@ export async function sumEntryRange(
 }
 
 /** Sums postings before `at` of single entries. */
-export async function sumEntries(db: Reader, seqs: number[], at: WallTime): Promise<AccountSums> {
+export async function sumEntries(db: Reader, seqs: readonly number[], at: WallTime): Promise<AccountSums> {
   if (seqs.length === 0) return new Map();
   return await sumWhere(db, sql`entry_seq IN (${sql.join(seqs)}) AND at_wall < ${at}`);
 }

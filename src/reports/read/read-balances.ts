@@ -3,46 +3,63 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { nameAccount } from '../../ledger/journal/plan-entries.ts';
+import { readAccountNames } from '../../seal/load-sealed-entries.ts';
+import { sumAtCut } from '../../seal/read-balances.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
 /** Cents of an account before the day, opened on the day itself, and at the day's end. */
 export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
 
 /**
- * Sums the postings of the cut by account, each a range of an index. Entries that open the books (a stated balance, and
- * what was held then) belong to the opening, not to the day's movements.
+ * Sums the postings of the cut by account: before the day from the sealer's sums, and the day itself by an index. Entries
+ * that open the books (a stated balance, and what was held then) belong to the opening, not to the day's movements.
+ * @param snapshot sees one instant.
+ * @returns the accounts with an entry of the cut before the day's end, by name.
  */
-export async function readBalances(
-  db: Reader,
-  scope: { start: WallTime; end: WallTime } & CutEntries,
-): Promise<AccountBalance[]> {
-  const names = new Map(
-    (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
-  );
-  const opened = await readOpened(db, scope);
+export async function readBalances(snapshot: Reader, scope: DayScope): Promise<AccountBalance[]> {
+  const names = await readAccountNames(snapshot);
+  const accounts = [...names.keys()];
+  const before = await sumAtCut(snapshot, scope, { at: scope.start, accounts });
+  const moved = await sumDay(snapshot, accounts, scope);
+  const opened = await readOpened(snapshot, scope);
   const balances: AccountBalance[] = [];
   for (const [seq, account] of names) {
-    const sums = await sumAccount(db, seq, scope);
-    if (sums) balances.push({ account, ...sums, opened: opened.get(seq) ?? 0n });
+    const sum = before.get(seq) ?? 0n;
+    if (sum === 0n && !moved.has(seq) && !(await hasMoved(snapshot, seq, scope))) continue;
+    balances.push({ account, before: sum, opened: opened.get(seq) ?? 0n, end: sum + (moved.get(seq) ?? 0n) });
   }
   return balances.sort((a, b) => (a.account < b.account ? -1 : 1));
 }
 
-/** One account a query, so the index ends the scan at the day's end: one query for all read later postings too. */
-async function sumAccount(db: Reader, account: number, scope: { start: WallTime; end: WallTime } & CutEntries) {
+type DayScope = { start: WallTime; end: WallTime } & CutEntries;
+
+/** The day of each account is a range of the index. Accounts in which nothing moved are missing. */
+async function sumDay(db: Reader, accounts: number[], { start, end, ...cut }: DayScope): Promise<Map<number, bigint>> {
+  if (accounts.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('postings')
+    .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
+    .where('account_seq', 'in', accounts)
+    .where('at_wall', '>=', start)
+    .where('at_wall', '<', end)
+    .where(matchesCut('entry_seq', cut))
+    .groupBy('account_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.account_seq, row.total_cents]));
+}
+
+/** Whether the cut has an entry of an account before the end: its balance may be zero. */
+async function hasMoved(db: Reader, account: number, { end, ...cut }: DayScope): Promise<boolean> {
   const row = await db
     .selectFrom('postings')
-    .select([
-      sql<string | null>`SUM(CASE WHEN at_wall < ${scope.start} THEN amount_cents ELSE 0 END)`.as('before'),
-      sql<string | null>`SUM(amount_cents)`.as('end'),
-    ])
+    .select('entry_seq')
     .where('account_seq', '=', account)
-    .where('at_wall', '<', scope.end)
-    .where(matchesCut('entry_seq', scope))
+    .where('at_wall', '<', end)
+    .where(matchesCut('entry_seq', cut))
+    .orderBy('at_wall')
+    .limit(1)
     .executeTakeFirst();
-  return row?.end === null || row?.end === undefined
-    ? undefined
-    : { before: BigInt(row.before ?? 0), end: BigInt(row.end) };
+  return row !== undefined;
 }
 
 /** Entries that open a platform's books, and their reversals, are dated at the first second of a day. */

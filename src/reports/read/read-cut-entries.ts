@@ -5,12 +5,13 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { findLateEntries } from '../../seal/find-late-entries.ts';
+import type { EntryCut } from '../../seal/read-balances.ts';
 import { readNewestSeal } from '../../seal/read-seals.ts';
 import { findLateEvents } from '../plan/read-event-window.ts';
 import type { Cut } from '../plan/report-plan.ts';
 
 /** `lateEntries`: numbers up to `entrySeq` that the cut does not hold. */
-export type CutEntries = { entrySeq: number; lateEntries: readonly number[] };
+export type CutEntries = EntryCut;
 
 export async function readCutEntries(db: Reader, cut: Pick<Cut, 'entrySeq' | 'position'>): Promise<CutEntries> {
   const { entrySeq, position } = cut;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { type BalanceAroundSecond, chooseLedgerBalance } from '../../ledger/stated/state-balance.ts';
+import { sumAtCut } from '../../seal/read-balances.ts';
 import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
@@ -50,20 +51,20 @@ export function listChangedStatements(then: Stated[], now: Stated[]): { before: 
     .filter(({ before, after }) => before?.atWall !== after.atWall || before.statedCents !== after.statedCents);
 }
 
+/** Sums before the statement's second from the sealer's sums, and that second by an index. */
 async function sumAround(db: Reader, { platform, atWall }: Stated, cut: CutEntries): Promise<BalanceAroundSecond> {
   const names = [AVAILABLE, HELD].map((root) => `${root}:${platformAccountSegment(platform)}`);
-  const row = await db
+  const rows = await db.selectFrom('accounts').select('seq').where('name', 'in', names).execute();
+  const accounts = rows.map((row) => row.seq);
+  if (accounts.length === 0) return { before: 0n, after: 0n };
+  const sums = await sumAtCut(db, cut, { at: atWall, accounts });
+  const before = accounts.reduce((sum, seq) => sum + (sums.get(seq) ?? 0n), 0n);
+  const second = await db
     .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(sql<string | null>`SUM(postings.amount_cents)`.as('after'))
-    .select(
-      sql<string | null>`SUM(CASE WHEN postings.at_wall < ${atWall} THEN postings.amount_cents ELSE 0 END)`.as(
-        'before',
-      ),
-    )
-    .where('accounts.name', 'in', names)
-    .where('postings.at_wall', '<=', atWall)
-    .where(matchesCut('postings.entry_seq', cut))
+    .select(sql<string | null>`SUM(amount_cents)`.as('sum'))
+    .where('account_seq', 'in', accounts)
+    .where('at_wall', '=', atWall)
+    .where(matchesCut('entry_seq', cut))
     .executeTakeFirst();
-  return { before: BigInt(row?.before ?? 0), after: BigInt(row?.after ?? 0) };
+  return { before, after: before + BigInt(second?.sum ?? 0) };
 }

@@ -1,9 +1,10 @@
 import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
-import { readOpened } from '../../../src/reports/read/read-balances.ts';
+import { readOpened, readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
 import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
 import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';
+import { readStatements } from '../../../src/reports/read/read-statements.ts';
 import { sumPayments } from '../../../src/reports/readback/sum-payments.ts';
 import { sumMoved } from '../../../src/reports/readback/sum-running-balances.ts';
 import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
@@ -101,11 +102,19 @@ test('what a report of a day adds up reads the postings of its day alone', async
     ...{ start: '2026-01-20 00:00:00', end: '2026-01-21 00:00:00', platform: undefined },
     ...{ entrySeq: ENTRIES, lateEntries: [] },
   };
+  const { context } = environment;
+  const stated = { id: 'st_1', platform: 'p', at: new Date(), at_wall: '2026-01-20 12:00:00', balance_cents: 1n };
+  await context.db
+    .insertInto('statements')
+    .values({ ...stated, created_at: new Date(0), actor: 'test' })
+    .execute();
   const balances = ROOTS.map((root) => ({ account: `${root}:p`, before: 0n, opened: 0n, end: 0n }));
   const isShown = sql<SqlBool>`entries.at_wall >= ${scope.start} AND entries.at_wall < ${scope.end}`;
   for (const read of [
     (db: Kysely<Database>) => readLateCommissions(db, scope),
     (db: Kysely<Database>) => readOpened(db, scope),
+    (db: Kysely<Database>) => readReportBalances(db, scope),
+    (db: Kysely<Database>) => readStatements(db, { ...scope, madeAt: new Date() }),
     (db: Kysely<Database>) => readDayEnds(db, { ...scope, balances, days: ['2026-01-20'] }),
     (db: Kysely<Database>) => sumPayments(db, scope),
     (db: Kysely<Database>) => sumMoved(db, isShown),

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inSnapshot } from '../../../src/database/in-snapshot.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
+import { readCutEntries } from '../../../src/reports/read/read-cut-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import type { Seal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
@@ -38,6 +41,34 @@ async function plainly(db: Kysely<Database>, at: string, fits: (entry: { seq: nu
   return Object.fromEntries(Object.entries(sums).filter(([, cents]) => cents !== 0n));
 }
 
+type EntryPosition = Pick<Seal, 'position' | 'entrySeq'>;
+type ReportBalances = { account: string; before: bigint; end: bigint }[];
+
+/** The balances with which a report from one instant to another begins and ends, at a cut. */
+async function ofReport(start: string, end: string, { position, entrySeq }: EntryPosition): Promise<ReportBalances> {
+  const balances = await inSnapshot(environment.context.db, async (snapshot) =>
+    readReportBalances(snapshot, { start, end, ...(await readCutEntries(snapshot, { position, entrySeq })) }),
+  );
+  return balances.map(({ account, before, end: after }) => ({ account, before, end: after }));
+}
+
+/** The same by the sum of every posting, with accounts that came to zero. */
+async function ofReportPlainly(
+  start: string,
+  end: string,
+  { entrySeq }: EntryPosition,
+  late = 0,
+): Promise<ReportBalances> {
+  const { rows } = await sql<{ account: string; before: string; end: string }>`
+    SELECT a.name AS account, SUM(IF(p.at_wall < ${start}, p.amount_cents, 0)) AS \`before\`, SUM(p.amount_cents) AS end
+    FROM postings p JOIN accounts a ON a.seq = p.account_seq
+    WHERE p.at_wall < ${end} AND p.entry_seq <= ${entrySeq} AND p.entry_seq <> ${late} GROUP BY a.name
+    `.execute(environment.context.db);
+  return rows
+    .map((row) => ({ account: row.account, before: BigInt(row.before), end: BigInt(row.end) }))
+    .sort((a, b) => (a.account < b.account ? -1 : 1));
+}
+
 const MOMENTS = [
   '2026-11-20 19:00:00',
   '2026-11-20 22:00:00',
@@ -67,7 +98,15 @@ test('at any instant, as known at any position, before any instant and now, it i
     instants.push(context.clock.now());
     await environment.timers.advance(3);
   }
-  for (const at of MOMENTS) {
+  const newest = await context.db.selectFrom('entries').select('seq').orderBy('seq', 'desc').executeTakeFirstOrThrow();
+  // the last one holds entries that are in no sum yet
+  const cuts: EntryPosition[] = [...seals, { position: seals.length, entrySeq: newest.seq }];
+  for (const [index, at] of MOMENTS.entries()) {
+    const end = MOMENTS[index + 1] ?? '2028-01-01 00:00:00';
+    for (const cut of cuts)
+      expect(await ofReport(at, end, cut), `report of ${at} at ${cut.entrySeq}`).toEqual(
+        await ofReportPlainly(at, end, cut),
+      );
     expect(await ours(at, 'now'), at).toEqual(await plainly(context.db, at, () => true));
     for (const seal of seals) {
       const known = await plainly(context.db, at, ({ seq }) => seq <= seal.entrySeq);
@@ -174,9 +213,20 @@ test('an entry that came late, below a sealed number, is known from the position
   const first = await sealNow(context);
   await add(990, 70n);
   const at = '2027-01-01 00:00:00';
+  const days = [
+    ['2026-03-11 00:00:00', '2026-03-12 00:00:00'],
+    ['2026-03-12 00:00:00', '2026-03-13 00:00:00'],
+  ] as const;
+  const report = async (seal: Seal) => await Promise.all(days.map(([start, end]) => ofReport(start, end, seal)));
+  const plain = async (seal: Seal, late: number) =>
+    await Promise.all(days.map(([start, end]) => ofReportPlainly(start, end, seal, late)));
+  const withoutLate = await plain(first, 990);
+  expect(await report(first)).toEqual(withoutLate);
   const bank = async (known: AsOf) => (await ours(at, known))['Assets:Bank:p'];
   const unsealed = [await bank('now'), await bank({ position: first.position })];
   const second = await sealNow(context);
+  expect(await report(first)).toEqual(withoutLate);
+  expect(await report(second)).toEqual(await plain(second, 0));
   const sealed = [
     await bank('now'),
     await bank({ position: first.position }),
