@@ -16,6 +16,7 @@ const CHUNK_ROWS = 250_000;
 export const DAYS = 365;
 export const PLATFORMS = 20;
 const MERCHANTS = 4;
+/** Transactions a seal. */
 const PER_SEAL = 2_000;
 const REPORTED_DAYS = 120;
 const FEE_CENTS = 50;
@@ -24,9 +25,14 @@ const TABLES = 'transactions parties events entries postings webhooks webhook_it
 /** How many rows of each kind. */
 export type Sizes = ReturnType<typeof sizesOf>;
 
-export function sizesOf(rows: number) {
+/** The newest days, of which each has as many rows, however many there are before them. */
+export type EvenDays = { days: number; rowsADay: number };
+
+/** @param even by default all days of the year have as many rows. */
+export function sizesOf(rows: number, even: EvenDays = { days: DAYS, rowsADay: rows / DAYS }) {
   return {
     rows,
+    newest: { days: even.days, share: (even.days * even.rowsADay) / rows },
     people: Math.max(1_000, Math.round(rows / 25)),
     webhooks: Math.round(rows / 10),
     callbacks: Math.round(rows / 2),
@@ -51,33 +57,45 @@ export function platformOf(n: number): string {
 /** Fills the database. The last transaction was created a moment ago. */
 export async function loadYear(context: Context, rows: number): Promise<Sizes> {
   const sizes = sizesOf(rows);
+  await loadTables(context, sizes);
+  for (const text of sumsOf(sizes)) await sql.raw(text).execute(context.db);
+  await analyzeTables(context);
+  process.stderr.write('reports …\n');
+  await loadReports(context, context.db);
+  return sizes;
+}
+
+/** Fills all tables but those of seals and reports. */
+export async function loadTables(context: Context, sizes: Sizes): Promise<void> {
+  const { rows } = sizes;
   const { db, clock, calendar } = context;
   const say = (text: string) => process.stderr.write(`${text}\n`);
   const run = (text: string) => sql.raw(text).execute(db);
   await run('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
   await hashPeople(context, sizes.people);
   const restore = await dropKeys(db, TABLES.split(' '));
-  const start = calendar.toWallTime(new Date(clock.now().getTime() - DAYS * 86_400_000));
+  const now = calendar.toWallTime(clock.now());
   for (const text of accountsAndMerchants()) await run(text);
   for (let n = 0; n < MERCHANTS; n++)
     await createMerchant(context, { name: `Loja ${n}`, url: `https://shop${n}.example/`, eventsSince: new Date(0) });
   for (let from = 1; from <= rows; from += CHUNK_ROWS) {
     const to = Math.min(from + CHUNK_ROWS - 1, rows);
-    for (const text of ledgerOf({ from, to }, sizes, start)) await run(text);
+    for (const text of ledgerOf({ from, to }, sizes, now)) await run(text);
     say(`loaded ${to} of ${rows} transactions`);
   }
   for (const text of deliveriesOf(sizes)) await run(text);
   say('indexing …');
   await restore();
-  say('sums, runs, mismatches, alerts, audit …');
-  for (const text of [...sumsOf(sizes), ...operationsOf(sizes)]) await run(text);
+  say('runs, mismatches, alerts, audit …');
+  for (const text of operationsOf(sizes)) await run(text);
   await run('DROP TABLE bench_people');
+}
+
+/** As the server does by itself after a while. */
+export async function analyzeTables({ db }: Context): Promise<void> {
   const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`.execute(db);
-  for (const { name } of tables) await run(`ANALYZE TABLE ${name}`);
-  say('reports …');
-  await loadReports(context, db);
-  return sizes;
+  for (const { name } of tables) await sql.raw(`ANALYZE TABLE ${name}`).execute(db);
 }
 
 /** SQL can't compute the keyed hashes: makes a table of them to join. */
@@ -116,16 +134,34 @@ function accountsAndMerchants(): string[] {
   ];
 }
 
+/** How many seconds ago the n-th of these rows happened, the last one now. */
+function secondsAgo(n: string, count: number, { newest: { days, share } }: Sizes): string {
+  const newest = Math.round(count * share);
+  const [newestS, restS] = [days * 86_400, (DAYS - days) * 86_400];
+  const within = `(${count} - ${n}) * ${newestS / newest}`;
+  if (newest === count) return `CEIL(${within})`;
+  const before = count - newest;
+  return `CEIL(IF(${n} > ${before}, ${within}, ${newestS} + (${before} - ${n}) * ${restS / before}))`;
+}
+
+/** The number of entries of the first n transactions: a cashout has two, a paid cashin one. By thousands, then within one. */
+const ENTRIES_TO = (n: string) => {
+  const [last, outs] = [`${n} MOD 1000`, `${n} MOD 1000 DIV 10`];
+  // no difference below zero: the numbers are unsigned
+  return `(1055 * (${n} DIV 1000) + ${last} + 2 * (${outs}) + 855 - GREATEST(855 + ${outs}, ${last}))`;
+};
+
 /** Transactions with their people, two events each, and the entries of those that moved money. */
-function ledgerOf({ from, to }: { from: number; to: number }, { rows, people }: Sizes, start: string): string[] {
-  const at = (seconds: number) =>
-    `DATE_FORMAT('${start}' + INTERVAL FLOOR(n * ${(DAYS * 86_400) / rows}) + ${seconds - 60} SECOND, '%Y-%m-%d %H:%i:%s')`;
-  const seen = `UTC_TIMESTAMP(3) - INTERVAL FLOOR((${rows} - n) * ${(DAYS * 86_400) / rows}) SECOND`;
+function ledgerOf({ from, to }: { from: number; to: number }, sizes: Sizes, now: string): string[] {
+  const { rows, people } = sizes;
+  const at = (seconds: number, n = 'n') =>
+    `DATE_FORMAT('${now}' - INTERVAL ${secondsAgo(n, rows, sizes)} SECOND - INTERVAL ${60 - seconds} SECOND, '%Y-%m-%d %H:%i:%s')`;
+  const seen = `UTC_TIMESTAMP(3) - INTERVAL ${secondsAgo('n', rows, sizes)} SECOND`;
   const source = `(SELECT seq AS n FROM seq_${from}_to_${to}) numbers`;
   const person = `(n * 7919) MOD ${people}`;
-  const entry = (number: string, wall: string, where: string) =>
+  const entry = (number: string, event: string, wall: string, where: string) =>
     `INSERT INTO entries (seq, kind, transaction_seq, event_seq, platform, at_wall, recorded_at, source_kind, source_run_seq, source_page)
-    SELECT ${number}, 'event', n, ${number}, ${PLATFORM('n')}, ${wall}, ${seen}, 'list', 1, 1 FROM ${source} WHERE ${where} ORDER BY n`;
+    SELECT ${number}, 'event', n, ${event}, ${PLATFORM('n')}, ${wall}, ${seen}, 'list', 1, 1 FROM ${source} WHERE ${where} ORDER BY n`;
   const postings = (number: string, wall: string, where: string, legs: [k: number, cents: string][]) =>
     `INSERT INTO postings (entry_seq, position, account_seq, at_wall, amount_cents)
     SELECT ${number}, p, CASE p ${legs.map(([k], p) => `WHEN ${p} THEN ${account(k)}`).join(' ')} END, ${wall},
@@ -141,7 +177,7 @@ function ledgerOf({ from, to }: { from: number; to: number }, { rows, people }: 
       REPEAT('x', 32), ${seen}, ${seen} FROM ${source} ORDER BY n`,
     `INSERT INTO parties (transaction_seq, name, document, document_hash, name_folded, created_wall)
     SELECT numbers.n, CONCAT(IF(numbers.n MOD 2, 'Maria ', 'José '), ${person.replace('n ', 'numbers.n ')}),
-      LPAD(p.n, 11, '0'), p.hash, CONCAT(IF(numbers.n MOD 2, 'maria ', 'jose '), p.n), ${at(0).replace('(n ', '(numbers.n ')}
+      LPAD(p.n, 11, '0'), p.hash, CONCAT(IF(numbers.n MOD 2, 'maria ', 'jose '), p.n), ${at(0, 'numbers.n')}
     FROM ${source} JOIN bench_people p ON p.n = ${person.replace('n ', 'numbers.n ')} ORDER BY numbers.n`,
     ...[
       [`n * 2 - 1`, `'pending'`, at(0), 1],
@@ -156,18 +192,18 @@ function ledgerOf({ from, to }: { from: number; to: number }, { rows, people }: 
       source_kind, source_run_seq, source_page)
     SELECT ${number}, n, ${status}, ${wall}, 0, ${Number(sequence) - 1}, ${sequence}, 0, ${seen}, 'list', 1, 1 FROM ${source} ORDER BY n`,
     ),
-    entry('n * 2 - 1', at(0), isOut),
-    entry('n * 2', at(30), `(${isIn}) OR ${isOut}`),
-    postings('n * 2', at(30), isIn, [
+    entry(`${ENTRIES_TO('n')} - 1`, 'n * 2 - 1', at(0), isOut),
+    entry(ENTRIES_TO('n'), 'n * 2', at(30), `(${isIn}) OR ${isOut}`),
+    postings(ENTRIES_TO('n'), at(30), isIn, [
       [0, `${AMOUNT} - ${FEE_CENTS}`],
       [2, `${FEE_CENTS}`],
       [4, `-(${AMOUNT})`],
     ]),
-    postings('n * 2 - 1', at(0), isOut, [
+    postings(`${ENTRIES_TO('n')} - 1`, at(0), isOut, [
       [1, AMOUNT],
       [0, `-(${AMOUNT})`],
     ]),
-    postings('n * 2', at(30), isOut, [
+    postings(ENTRIES_TO('n'), at(30), isOut, [
       [5, AMOUNT],
       [1, `-(${AMOUNT})`],
       [3, `${FEE_CENTS}`],
@@ -176,11 +212,14 @@ function ledgerOf({ from, to }: { from: number; to: number }, { rows, people }: 
   ];
 }
 
-/** When the n-th of these rows happened, the last a moment ago. */
-const instant = (count: number) => `UTC_TIMESTAMP(3) - INTERVAL ((${count} - seq) * ${(DAYS * 86_400) / count}) SECOND`;
+/** When the n-th of these rows happened. */
+const instantOf = (sizes: Sizes) => (count: number) =>
+  `UTC_TIMESTAMP(3) - INTERVAL ${secondsAgo('seq', count, sizes)} SECOND`;
 
 /** Webhooks with their items, and callbacks with an attempt each; some wait, are held, or failed. */
-function deliveriesOf({ rows, webhooks, callbacks }: Sizes): string[] {
+function deliveriesOf(sizes: Sizes): string[] {
+  const { rows, webhooks, callbacks } = sizes;
+  const instant = instantOf(sizes);
   const named = `(seq * ${Math.round(rows / webhooks)})`;
   const isQuarantined = `seq MOD 500 = 0`;
   const about = `(seq * ${Math.round(rows / callbacks)})`;
@@ -205,8 +244,9 @@ function deliveriesOf({ rows, webhooks, callbacks }: Sizes): string[] {
 }
 
 /** What the sealer sums up, and its chain. */
-function sumsOf({ rows }: Sizes): string[] {
-  const seals = Math.ceil((2 * rows) / PER_SEAL);
+function sumsOf(sizes: Sizes): string[] {
+  const seals = Math.floor(sizes.rows / PER_SEAL);
+  const instant = instantOf(sizes);
   const spans = Object.entries({ month: 7, day: 10, hour: 13 }).map(
     ([grain, chars]) => `INSERT INTO balance_spans SELECT '${grain}', LEFT(at_wall, ${chars}) AS span, account_seq,
       SUM(amount_cents) FROM postings GROUP BY span, account_seq`,
@@ -214,13 +254,15 @@ function sumsOf({ rows }: Sizes): string[] {
   return [
     ...spans,
     `INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, members, entries, stragglers, previous_hash, hash,
-      sealed_at) SELECT seq, seq * ${PER_SEAL}, seq * ${PER_SEAL}, 0, CONCAT((seq - 1) * ${PER_SEAL} + 1, '-', seq * ${PER_SEAL}),
-      ${PER_SEAL}, 0, REPEAT('x', 32), REPEAT('x', 32), ${instant(seals)} FROM seq_1_to_${seals}`,
+      sealed_at) SELECT seq, ${ENTRIES_TO(`(seq * ${PER_SEAL})`)}, seq * 2 * ${PER_SEAL}, 0,
+      CONCAT(${ENTRIES_TO(`((seq - 1) * ${PER_SEAL})`)} + 1, '-', ${ENTRIES_TO(`(seq * ${PER_SEAL})`)}), ${PER_SEAL * 1.055}, 0, REPEAT('x', 32), REPEAT('x', 32), ${instant(seals)} FROM seq_1_to_${seals}`,
   ];
 }
 
 /** Runs of today and yesterday every five minutes, mismatches, alerts, how webhooks came, the audit. */
-function operationsOf({ rows, runs, mismatches, open, alerts, audit }: Sizes): string[] {
+function operationsOf(sizes: Sizes): string[] {
+  const { rows, runs, mismatches, open, alerts, audit } = sizes;
+  const instant = instantOf(sizes);
   const day = (count: number) => `DATE(${instant(count)} - INTERVAL 3 HOUR)`;
   const isOpen = `seq > ${mismatches - open}`;
   const about = `(seq * ${Math.floor(rows / mismatches)})`;

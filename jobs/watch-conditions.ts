@@ -157,7 +157,7 @@ async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<
   const today = calendar.dayOf(now);
   const windows = await db
     .selectFrom('run_windows')
-    .select(['from_day', 'to_day', 'asked_at'])
+    .select(['run_seq', 'from_day', 'to_day', 'asked_at'])
     .where('state', 'in', ['complete', 'recent'])
     .where('platform', 'is', null)
     .where('to_day', '>=', addDays(today, -1))
@@ -172,6 +172,8 @@ async function findNoCompleteRun({ db, calendar }: Context, now: Date): Promise<
   const run = await db
     .selectFrom('runs')
     .select((eb) => eb.fn.min('created_at').as('at'))
+    // later runs have higher numbers: the key ends the search, which else read the runs of years each minute
+    .where('seq', '>', last?.run_seq ?? 0)
     .where('trigger', '=', 'reconcile_recent')
     .where('created_at', '>', since)
     .executeTakeFirst();

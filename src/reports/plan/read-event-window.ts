@@ -4,11 +4,10 @@
  * a late event that has entries (read-cut-entries.ts). An event that moves no money is in no seal: its bit leaves it out
  * when the file is rebuilt from the cut.
  */
-import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 
 /** Far more events than are uncommitted at a time; 2 KiB a revision. */
-const WINDOW_EVENTS = 16_384;
+export const WINDOW_EVENTS = 16_384;
 
 /** The bits of the numbers above `eventSeq - WINDOW_EVENTS`, lowest first. */
 export type EventWindow = Buffer;
@@ -39,10 +38,6 @@ export async function countWindowEvents(db: Reader, eventSeq: number): Promise<n
     .executeTakeFirstOrThrow();
   return Number(count.events);
 }
-
-/** The same count for a row of `reports`, as an expression. */
-export const WINDOW_EVENT_COUNT = sql<number>`(SELECT COUNT(*) FROM events
-  WHERE events.seq > reports.cut_event_seq - ${sql.lit(WINDOW_EVENTS)} AND events.seq <= reports.cut_event_seq)`;
 
 export function countBits(window: EventWindow): number {
   let count = 0;

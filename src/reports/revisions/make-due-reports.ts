@@ -3,12 +3,19 @@ import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
-import { WINDOW_EVENT_COUNT } from '../plan/read-event-window.ts';
-import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 import { classifyDay } from './classify-day.ts';
 import { enqueueUnreportedMails } from './enqueue-unreported-mails.ts';
 import { fillFigures } from './fill-figures.ts';
 import { hasImproved, makeReport } from './make-report.ts';
+import {
+  type Learnt,
+  type LearntCursor,
+  listLateDays,
+  readLearnt,
+  readLearntCursor,
+  storeLearntCursor,
+  takeLearntCursor,
+} from './read-learnt.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
 /**
@@ -21,7 +28,9 @@ import { listChangedDays } from './resolve-changed-day.ts';
 export async function makeDueReports(context: Context): Promise<{ made: Day[]; failed: Day[] }> {
   const made: Day[] = [];
   const failed: Day[] = [];
-  for (const day of await listDueDays(context)) {
+  const cursor = await readLearntCursor(context.db);
+  const reached = await takeLearntCursor(context);
+  for (const day of await listDueDays(context, cursor)) {
     context.signal.throwIfAborted();
     try {
       const { changed } = await makeReport(context, day, { isScheduled: true });
@@ -31,6 +40,8 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
       context.log.error({ error: describeError(error), day }, 'report failed; the next tick tries again');
     }
   }
+  // a day that failed is found again
+  if (failed.length === 0) await storeLearntCursor(context.db, reached);
   await enqueueUnreportedMails(context);
   await fillFigures(context);
   if (failed.length > 0) throw new ConfereError('unavailable', `reports failed for ${failed.join(', ')}: see the log`);
@@ -38,7 +49,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
 }
 
 /** Days without a report of the whole day first, because people wait for them; each group oldest first. */
-async function listDueDays(context: Context): Promise<Day[]> {
+async function listDueDays(context: Context, cursor: LearntCursor | undefined): Promise<Day[]> {
   const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
   const newest = await context.db
     .selectFrom('reports')
@@ -52,17 +63,14 @@ async function listDueDays(context: Context): Promise<Day[]> {
       (join) => join.onRef('newest.day', '=', 'reports.day').onRef('newest.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
-    .select(['cut_seal_position', 'made_at', 'proven', 'checked_event_count', WINDOW_EVENT_COUNT.as('event_count')])
+    .select(['cut_seal_position', 'cut_event_seq', 'made_at', 'proven', 'checked_event_count'])
     .orderBy('reports.day')
     .execute();
-  const learnt = await readLearnt(context);
+  const learnt = await readLearnt(context.db, cursor);
   const due = new Set(selectDueDays(yesterday, newest, learnt, await readLatePositions(context)));
-  const withLateEvents = newest.filter(
-    (row) => row.checked_event_count !== null && row.event_count !== row.checked_event_count,
-  );
   const more = [
     ...(await listStated(context, newest)),
-    ...withLateEvents.map((row) => row.day),
+    ...(await listLateDays(context.db, newest, cursor)),
     ...(await listChangedDays(context.db)),
     ...(await listImproved(
       context,
@@ -123,8 +131,6 @@ type Newest = {
   cut_seal_position?: number | null;
 };
 type LatePosition = { day: Day; position: number };
-/** The newest rows of a day. */
-type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: number };
 
 /**
  * Selects the days whose rows may have changed. A new row of an earlier day changes the later days too: their opening
@@ -151,31 +157,4 @@ export function selectDueDays(yesterday: Day, newest: Newest[], learnt: Learnt[]
     if (factChangeSeq > row.checked_fact_change_seq) return true;
     return late.some((one) => one.day <= day && one.position > (row.cut_seal_position ?? 0));
   });
-}
-
-const NOTHING = { entrySeq: 0, eventSeq: 0, factChangeSeq: 0 };
-
-/** Reads indexes by time only. Facts count to the day of their transaction's creation. */
-async function readLearnt(context: Context): Promise<Learnt[]> {
-  const days = new Map<Day, Learnt>();
-  const add = (day: Day, top: Partial<Learnt>): void => {
-    days.set(day, { ...NOTHING, ...days.get(day), day, ...top });
-  };
-  for (const table of ['entries', 'events'] as const) {
-    const rows = await context.db
-      .selectFrom(table)
-      .select([sql<string>`SUBSTR(at_wall, 1, 10)`.as('day'), sql<number>`MAX(seq)`.as('top')])
-      .groupBy(sql`SUBSTR(at_wall, 1, 10)`)
-      .execute();
-    for (const { day, top } of rows) add(day, table === 'entries' ? { entrySeq: top } : { eventSeq: top });
-  }
-  const facts = await context.db
-    .selectFrom('fact_changes')
-    .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')
-    .select([sql<string>`SUBSTR(created_wall, 1, 10)`.as('day'), sql<number>`MAX(fact_changes.seq)`.as('top')])
-    .where('fact_changes.name', 'in', DIGESTED_FACTS)
-    .groupBy(sql`SUBSTR(created_wall, 1, 10)`)
-    .execute();
-  for (const { day, top } of facts) add(day, { factChangeSeq: top });
-  return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
 }

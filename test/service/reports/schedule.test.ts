@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { startJobScheduler } from '../../../jobs/main.ts';
 import { runTick } from '../../../jobs/run-tick.ts';
@@ -157,6 +158,29 @@ test('a day that is proven, and later closed, gets one revision for each at the 
   expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
     { 'O que mudou': { value: 'Situação do dia' }, Antes: { value: 'provisório' }, Depois: { value: 'fechado' } },
   ]);
+});
+
+test('what a tick learnt of a day whose report failed is learnt again by the next tick', async () => {
+  await using books = await openEnvironment();
+  using disk = temporaryDirectory();
+  const { replicas, moveTo } = openReplicas(books, disk.path);
+  const [context] = replicas;
+  const pay = (at: string) => applyTransactions(context, [transactionOf('cashin', 700n, [['paid', at]])]);
+  await pay('2026-01-28 12:00:00');
+  moveTo('2026-01-29T09:00:00Z');
+  await makeDueReports(context);
+  moveTo('2026-01-30T09:00:00Z');
+  await makeDueReports(context);
+  // the day after begins with another balance: nothing but its number says so
+  await pay('2026-01-28 13:00:00');
+  // more numbers than each tick reads again
+  for (const table of ['entries', 'events'])
+    await sql`ALTER TABLE ${sql.table(table)} AUTO_INCREMENT = 100000`.execute(context.db);
+  await pay('2026-01-30 05:00:00');
+  const broken = { ...context, config: { ...context.config, DATA_DIR: '/dev/null' } };
+  await expect(makeDueReports(broken)).rejects.toThrow('reports failed for 2026-01-28, 2026-01-29');
+  expect((await makeDueReports(context)).made).toEqual(['2026-01-28', '2026-01-29']);
+  expect((await makeDueReports(context)).made).toEqual([]);
 });
 
 test('days without a report of the whole day are made before changed ones', async () => {

@@ -1,12 +1,14 @@
 import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
+import { WINDOW_EVENTS } from '../../../src/reports/plan/read-event-window.ts';
 import { readOpened, readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
 import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
 import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';
 import { readStatements } from '../../../src/reports/read/read-statements.ts';
 import { sumPayments } from '../../../src/reports/readback/sum-payments.ts';
 import { sumMoved } from '../../../src/reports/readback/sum-running-balances.ts';
+import { readLearnt } from '../../../src/reports/revisions/read-learnt.ts';
 import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { readNewestSeal } from '../../../src/seal/read-seals.ts';
@@ -122,6 +124,18 @@ test('what a report of a day adds up reads the postings of its day alone', async
     expect([read.toString(), await countRows(read)]).toEqual([
       ...[read.toString(), expect.toSatisfy((rows: number) => rows < ENTRIES / 4)],
     ]);
+});
+
+test('what a tick of daily_report learns of each day is read above the cursor of the one before', async () => {
+  const { db } = environment.context;
+  const cursor = { entrySeq: ENTRIES, eventSeq: 0, factChangeSeq: 0, at: new Date() };
+  const learnt = await readLearnt(db, cursor);
+  // as many numbers below it as an event window has, for rows that are committed late
+  const newest = Math.ceil(WINDOW_EVENTS / (24 * AN_HOUR));
+  expect(learnt.length).toBeLessThanOrEqual(newest + 1);
+  expect(learnt.at(-1)).toEqual({ day: '2026-03-04', entrySeq: ENTRIES, eventSeq: 0, factChangeSeq: 0 });
+  // each row, and its day in a temporary table
+  expect(await countRows((reader) => readLearnt(reader, cursor))).toBeLessThan(2 * WINDOW_EVENTS + 200);
 });
 
 /** Rows and keys that the server reads for a reading, and those of its temporary tables. */
