@@ -174,7 +174,9 @@ test('two replicas write to one node at a time, while nodes are killed, cut off,
 }, 600_000);
 
 /**
- * Waits until one node alone commits while both replicas accept webhooks. A node that crashes by itself is no writer either.
+ * Waits until one node alone commits while both replicas accept webhooks, and it is the one that the processes agreed on: a
+ * replica whose node stalls accepts webhooks into its spool, so its commits may be missing. A node that crashes by itself is
+ * no writer either.
  * @returns that node.
  */
 async function waitForOneWriter(work: ReturnType<typeof load>): Promise<ClusterNode> {
@@ -183,8 +185,16 @@ async function waitForOneWriter(work: ReturnType<typeof load>): Promise<ClusterN
     await work.goOn();
     const after = await Promise.all(cluster.nodes.map(countCommits));
     const writers = cluster.nodes.filter((_, index) => (after[index] ?? 0) > (before[index] ?? 0));
-    return writers.length === 1 ? writers[0] : undefined;
+    const [writer] = writers;
+    return writers.length === 1 && writer && (await readAgreed(writer)) === writer.port ? writer : undefined;
   });
+}
+
+/** The port of the writer that the processes agreed on, as a node knows it. */
+async function readAgreed({ port }: ClusterNode): Promise<number> {
+  const [row] = await queryNode(port, "SELECT value FROM confere.settings WHERE name = 'database_writer'");
+  const { host } = JSON.parse(String(row?.value ?? '{}')) as { host?: string };
+  return Number(host?.split(':').at(-1));
 }
 
 /** @returns the finding of `confere doctor` about one thing. */
