@@ -36,7 +36,7 @@ afterEach(async () => {
 const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
 test('an operator finds a transaction by its reference and reads its timeline', async () => {
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Transações' }).click();
   await title('Transações').waitFor();
   await page.waitForLoadState();
@@ -64,7 +64,7 @@ test('an operator finds a transaction by its reference and reads its timeline', 
 test('an accountant finds a payment from any page by a name, narrows it by chips, and downloads what is shown', async () => {
   const addresses: string[] = [];
   page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
-  await logIn(page, env.url, env.tokens.accountant);
+  await logIn(page, env.url, env.tokens.accountant, '/');
   await page.getByRole('link', { name: 'Saldos' }).click();
   await title('Saldos').waitFor();
   await page.keyboard.press('/');
@@ -97,7 +97,7 @@ test('an accountant finds a payment from any page by a name, narrows it by chips
 });
 
 test('an operator acknowledges a mismatch, then resolves it, and both are recorded', async () => {
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Valor mudou' }).click();
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await title('Valor mudou').waitFor();
@@ -133,7 +133,7 @@ test('an operator ends all mismatches of a cause at once, with a note where they
     amountCents: 1_000n,
   }));
   await transact(db, (trx) => raiseMismatches(trx, found, clock.now()));
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Divergências', exact: true }).click();
   const cause = page.getByRole('table', { name: 'Divergências por resolver, por causa' });
   const row = cause.getByRole('row', { name: /Webhook contradiz o provedor/ });
@@ -173,7 +173,7 @@ test('an operator ends all mismatches of a cause at once, with a note where they
 test('the list of webhooks renews itself, and an operator purges the quarantine of one reason', async () => {
   const { db, clock } = env.context;
   await page.clock.install();
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await title('Webhooks').waitFor();
   const rows = page.getByRole('table', { name: 'Webhooks, os mais novos primeiro' }).getByRole('row');
@@ -273,7 +273,7 @@ test('the system page shows jobs, living and silent processes, and the checks of
     .insertInto('job_ticks')
     .values({ ...tick, ...lease })
     .execute();
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Sistema', exact: true }).click();
   await title('Sistema').waitFor();
   const watch = page.getByRole('table', { name: 'Tarefas' }).getByRole('row', { name: /Vigia do sistema/ });
@@ -439,7 +439,7 @@ test('a search for a person has pages without script, and no address names the p
 });
 
 test('a log-out ends the session, also for the old cookie, and the next log-in returns to the page', async () => {
-  await logIn(page, env.url, env.tokens.viewer);
+  await logIn(page, env.url, env.tokens.viewer, '/');
   const cookies = await opened.browser.cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
   await page.getByRole('button', { name: 'Sair' }).click();
@@ -479,7 +479,7 @@ test('a link in an alert leads a logged-in person to the page, not to the login'
 test('all pages work without script', async () => {
   await using plain = await openBrowser(env.url, { script: false });
   page = plain.page;
-  await logIn(page, env.url, env.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator, '/');
   await page.getByRole('link', { name: 'Referência repetida' }).click();
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await page.getByRole('button', { name: 'Estou tratando' }).click();

@@ -48,7 +48,7 @@ test.each(DEEP ? [true, false] : [false])(
     const path = script ? '/with' : '/without';
     const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     const see = () => page.getByRole('button', { name: 'Ver o que muda' }).click();
-    await logIn(page, env.url, env.tokens.admin);
+    await logIn(page, env.url, env.tokens.admin, '/');
 
     await page.getByRole('navigation', { name: 'Principal' }).getByRole('link', { name: 'Lojistas' }).click();
     await page.getByRole('link', { name: 'Novo lojista' }).click();

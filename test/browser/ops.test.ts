@@ -77,7 +77,7 @@ test('ops hears of a dead provider, a failing merchant and a forged webhook, and
   page.setDefaultTimeout(10_000);
   const { token } = await createToken(env.context, { name: 'ops', role: 'operator' });
   await causeTroubles();
-  await logIn(page, env.url, token);
+  await logIn(page, env.url, token, '/');
 
   await page.getByRole('button', { name: 'Conferir hoje' }).click();
   await page.getByRole('status').waitFor();

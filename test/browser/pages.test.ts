@@ -307,7 +307,7 @@ test.runIf(DEEP)(
 test('a page that is not accessible is found out, in every theme', async () => {
   await using opened = await openBrowser(env.url, { dark: true });
   const { page } = opened;
-  await logIn(page, env.url, env.tokens.viewer);
+  await logIn(page, env.url, env.tokens.viewer, '/');
   await page.evaluate(
     "document.querySelector('h1, h2').style.color = '#444'; document.querySelector('main').append(document.createElement('select'))",
   );
