@@ -7,9 +7,10 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * Tests run on Node's own type stripping, as the service does, and the files of a worker share its modules, because loading
- * the service took 2 s per file. A file that replaces a module (`*.mocked.test.ts`) can use neither.
+ * the service took 2 s per file. A file that replaces a module (`*.mocked.test.ts`) can use neither. Without vitest's loader,
+ * no module is searched for mocks.
  */
-const quick = { isolate: false, experimental: { viteModuleRunner: false } };
+const quick = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
 const database = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/check-node.ts', 'test/support/setup-service.ts'],
@@ -22,8 +23,8 @@ export default defineConfig({
   test: {
     // a test spends half of its time waiting for the database, a browser or a process
     maxWorkers: availableParallelism() + 2,
-    // a tenth of a worker's time was the collection of young objects
-    execArgv: ['--max-semi-space-size=64'],
+    // a tenth of a worker's time was the collection of young objects; V8 would shrink their space while a test waits
+    execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=64'],
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     setupFiles: ['test/support/check-node.ts'],
