@@ -82,7 +82,7 @@ export async function run(): Promise<Figure[]> {
     figure('… against the better queue', peak('ours') / Math.max(...peers.map(({ name }) => peak(name))), 2, 'least'),
     figure('… against the chain limit', peak('ours') / peak('limit'), 0, 'least'),
   );
-  return [...figures, ...(await measureStorage(socketPath))];
+  return figures;
 }
 
 function compareLatencies(slices: Record<string, number[][]>, lost: number): Figure[] {
@@ -268,28 +268,6 @@ async function countAlone(ours: Chain, merchant: Merchant, ids: string[], socket
     figure('statements for the whole way of a webhook that is alone', each('Questions'), 26),
     figure('… and commits of transactions', each('Com_commit'), 3),
   ];
-}
-
-/** Bytes a transaction of two events, four postings, a webhook of 1 KB and a delivered callback, by table. */
-async function measureStorage(socketPath: string): Promise<Figure[]> {
-  const tables = await query(
-    socketPath,
-    `SELECT table_name AS name, data_length + index_length AS bytes FROM information_schema.tables
-     WHERE table_schema = (SELECT table_schema FROM information_schema.tables WHERE table_name = 'postings' LIMIT 1)
-     ORDER BY bytes DESC`,
-  );
-  const database = await query(
-    socketPath,
-    `SELECT table_schema AS name FROM information_schema.tables WHERE table_name = 'postings' LIMIT 1`,
-  );
-  const [counted] = await query(socketPath, `SELECT COUNT(*) AS count FROM ${database[0]?.name}.transactions`);
-  const each = (bytes: unknown): number => Number(bytes) / Number(counted?.count ?? 1);
-  const largest = tables.filter((one) => each(one.bytes) >= 1);
-  process.stderr.write(
-    `  bytes a transaction: ${largest.map((one) => `${one.name} ${each(one.bytes).toFixed(0)}`).join(', ')}\n`,
-  );
-  const all = tables.reduce((sum, one) => sum + Number(one.bytes), 0);
-  return [figure('bytes in the database a transaction', each(all), 6_000)];
 }
 
 async function query(socketPath: string, statement: string): Promise<RowDataPacket[]> {
