@@ -67,6 +67,19 @@ test('each event has one callback a merchant that asked for it, oldest first, wh
   expect(await callbacksOf(oneByOne.id)).toHaveLength(all.length);
 });
 
+test('the transactions of a batch are written in the order of their creation, not of their ids', async () => {
+  const { context } = environment;
+  const [last, first, second] = ['5', '1', '3'].map((minute) => makeShownTransaction([`paid@${minute}`]));
+  const rows = [last, first, second].filter((row) => row !== undefined);
+  await applyObservations(
+    context,
+    rows.map((row) => observeNow(context, row)),
+  );
+  const ids = rows.map(({ id }) => id);
+  const stored = context.db.selectFrom('transactions').select('id').where('id', 'in', ids).orderBy('seq');
+  expect((await stored.execute()).map(({ id }) => id)).toEqual([first?.id, second?.id, last?.id]);
+});
+
 test('a changed fact updates the row and adds no event', async () => {
   const { context } = environment;
   const row = makeShownTransaction(['pending@0', 'paid@1']);
