@@ -1,13 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { AUTHORIZATION, MASKED } from '../../merchants/request-headers.ts';
 import type { Credentials } from '../../merchants/secrets.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
 import { toProviderBody } from '../render/provider-body.ts';
 import { sign } from '../render/sign.ts';
+import { composeOwnHeaders } from './attempt-headers.ts';
 import type { ErrorClass } from './decide-outcome.ts';
-
-const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
 /** What the database holds for a callback: its body, undefined if the ledger lacks its event, and its merchant's credentials. */
 export type Prepared = Credentials & { body: object | undefined };
@@ -34,28 +32,14 @@ export function composeMessage(
   return flat ? { ...shared, body: JSON.stringify(flat) } : { ...shared, problem: 'no_provider_body' };
 }
 
-/** Returns the headers of an attempt, and those to record: without the signature, and with the merchant's own masked. */
+/** Returns the headers of an attempt. */
 export function composeHeaders(
   { callback, body = '', keys, headers }: Message,
   startedAt: Date,
-): { sent: Record<string, string>; recorded: Record<string, string> } {
-  const timestamp = Math.floor(startedAt.getTime() / 1000);
-  const ours = {
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-    'webhook-id': callback.webhookId,
-    'webhook-timestamp': String(timestamp),
-  };
+): Record<string, string> {
+  const ours = composeOwnHeaders(callback.webhookId, startedAt);
+  const timestamp = Number(ours['webhook-timestamp']);
   const signature = sign(keys, { id: callback.webhookId, timestamp, body });
-  return {
-    // ours last: they are what the merchant verifies
-    sent: { ...headers, ...ours, 'webhook-signature': signature },
-    recorded: { ...ours, ...mask(headers) },
-  };
-}
-
-function mask(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.keys(headers).map((name) => [name, name === AUTHORIZATION ? `Bearer ${MASKED}` : MASKED]),
-  );
+  // ours last: they are what the merchant verifies
+  return { ...headers, ...ours, 'webhook-signature': signature };
 }

@@ -205,9 +205,9 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   const { callback } = message;
   const { context, slots, recorder, sender, merchants } = dispatcher;
   const startedAt = context.clock.now();
-  const { sent, recorded } = composeHeaders(message, startedAt);
+  const headers = composeHeaders(message, startedAt);
   const send = async () =>
-    message.body === undefined ? refuse(message.problem) : await sender.send(message.url, sent, message.body);
+    message.body === undefined ? refuse(message.problem) : await sender.send(message.url, headers, message.body);
   const response = await traceAttempt(context, callback, merchants.get(callback.merchantSeq)?.id, send);
   if (!response) {
     // aborted at shutdown: it may have arrived, so its lease runs out and it is sent again
@@ -220,7 +220,7 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   const passes = result.delivered && next !== undefined && maySendSuccessor(dispatcher, next, claimedAtMs);
   if (passes) passSlot(slots, callback, next);
   else if (releaseSlot(slots, callback)) context.wakeUps.callbacks.notify();
-  recorder.add({ callback, startedAt, requestHeaders: recorded, response });
+  recorder.add({ callback, startedAt, merchantHeaders: Object.keys(message.headers), response });
   return passes;
 }
 

@@ -6,6 +6,7 @@ import { transact } from '../../database/transact.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
+import { storeHeaders } from './attempt-headers.ts';
 import { decideOutcome, type Outcome } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
 import { updateHealth } from './update-health.ts';
@@ -77,7 +78,7 @@ type Decided = { callback: ClaimedCallback; outcome: Outcome; cause: string };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const forgotten = await findForgotten(trx, attempts);
-  const rows = attempts.map(({ callback, startedAt, requestHeaders, response }) => ({
+  const rows = attempts.map(({ callback, startedAt, merchantHeaders, response }) => ({
     callback_seq: callback.seq,
     number: callback.attempts + 1,
     started_at: startedAt,
@@ -85,7 +86,7 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
     response_status: response.status,
     error_class: response.errorClass,
     response_body: callback.transactionSeq !== null && forgotten.has(callback.transactionSeq) ? null : response.body,
-    request_headers: JSON.stringify(requestHeaders),
+    request_headers: storeHeaders(merchantHeaders),
   }));
   await trx.insertInto('callback_attempts').values(rows).execute();
 }

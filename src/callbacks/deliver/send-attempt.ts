@@ -18,7 +18,8 @@ const KEEP_ALIVE_MS = 4_000;
 export type Attempt = {
   callback: ClaimedCallback;
   startedAt: Date;
-  requestHeaders: Record<string, string>;
+  /** The names of the merchant's own headers. */
+  merchantHeaders: string[];
   response: AttemptResponse;
 };
 

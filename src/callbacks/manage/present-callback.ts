@@ -1,3 +1,4 @@
+import { readHeaders } from '../deliver/attempt-headers.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import type { AttemptRow, CallbackRow } from './read-callbacks.ts';
 import type { OwnCallbackRow } from './read-own-callbacks.ts';
@@ -43,7 +44,7 @@ export function presentAttempt(row: AttemptRow, options: { withBody: boolean }) 
     number: row.number,
     at: row.started_at.toISOString(),
     duration_ms: row.duration_ms,
-    request_headers: JSON.parse(row.request_headers) as Record<string, string>,
+    request_headers: readHeaders(row),
     response_status: row.response_status,
     response_body: options.withBody ? (row.response_body?.toString('utf8') ?? null) : null,
     error_class: row.error_class,

@@ -63,14 +63,16 @@ export async function findCallback(db: Reader, id: string): Promise<CallbackRow>
   return row;
 }
 
-export type AttemptRow = Selectable<Database['callback_attempts']>;
+export type AttemptRow = Selectable<Database['callback_attempts']> & { webhook_id: string };
 
 /** @returns the attempts of a callback, oldest first. */
 export async function listAttempts(db: Reader, callbackSeq: number): Promise<AttemptRow[]> {
   return db
     .selectFrom('callback_attempts')
-    .selectAll()
+    .innerJoin('callbacks', 'callbacks.seq', 'callback_attempts.callback_seq')
+    .selectAll('callback_attempts')
+    .select('callbacks.webhook_id')
     .where('callback_seq', '=', callbackSeq)
-    .orderBy('seq')
+    .orderBy('callback_attempts.seq')
     .execute();
 }

@@ -98,6 +98,7 @@ export type CallbackTables = {
     response_status: Optional<number>;
     error_class: Optional<string>;
     response_body: Optional<Buffer>;
+    /** JSON: see attempt-headers.ts. */
     request_headers: string;
   };
   alerts: {

@@ -21,7 +21,7 @@ test('attempts whose commit was answered to nobody are recorded once, however of
     const failed = { status: 500, errorClass: 'http_status' as const, retryAfterMs: undefined };
     const taken = { status: 200, errorClass: null, retryAfterMs: undefined };
     const response = { ...(index === 0 ? taken : failed), body: null, durationMs: 3 };
-    return { callback, startedAt: context.clock.now(), requestHeaders: {}, response };
+    return { callback, startedAt: context.clock.now(), merchantHeaders: [], response };
   });
   await recordAttempts(context, attempts);
   await recordAttempts(context, attempts, { mayBeWritten: true });
@@ -82,7 +82,7 @@ test('a callback that is deferred while its predecessor is recorded becomes due,
   await second(context.db).set({ lease_holder: 'dead', lease_until: past, next_attempt_at: past }).execute();
   const { claimed } = await claimCallbacks(context, [{ merchant, slots: 10 }], new Set([2]));
   const response = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
-  const attempts = claimed.map((callback) => ({ callback, startedAt: past, requestHeaders: {}, response }));
+  const attempts = claimed.map((callback) => ({ callback, startedAt: past, merchantHeaders: [], response }));
   expect(attempts.map(({ callback }) => callback.sequence)).toEqual([1]);
   // another process's claim, which read before the first was recorded
   const later = new Date(context.clock.now().getTime() + 60_000);
