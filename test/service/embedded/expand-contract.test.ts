@@ -73,6 +73,22 @@ test('the previous release works on the tables of this version: nothing that it 
   expect(findContractions({ ...before, columns }, await readSchema(opened.db))).toEqual([]);
 });
 
+test('the indexes over the ids of items hold 16 characters, and ids that share them are two ids', async () => {
+  const { rows } = await sql<{ name: string; chars: number }>`SELECT INDEX_NAME AS name, SUB_PART AS chars
+    FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'webhook_items'
+    AND COLUMN_NAME IN ('transaction_id', 'resolved_id') ORDER BY name`.execute(opened.db);
+  expect(rows.map(({ name, chars }) => [name, Number(chars)])).toEqual([
+    ['webhook_items_resolved', 16],
+    ['webhook_items_transaction', 16],
+  ]);
+  const [one, other] = ['a1b2c3d4-0000-7000-8000-000000000001', 'a1b2c3d4-0000-7000-8000-000000000002'];
+  await sql`INSERT INTO webhook_items (webhook_seq, position, received_at, transaction_id, state)
+    VALUES (1, 0, NOW(3), ${one}, 'applied'), (1, 1, NOW(3), ${other}, 'applied')`.execute(opened.db);
+  const found = await sql<{ position: number }>`SELECT position FROM webhook_items
+    FORCE INDEX (webhook_items_transaction) WHERE transaction_id = ${other}`.execute(opened.db);
+  expect(found.rows.map(({ position }) => position)).toEqual([1]);
+});
+
 test('columns that may be dropped are not named in the code of the previous release', ({ skip }) => {
   if (untagged) skip(untagged);
   for (const name of UNUSED_COLUMNS) {
