@@ -1,6 +1,7 @@
 /** How one kind of rows is deleted once it is older than its retention: in small batches, each a transaction of its own. */
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from './tables.ts';
+import { transact } from './transact.ts';
 
 /** Small deletes hold locks briefly. An interrupted run continues the next time. */
 export const RETENTION_BATCH_ROWS = 1_000;
@@ -42,7 +43,7 @@ export async function* walkRows<Row extends { seq: number }>(options: {
   }
 }
 
-/** Deletes or counts the rows of a table that fulfil a condition, which an index supports. */
+/** Deletes or counts the rows of a table that fulfil a condition. A batch that meets other writers (a deadlock) runs again. */
 export async function* dropWhere(
   db: Kysely<Database>,
   table: keyof Database,
@@ -56,7 +57,8 @@ export async function* dropWhere(
   }
   const drop = sql`DELETE FROM ${sql.table(table)} WHERE ${condition} LIMIT ${sql.lit(RETENTION_BATCH_ROWS)}`;
   for (let count = RETENTION_BATCH_ROWS; count === RETENTION_BATCH_ROWS; ) {
-    count = Number((await drop.execute(db)).numAffectedRows ?? 0n);
+    const dropped = await transact(db, (trx) => drop.execute(trx));
+    count = Number(dropped.numAffectedRows ?? 0n);
     yield count;
   }
 }

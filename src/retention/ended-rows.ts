@@ -3,6 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { dropWhere, RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../database/retention-step.ts';
 import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -84,7 +85,8 @@ function attemptRetention({ db, config }: Context): RetentionStep {
         isOld: (row) => row.started_at < before,
         async drop(old) {
           const seqs = old.filter(({ state }) => state === 'delivered' || state === 'failed').map(({ seq }) => seq);
-          if (write && seqs.length > 0) await db.deleteFrom('callback_attempts').where('seq', 'in', seqs).execute();
+          if (write && seqs.length > 0)
+            await transact(db, (trx) => trx.deleteFrom('callback_attempts').where('seq', 'in', seqs).execute());
           return seqs.length;
         },
       }),
@@ -123,9 +125,10 @@ async function* dropAlerts({ db }: Context, { before, write }: Options): AsyncGe
       .execute();
     if (rows.length === 0) return;
     const seqs = rows.map((row) => row.seq);
-    // sends first: if the job is interrupted between the two, the next one finds the alerts again
-    await db.deleteFrom('alert_sends').where('alert_seq', 'in', seqs).execute();
-    await db.deleteFrom('alerts').where('seq', 'in', seqs).execute();
+    await transact(db, async (trx) => {
+      await trx.deleteFrom('alert_sends').where('alert_seq', 'in', seqs).execute();
+      await trx.deleteFrom('alerts').where('seq', 'in', seqs).execute();
+    });
     yield rows.length;
   }
 }

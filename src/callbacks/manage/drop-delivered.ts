@@ -70,11 +70,13 @@ async function dropCallbacks({ db }: Context, rows: Row[]): Promise<number> {
   if (rows.length === 0) return 0;
   const seqs = rows.map(({ seq }) => seq);
   for (let count = RETENTION_BATCH_ROWS; count === RETENTION_BATCH_ROWS; ) {
-    const { numDeletedRows } = await db
-      .deleteFrom('callback_attempts')
-      .where('callback_seq', 'in', seqs)
-      .limit(RETENTION_BATCH_ROWS)
-      .executeTakeFirstOrThrow();
+    const { numDeletedRows } = await transact(db, (trx) =>
+      trx
+        .deleteFrom('callback_attempts')
+        .where('callback_seq', 'in', seqs)
+        .limit(RETENTION_BATCH_ROWS)
+        .executeTakeFirstOrThrow(),
+    );
     count = Number(numDeletedRows);
   }
   return await transact(db, async (trx) => {

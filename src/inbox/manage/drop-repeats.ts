@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../../database/retention-step.ts';
+import { transact } from '../../database/transact.ts';
 
 /** Deletes the times of repeats. A webhook keeps their number, and the watch needs them until a change can come no more. */
 export function repeatRetention({ db, config }: Context): RetentionStep {
@@ -20,7 +21,7 @@ export function repeatRetention({ db, config }: Context): RetentionStep {
         isOld: (row) => row.received_at < before,
         async drop(old) {
           const seqs = old.map(({ seq }) => seq);
-          if (write) await db.deleteFrom('webhook_repeats').where('seq', 'in', seqs).execute();
+          if (write) await transact(db, (trx) => trx.deleteFrom('webhook_repeats').where('seq', 'in', seqs).execute());
           return seqs.length;
         },
       }),

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../../database/retention-step.ts';
+import { transact } from '../../database/transact.ts';
 import { addDays, type Day, listDays, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { readProvenWindows } from './read-coverage.ts';
@@ -32,7 +33,8 @@ export function pageRetention(context: Context): RetentionStep {
             windows.filter((one) => listDays(one.from_day, one.to_day).every(isProven)).map(({ seq }) => seq),
           );
           const seqs = old.filter((row) => over.has(row.window_seq)).map(({ seq }) => seq);
-          if (write && seqs.length > 0) await db.deleteFrom('run_pages').where('seq', 'in', seqs).execute();
+          if (write && seqs.length > 0)
+            await transact(db, (trx) => trx.deleteFrom('run_pages').where('seq', 'in', seqs).execute());
           return seqs.length;
         },
       });

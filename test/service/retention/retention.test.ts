@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Transaction } from 'kysely';
+import type { KyselyPlugin, Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { countBackfill } from '../../../src/callbacks/backfill/count-backfill.ts';
 import type { Context } from '../../../src/context.ts';
@@ -46,6 +46,26 @@ it('repeats older than RETAIN_REPEATS are deleted in batches; the webhook keeps 
   expect((await retain()).webhook_repeats).toBe(2_100);
   expect(await db.selectFrom('webhook_repeats').select('seq').execute()).toHaveLength(2);
   expect(await db.selectFrom('webhooks').select('repeats').execute()).toEqual([{ repeats: 2_102 }]);
+});
+
+it('a batch of ticks that deadlocks with a claim runs again', async () => {
+  const tick = { holder: 'a', lease_until: ago(40), finished_at: ago(40) };
+  const due = [ago(41), ago(40)].map((due_at) => ({ job: 'deadlocks', due_at, ...tick }));
+  await context.db.insertInto('job_ticks').values(due).execute();
+  let deadlocks = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      const isDelete = node.kind === 'RawNode' && node.sqlFragments[0]?.startsWith('DELETE FROM');
+      if (isDelete && deadlocks++ === 0)
+        throw Object.assign(new Error('deadlock'), { errno: 1213, code: 'ER_LOCK_DEADLOCK' });
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  const results = await applyRetention({ ...context, db: context.db.withPlugin(plugin) });
+  expect(results.find(({ name }) => name === 'job_ticks')?.rows).toBe(1);
+  const left = await context.db.selectFrom('job_ticks').select('due_at').where('job', '=', 'deadlocks').execute();
+  expect(left).toEqual([{ due_at: due[1]?.due_at }]);
 });
 
 it('pages are deleted once their days are proven, and the evidence of other days stays', async () => {
