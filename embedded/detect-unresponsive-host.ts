@@ -19,6 +19,17 @@ const AWAY_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRE
  */
 export type Probe = (callback: (error: NodeJS.ErrnoException | null) => void, msMax?: number) => void;
 
+/**
+ * Finds the sessions whose server waits for a command, and ends those that `isLost` names: that rolls back their transaction and
+ * releases its locks. The callback gets the ids of all that wait; of none if the server could not be asked.
+ * @param ids of our own connections (`threadId`).
+ */
+export type EndIdleSessions = (
+  ids: number[],
+  isLost: (id: number) => boolean,
+  callback: (idle: ReadonlySet<number>) => void,
+) => void;
+
 /** Whether a probe failed because nothing answered; any other error is an answer. */
 export function isHostAway(error: NodeJS.ErrnoException | null): boolean {
   return AWAY_CODES.has(error?.code ?? '');
@@ -27,19 +38,27 @@ export function isHostAway(error: NodeJS.ErrnoException | null): boolean {
 /**
  * Fails the pending statements of a host that no longer answers. A host that lost power, was cut off or hangs never closes
  * its connections: a statement would wait for a quarter of an hour, or forever. A host that greets a new connection, or
- * fails it with another error than being unreachable, is only slow: its statements keep waiting.
+ * fails it with another error than being unreachable, is only slow: its statements keep waiting. But a statement whose
+ * session waits for a command, twice in a row, is lost: something between us and the host dropped that one connection.
  */
 export function detectUnresponsiveHost(
   greet: Probe,
   onSilence: () => void,
   now: () => number,
+  endIdle: EndIdleSessions = (_ids, _isLost, callback) => callback(new Set()),
 ): { watch(connection: PoolConnection): void; stop(): void } {
   const waiting = new Map<PoolConnection, number>();
+  /** Connections whose session waited for a command at the last probe. */
+  const doubted = new Set<PoolConnection>();
   let isProbing = false;
   let failures = 0;
+  const forget = (connection: PoolConnection): void => {
+    waiting.delete(connection);
+    doubted.delete(connection);
+  };
   const check = (): void => {
     // a connection that its caller destroyed gets no answer any more
-    for (const connection of waiting.keys()) if (socketOf(connection).writableEnded) waiting.delete(connection);
+    for (const connection of waiting.keys()) if (socketOf(connection).writableEnded) forget(connection);
     const silent = [...waiting].filter(([, sinceMs]) => now() - sinceMs >= SILENT_MS);
     if (silent.length === 0) failures = 0;
     if (isProbing || silent.length === 0) return;
@@ -49,8 +68,10 @@ export function detectUnresponsiveHost(
       isProbing = false;
       if (!isHostAway(error)) {
         failures = 0;
+        const pending = silent.map(([connection]) => connection).filter((connection) => waiting.has(connection));
         // probe again after they have waited for SILENT_MS once more
-        for (const [connection] of silent) if (waiting.has(connection)) waiting.set(connection, now());
+        for (const connection of pending) waiting.set(connection, now());
+        if (!error) endLost(pending);
         return;
       }
       // the next check probes it again
@@ -58,6 +79,21 @@ export function detectUnresponsiveHost(
       failures = 0;
       onSilence();
       for (const [connection, sinceMs] of silent) if (waiting.get(connection) === sinceMs) abortConnection(connection);
+    });
+  };
+  const endLost = (pending: PoolConnection[]): void => {
+    const byId = new Map(pending.map((connection) => [connection.threadId, connection]));
+    const isLost = (id: number): boolean => {
+      const connection = byId.get(id);
+      return connection !== undefined && waiting.has(connection) && doubted.has(connection);
+    };
+    endIdle([...byId.keys()], isLost, (idle) => {
+      for (const connection of pending) {
+        const isIdle = idle.has(connection.threadId) && waiting.has(connection);
+        if (!isIdle) doubted.delete(connection);
+        else if (doubted.has(connection)) abortConnection(connection);
+        else doubted.add(connection);
+      }
     });
   };
   const checks = setInterval(check, CHECK_EVERY_MS).unref();
@@ -69,6 +105,7 @@ export function detectUnresponsiveHost(
           if (pending++ === 0) waiting.set(connection, now());
         },
         answered() {
+          doubted.delete(connection);
           if (--pending === 0) waiting.delete(connection);
           else waiting.set(connection, now());
         },

@@ -1,5 +1,5 @@
 import type { PoolConnection } from 'mysql2';
-import { detectUnresponsiveHost, type Probe } from './detect-unresponsive-host.ts';
+import { detectUnresponsiveHost, type EndIdleSessions, type Probe } from './detect-unresponsive-host.ts';
 import { checkServerReady, type Refusal, watchRefusals } from './watch-refusals.ts';
 
 /** A host that could not be used is tried again after this time by one caller, while the others skip it. */
@@ -18,7 +18,7 @@ export type ConnectionPool = {
   probe: Probe;
 };
 
-export type HostPool = ConnectionPool & { name: string };
+export type HostPool = ConnectionPool & { name: string; endIdle?: EndIdleSessions };
 
 /** The host that all processes have agreed to use first, by name; the pools of a process share it. */
 export type HostChoice = { agreed: string | undefined };
@@ -51,7 +51,7 @@ export function createFailOverPool(
   now: () => number = () => performance.now(),
 ): FailOverPool {
   const hosts = pools.map((pool): Host => {
-    const silence = detectUnresponsiveHost(pool.probe, () => markUnavailable(host, now()), now);
+    const silence = detectUnresponsiveHost(pool.probe, () => markUnavailable(host, now()), now, pool.endIdle);
     const host: Host = { name: pool.name, pool, retryAtMs: 0, refusal: undefined, silence };
     return host;
   });

@@ -3,6 +3,7 @@ import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'ky
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
 import { detectUnresponsiveHost, isHostAway, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
+import { endIdleSessions } from './end-idle-sessions.ts';
 import { prepareEnd } from './end-pool.ts';
 import { type ConnectionPool, createFailOverPool, type FailOverPool, type HostChoice } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
@@ -97,6 +98,7 @@ function openEach(
       getConnection: pool.getConnection.bind(pool),
       end: prepareEnd(pool),
       probe: (...args: Parameters<Probe>) => greet(host, ...args),
+      endIdle: endIdleSessions(poolOptions(host)),
     };
   });
   return createFailOverPool(pools, choice);
@@ -119,7 +121,9 @@ export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
 function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
   const probe: Probe = (callback, msMax) => greet(target, callback, msMax);
   const noOther = (): void => undefined;
-  const silence = 'host' in target ? detectUnresponsiveHost(probe, noOther, () => performance.now()) : undefined;
+  const endIdle = endIdleSessions(poolOptions(target));
+  const silence =
+    'host' in target ? detectUnresponsiveHost(probe, noOther, () => performance.now(), endIdle) : undefined;
   pool.on('connection', (connection) => {
     silence?.watch(connection);
     watchRefusals(connection, () => undefined);

@@ -162,6 +162,67 @@ test('the statements of a single host fail too once it is silent, in transaction
   expect(lost).toMatchObject([{ code: 'PROTOCOL_CONNECTION_LOST' }, { code: 'PROTOCOL_CONNECTION_LOST' }]);
 });
 
+test.each(['one host', 'several hosts'])(
+  'a statement whose connection alone was dropped is run again, and its session locks nothing any more (%s)',
+  async (hosts) => {
+    await using stack = new AsyncDisposableStack();
+    const { first, target, read } = await openBoth(stack);
+    const { others, ...alone } = target as typeof target & { others: unknown };
+    // only the check for silence runs faster
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    stack.defer(() => void vi.useRealTimers());
+    const { db } = stack.use(
+      openDatabase<Database>({
+        ...alone,
+        ...(hosts === 'one host' ? {} : { others }),
+        connectionLimit: 1,
+      } as typeof target),
+    );
+    await sql`INSERT INTO t VALUES (1)`.execute(db);
+    let runs = 0;
+    // the server runs the statement, which locks the row, and its answer is lost
+    first.silenceFrom((text) => runs === 1 && text.includes('+ 10'));
+    let isDone = false;
+    const changed = transact(db, async (trx) => {
+      runs++;
+      await sql`UPDATE t SET n = n + 10`.execute(trx);
+    }).finally(() => {
+      isDone = true;
+    });
+    await eventually('it is run again', () => {
+      // eventually() waits by this clock too: small steps leave the probes time
+      vi.advanceTimersByTime(250);
+      return isDone;
+    });
+    await changed;
+    expect([runs, await read()]).toEqual([2, [11]]);
+  },
+);
+
+test('a statement that takes long is waited for while its host greets', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { target, db: other } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  stack.defer(() => void vi.useRealTimers());
+  const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
+  await sql`INSERT INTO t VALUES (1)`.execute(db);
+  let waited: unknown;
+  await other.transaction().execute(async (trx) => {
+    await sql`UPDATE t SET n = 2`.execute(trx);
+    waited = sql`UPDATE t SET n = n + 10`.execute(db).then(
+      () => 'done',
+      (error: unknown) => error,
+    );
+    // each answer of the server shows that the probes before it had time to end
+    for (let turn = 0; turn < 20; turn++) {
+      vi.advanceTimersByTime(2_000);
+      await sql`SELECT SLEEP(0.02)`.execute(trx);
+    }
+  });
+  expect(await waited).toBe('done');
+});
+
 test.each([
   ['one host', 'of which an answer is waited for', ''],
   ['one host', 'of which nothing is waited for', ''],
