@@ -38,6 +38,7 @@ function listParts(): Part[] {
     { name: 'crashes and drift', args: [...VITEST, ...CRASHES], seed },
     { name: 'soak', args: ['bench/soak.ts'], env: { SOAK_MINUTES: '2', SOAK_FUZZ_SECONDS: '30' }, missing: findWrk() },
     { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
+    { name: 'soak of replicas', args: ['bench/soak-replicas.ts'], seed },
     { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findGalera() },
   ];
 }

@@ -3,7 +3,7 @@
  * file of this folder that exports `run` returns its figures (figure.ts). Ratios compare two measurements of the same run,
  * because a slower machine changes both. `npm run bench -- callbacks` runs only the files whose name contains that word;
  * `--quick` runs those that export `quick`, with few rows, in under 3 minutes. Exit code 1 when a target is missed.
- * `programs/` holds what benches start as processes; `deep.ts`, `soak.ts` and `soak-callbacks.ts` are commands of their own.
+ * `programs/` holds what benches start as processes; `deep.ts` and `soak*.ts` are commands of their own.
  */
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
