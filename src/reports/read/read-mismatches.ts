@@ -30,7 +30,7 @@ export type MismatchCount = { kind: string; severity: string; count: number };
 
 /** Counts all mismatches that were not resolved at the cut, by kind and severity. */
 export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
-  const rows = await selectAsOfCut(db, scope)
+  const rows = await selectAsOfCut(db, scope, [])
     .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
     .where('change.state', '!=', 'resolved')
     .groupBy(['mismatches.kind', 'mismatches.severity'])
@@ -38,19 +38,37 @@ export async function countMismatches(db: Reader, scope: Scope): Promise<Mismatc
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-/** Joins each mismatch to its newest change up to the cut. One without a change was not open yet. */
-function selectAsOfCut(db: Reader, scope: Pick<Scope, 'changeSeq' | 'platform'>) {
+const UNRESOLVED = ['open', 'acknowledged'];
+
+/**
+ * Joins each mismatch that may have been unresolved at the cut to its newest change up to the cut. One without a change was
+ * not open yet. A mismatch without a later change is as its row says: so it is unresolved now, or has a later change, or is
+ * one of `more`. Each is read through an index; a condition on the changes alone reads every mismatch that there ever was.
+ */
+function selectAsOfCut(
+  db: Reader,
+  { changeSeq, platform }: Pick<Scope, 'changeSeq' | 'platform'>,
+  more: Pick<Scope, 'from' | 'to'>[],
+) {
+  const unresolved = db.selectFrom('mismatches').select('seq').where('state', 'in', UNRESOLVED);
+  const changed = db.selectFrom('mismatch_changes').select('mismatch_seq as seq').where('seq', '>', changeSeq);
+  let candidates = unresolved.union(changed);
+  for (const { from, to } of more)
+    candidates = candidates.union(
+      db.selectFrom('mismatches').select('seq').where('opened_at', '>=', from).where('opened_at', '<', to),
+    );
   return db
-    .selectFrom('mismatches')
+    .selectFrom(candidates.as('candidates'))
+    .innerJoin('mismatches', 'mismatches.seq', 'candidates.seq')
     .innerJoin('mismatch_changes as change', (join) =>
       join.onRef('change.mismatch_seq', '=', 'mismatches.seq').on(
         'change.seq',
         '=',
         sql<number>`(SELECT MAX(c.seq) FROM mismatch_changes c
-          WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
+          WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${changeSeq})`,
       ),
     )
-    .$if(scope.platform !== undefined, (query) => query.where(concernsPlatform(scope.platform ?? '')));
+    .$if(platform !== undefined, (query) => query.where(concernsPlatform(platform ?? '')));
 }
 
 /** Counts the same by the platform that they concern; null: all platforms. */
@@ -58,7 +76,7 @@ export async function countMismatchesByPlatform(
   db: Reader,
   changeSeq: number,
 ): Promise<{ platform: string | null; count: number }[]> {
-  const rows = await selectAsOfCut(db, { changeSeq, platform: undefined })
+  const rows = await selectAsOfCut(db, { changeSeq, platform: undefined }, [])
     .select([CONCERNED_PLATFORM.as('platform'), (eb) => eb.fn.countAll<number>().as('count')])
     .where('change.state', '!=', 'resolved')
     .groupBy('platform')
@@ -105,7 +123,7 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
 }
 
 function selectReported(db: Reader, scope: Scope) {
-  return selectAsOfCut(db, scope)
+  return selectAsOfCut(db, scope, [scope])
     .where((eb) =>
       eb.or([
         eb('change.state', '!=', 'resolved'),

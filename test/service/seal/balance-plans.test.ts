@@ -4,6 +4,7 @@ import type { Database } from '../../../src/database/tables.ts';
 import { WINDOW_EVENTS } from '../../../src/reports/plan/read-event-window.ts';
 import { readOpened, readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
 import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
+import { countMismatches, readMismatches, sumMismatches } from '../../../src/reports/read/read-mismatches.ts';
 import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';
 import { readStatements } from '../../../src/reports/read/read-statements.ts';
 import { sumPayments } from '../../../src/reports/readback/sum-payments.ts';
@@ -136,6 +137,36 @@ test('what a tick of daily_report learns of each day is read above the cursor of
   expect(learnt.at(-1)).toEqual({ day: '2026-03-04', entrySeq: ENTRIES, eventSeq: 0, factChangeSeq: 0 });
   // each row, and its day in a temporary table
   expect(await countRows((reader) => readLearnt(reader, cursor))).toBeLessThan(2 * WINDOW_EVENTS + 200);
+});
+
+test('the mismatches of a report are those of its day and open ones, not all that there ever were', async () => {
+  const { db } = environment.context;
+  const run = (text: string) => sql.raw(text).execute(db);
+  // one a minute from 1 January on: all are resolved but the last two
+  const count = 5_000;
+  const [opened, state] = [`'2026-01-01' + INTERVAL seq MINUTE`, `IF(seq > ${count - 2}, 'open', 'resolved')`];
+  await run(`INSERT INTO mismatches (seq, id, kind, scope, severity, state, opened_at)
+    SELECT seq, CONCAT('mm_', seq), 'stuck', seq, 'medium', ${state}, ${opened} FROM seq_1_to_${count}`);
+  await run(`INSERT INTO mismatch_changes (seq, mismatch_seq, state, at, actor, opened_at)
+    SELECT seq, seq, 'open', ${opened}, 'test', ${opened} FROM seq_1_to_${count}`);
+  await run(`INSERT INTO mismatch_changes (seq, mismatch_seq, state, at, actor, opened_at)
+    SELECT ${count} + seq, seq, 'resolved', ${opened}, 'test', ${opened} FROM seq_1_to_${count - 2}`);
+  for (const table of ['mismatches', 'mismatch_changes']) await run(`ANALYZE TABLE ${table}`);
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
+  const day = { from: at(1_000), to: at(1_100), platform: undefined };
+  const now = { ...day, changeSeq: 2 * count };
+  expect((await readMismatches(db, now)).map(({ id }) => id)).toEqual([
+    ...Array.from({ length: 100 }, (_, index) => `mm_${1_000 + index}`),
+    ...[`mm_${count - 1}`, `mm_${count}`],
+  ]);
+  expect(await countMismatches(db, now)).toEqual([{ kind: 'stuck', severity: 'medium', count: 2 }]);
+  for (const read of [countMismatches, readMismatches, sumMismatches])
+    expect([read.name, await countRows((reader) => read(reader, now))]).toEqual([
+      ...[read.name, expect.toSatisfy((rows: number) => rows < 1_500)],
+    ]);
+  // as they stood before the last ten were resolved
+  const earlier = { ...day, from: at(0), to: at(0), changeSeq: 2 * count - 12 };
+  expect((await readMismatches(db, earlier)).map(({ state: was }) => was)).toEqual(Array(12).fill('open'));
 });
 
 /** Rows and keys that the server reads for a reading, and those of its temporary tables. */
