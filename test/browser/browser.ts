@@ -14,6 +14,10 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // one process draws all pages, also of other sites: no test is about what Chromium keeps apart
+  '--disable-site-isolation-trials',
+  '--renderer-process-limit=1',
+  '--in-process-gpu',
 ];
 
 /** Rows of a table and days of a chart that are as the first ones: only the deep run examines them. */
