@@ -317,30 +317,29 @@ test('a page that is not accessible is found out, in every theme', async () => {
   expect(await rulesOf('colours')).toEqual(['color-contrast']);
 });
 
-test.each([360, 820, 1024])(
-  'no amount, field or table leaves its place in a window of %i px',
-  async (width) => {
-    await using opened = await openBrowser(env.url, { size: { width, height: 900 } });
-    const { page } = opened;
-    await logIn(page, env.url, env.tokens.operator);
-    const day = addDays(env.today, -3);
-    for (const address of [
-      '/',
-      '/transactions',
-      '/charts',
-      '/reconciliations',
-      '/callbacks',
-      '/merchants',
-      '/reports',
-      `/reports/${day}`,
-    ]) {
-      await page.goto(`${env.url}${address}`);
-      expect(await page.evaluate(FIND_OUTSIDE), address).toEqual([]);
-      if (width === 360) expect(await page.evaluate(WIDEN), address).toBe(0);
+test('no amount, field or table leaves its place in windows of 1024, 820 and 360 px', async () => {
+  await using opened = await openBrowser(env.url);
+  const { page } = opened;
+  await logIn(page, env.url, env.tokens.operator);
+  const day = addDays(env.today, -3);
+  for (const address of [
+    '/',
+    '/transactions',
+    '/charts',
+    '/reconciliations',
+    '/callbacks',
+    '/merchants',
+    '/reports',
+    `/reports/${day}`,
+  ]) {
+    await page.goto(`${env.url}${address}`);
+    for (const width of [1024, 820, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(FIND_OUTSIDE), `${address} in ${width} px`).toEqual([]);
     }
-  },
-  60_000,
-);
+    expect(await page.evaluate(WIDEN), address).toBe(0);
+  }
+});
 
 /** Gives each card the largest amount, and returns what is wider than its parent, or cut off. */
 const FIND_OUTSIDE = `(() => {
