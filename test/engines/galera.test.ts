@@ -193,7 +193,8 @@ async function waitForOneWriter(work: ReturnType<typeof load>): Promise<ClusterN
 /** The port of the writer that the processes agreed on, as a node knows it. */
 async function readAgreed({ port }: ClusterNode): Promise<number> {
   const [row] = await queryNode(port, "SELECT value FROM confere.settings WHERE name = 'database_writer'");
-  const { host } = JSON.parse(String(row?.value ?? '{}')) as { host?: string };
+  const value = row?.value as Buffer | undefined;
+  const { host } = JSON.parse(value?.toString() ?? '{}') as { host?: string };
   return Number(host?.split(':').at(-1));
 }
 
