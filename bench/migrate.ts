@@ -24,6 +24,12 @@ const CHANGES = [
     undo: 'ALTER TABLE mismatches DROP KEY mismatches_opened',
     table: 'mismatches',
   },
+  {
+    file: '0099-shorten-item-indexes.ts',
+    undo: `ALTER TABLE webhook_items DROP KEY webhook_items_transaction, DROP KEY webhook_items_resolved,
+      ADD KEY webhook_items_transaction (transaction_id, received_at), ADD KEY webhook_items_resolved (resolved_id, received_at)`,
+    table: 'webhook_items',
+  },
 ] as const;
 
 /** Real migrations on tables of five million rows, while a writer adds rows: how long they take, and how long the writer waits. */
@@ -34,8 +40,7 @@ export async function run(): Promise<Figure[]> {
   const context = await openContext(config, { log, signal: new AbortController().signal, migrates: true });
   const { db } = context;
   try {
-    await sql.raw(fillCallbacks()).execute(db);
-    await sql.raw(fillMismatches()).execute(db);
+    for (const { table } of CHANGES) await sql.raw(insert(table, 1, ROWS)).execute(db);
     const figures: Figure[] = [];
     for (const change of CHANGES) {
       const { seconds, estimated, worstMs, written } = await measure(db, change);
@@ -69,7 +74,7 @@ async function measure(db: Kysely<Database>, { file, undo, table }: (typeof CHAN
   const writing = (async () => {
     for (let n = 1; going; n++) {
       const began = performance.now();
-      await sql.raw(table === 'callbacks' ? insertCallback(ROWS + n) : insertMismatch(ROWS + n)).execute(db);
+      await sql.raw(insert(table, ROWS + n, ROWS + n)).execute(db);
       waits.push(performance.now() - began);
       await sleep(WRITE_EVERY_MS);
     }
@@ -83,13 +88,16 @@ async function measure(db: Kysely<Database>, { file, undo, table }: (typeof CHAN
   return { seconds, estimated, worstMs: Math.max(...waits), written: waits.length };
 }
 
-const CALLBACK = `INSERT INTO callbacks (seq, webhook_id, merchant_seq, transaction_seq, event_seq, sequence, type, source, state, created_at)
-  SELECT seq, CONCAT('msg_', MD5(seq)), 1 + seq % 20, seq DIV 2, seq, 1 + seq % 2, 'pix.cashin.paid', 'webhook', 'delivered',
-    '2026-01-01' + INTERVAL seq SECOND`;
-const MISMATCH = `INSERT INTO mismatches (seq, id, kind, severity, state, scope, opened_at)
-  SELECT seq, CONCAT('mm_', MD5(seq)), 'webhook_lost', 'medium', 'resolved', MD5(seq), '2026-01-01' + INTERVAL seq SECOND`;
+const INSERTS: Record<(typeof CHANGES)[number]['table'], string> = {
+  callbacks: `INSERT INTO callbacks (seq, webhook_id, merchant_seq, transaction_seq, event_seq, sequence, type, source, state, created_at)
+    SELECT seq, CONCAT('msg_', MD5(seq)), 1 + seq % 20, seq DIV 2, seq, 1 + seq % 2, 'pix.cashin.paid', 'webhook', 'delivered',
+      '2026-01-01' + INTERVAL seq SECOND`,
+  mismatches: `INSERT INTO mismatches (seq, id, kind, severity, state, scope, opened_at)
+    SELECT seq, CONCAT('mm_', MD5(seq)), 'webhook_lost', 'medium', 'resolved', MD5(seq), '2026-01-01' + INTERVAL seq SECOND`,
+  webhook_items: `INSERT INTO webhook_items (seq, webhook_seq, position, received_at, transaction_id, resolved_id, state)
+    SELECT seq, seq, 0, '2026-01-01' + INTERVAL seq SECOND, MD5(seq DIV 2), MD5(seq DIV 2), 'applied'`,
+};
 
-const fillCallbacks = (): string => `${CALLBACK} FROM seq_1_to_${ROWS}`;
-const fillMismatches = (): string => `${MISMATCH} FROM seq_1_to_${ROWS}`;
-const insertCallback = (seq: number): string => `${CALLBACK} FROM seq_${seq}_to_${seq}`;
-const insertMismatch = (seq: number): string => `${MISMATCH} FROM seq_${seq}_to_${seq}`;
+function insert(table: keyof typeof INSERTS, from: number, to: number): string {
+  return `${INSERTS[table]} FROM seq_${from}_to_${to}`;
+}
