@@ -1,14 +1,16 @@
 import mysql from 'mysql2/promise';
-import { type ConnectionTarget, listHosts, poolOptions } from './open-database.ts';
+import { type ConnectionTarget, listHosts, nameHost, poolOptions } from './open-database.ts';
 
 /**
  * Chooses the first host that answers, and waits until it has applied all that the cluster had committed before the call
  * (Galera). Programs beside our own connections use it: they do not fail over.
+ * @param agreed the name of the host that all processes write to, where they agreed on one: it is tried first.
  * @throws the error of the last host, if none answers.
  */
-export async function chooseHost<Target extends ConnectionTarget>(target: Target): Promise<Target> {
+export async function chooseHost<Target extends ConnectionTarget>(target: Target, agreed?: string): Promise<Target> {
   let failure: unknown;
-  for (const host of listHosts(target)) {
+  const isAgreed = (host: ConnectionTarget): boolean => nameHost(host) === agreed;
+  for (const host of listHosts(target).toSorted((a, b) => Number(isAgreed(b)) - Number(isAgreed(a)))) {
     try {
       const connection = await mysql.createConnection(poolOptions(host));
       try {

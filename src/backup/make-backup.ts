@@ -16,12 +16,14 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type Kysely, sql } from 'kysely';
+import type { HostChoice } from '../../embedded/fail-over.ts';
 import { type ConnectionTarget, openDatabase } from '../../embedded/open-database.ts';
 import { audit } from '../access/audit.ts';
 import type { Config } from '../config.ts';
 import { openClock } from '../database/clock.ts';
 import { KEY_CHECK, readSetting } from '../database/keys/settings.ts';
 import { createVault } from '../database/keys/vault.ts';
+import { readWriter } from '../database/open/agree-on-writer.ts';
 import { findDatabase } from '../database/open/find-database.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -75,7 +77,10 @@ export async function makeBackup(
     throw new ConfereError('wrong_use', `${config.DATA_DIR} has no database: set DATA_DIR, or DATABASE_URL`);
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, log, stack);
-  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
+  const choice: HostChoice = { agreed: undefined };
+  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }, choice));
+  // another host may be back, and lack what was committed since; a database without tables has no writer
+  choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
   const draft = `${directory}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { recursive: true, mode: 0o700 });
   try {

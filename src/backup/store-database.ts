@@ -4,6 +4,7 @@ import { canCopyServer, copyServer } from '../../embedded/copy-server.ts';
 import { dumpDatabase } from '../../embedded/dump-database.ts';
 import type { ConnectionTarget } from '../../embedded/open-database.ts';
 import type { Config } from '../config.ts';
+import { readWriter } from '../database/open/agree-on-writer.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { type BackupDescription, type BackupMethod, DATABASE_FILES, type Trigger } from './describe-backup.ts';
@@ -36,7 +37,8 @@ export async function storeDatabase({ config, target, db, method, store, signal 
     await copyServer(files, (stream) => storeAs(store, name, stream), signal);
   } else {
     // chosen here, after the spool was copied: it has what left the spool
-    const host = await chooseHost(target);
+    // another host may be back, and lack what was committed since
+    const host = await chooseHost(target, (await readWriter(db))?.host);
     await dumpDatabase(host, (statements) => storeAs(store, name, statements), signal);
   }
   return chosen;

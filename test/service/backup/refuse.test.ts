@@ -17,6 +17,7 @@ import { identifyProcess } from '../../../embedded/identify-process.ts';
 import { openSpool } from '../../../src/inbox/spool/spool.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 
@@ -186,6 +187,25 @@ describe('a backup', () => {
     expect(await backUp(fresh, nowhere)).toMatchObject({ code: 2, err: expect.stringContaining('has no database') });
     expect(readdirSync(home.path)).toEqual(before);
   });
+});
+
+test('a backup is made of the database host that all processes agreed on, not of the first that answers', async () => {
+  const { socketPath, database } = await createTestDatabase();
+  await using env = await openEnvironment({ SECRET_KEY }, { socketPath, database });
+  const [stale, writer] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
+  const agreed = JSON.stringify({ host: `127.0.0.1:${writer.port}`, since: new Date(0) });
+  await env.context.db
+    .insertInto('settings')
+    .values({ name: 'database_writer', value: Buffer.from(agreed) })
+    .execute();
+  const url = `mysql://root@127.0.0.1:${stale.port}/${database}?hosts=127.0.0.1:${writer.port}`;
+  const place = path.join(home.path, 'agreed');
+  const made = await runCommandInProcess(['backup', '--to', place], { ...env.env, DATABASE_URL: url });
+  expect(made).toMatchObject({ code: 0 });
+  // the pool's first connection, which reads the agreement
+  expect(stale.taken()).toBeLessThanOrEqual(1);
+  expect(writer.taken()).toBeGreaterThan(2);
+  for (const proxy of [stale, writer]) proxy.cut();
 });
 
 describe('an encrypted backup', () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import mysql from 'mysql2';
 import { expect, test, vi } from 'vitest';
+import { chooseHost } from '../../../embedded/choose-host.ts';
 import { detectUnresponsiveHost } from '../../../embedded/detect-unresponsive-host.ts';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
@@ -44,6 +45,18 @@ test('a first host that is dead from the start does not prevent a start', async 
   const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(opened.db);
   expect(rows[0]?.one).toBe(1);
   way.cut();
+});
+
+test('programs beside the pool use the host that all agreed on, and the first one otherwise', async () => {
+  const { socketPath, database } = await createTestDatabase();
+  const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
+  const target = parseDatabaseUrl(`mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`);
+  expect(await chooseHost(target, `127.0.0.1:${second.port}`)).toMatchObject({ port: second.port });
+  expect(first.taken()).toBe(0);
+  expect(await chooseHost(target)).toMatchObject({ port: first.port });
+  second.cut();
+  expect(await chooseHost(target, `127.0.0.1:${second.port}`)).toMatchObject({ port: first.port });
+  first.cut();
 });
 
 /** Two proxies to one server, the table `t`, and a pool over both. */
