@@ -94,7 +94,6 @@ export async function listenHttp(
   let draining = false;
   const { connections } = guard;
   server.on('connection', (socket) => guard.admit(socket));
-  const sweep = setInterval(() => guard.sweep(), limits.checkEveryMs);
   server.prependListener('request', (_request, response) => {
     if (draining) closeAfterResponse(response);
   });
@@ -108,6 +107,8 @@ export async function listenHttp(
       },
     );
   });
+  // not before: where nothing listens, nothing clears it, and the process would never end
+  const sweep = setInterval(() => guard.sweep(), limits.checkEveryMs);
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : config.PORT,

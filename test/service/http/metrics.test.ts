@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
-import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { listenHttp, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createWorkerApp } from '../../../src/http/create-worker-app.ts';
 import { createMetricsPage } from '../../../src/http/expose-metrics.ts';
@@ -103,6 +104,16 @@ describe('a served process', () => {
     await expect(second).rejects.toThrow(
       `can't listen on 127.0.0.1:${env.PORT} (EADDRINUSE): set another HOST or PORT`,
     );
+  });
+
+  it('starts no timer where it can not listen: the process would never end', async () => {
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    const config = { ...web.context.config, PORT: Number(new URL(web.url).port) };
+    const limits = { ...TEST_HTTP_LIMITS, checkEveryMs: 12_345 };
+    await expect(listenHttp(config, express(), limits)).rejects.toThrow('EADDRINUSE');
+    const started = timers.mock.calls.filter(([, ms]) => ms === limits.checkEveryMs);
+    timers.mockRestore();
+    expect(started).toEqual([]);
   });
 });
 
