@@ -156,7 +156,7 @@ function inventWork(): FormatWork {
     factory: { scratch: () => ({ file: path.join(directory, `part-${parts++}`), signal }) },
     ...{ rendering, signal, balances: [] },
   };
-  // the parts that these formats use
+  // cast: of the work of a day these formats read these parts alone, and the bench has no day in a database
   return work as unknown as FormatWork;
 }
 

@@ -32,8 +32,7 @@ export function watchDeletes(context: Context, table: string, onDelete: () => vo
 export function watchReads(context: Context, table: string, onRead: () => void): Context {
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {
-      const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
-      if (from && TableNode.is(from) && from.table.identifier.name === table) onRead();
+      if (readsFrom(node, table)) onRead();
       return node;
     },
     transformResult: async ({ result }) => result,
@@ -51,8 +50,7 @@ export function loseDatabase(context: Context) {
   let lost = 0;
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {
-      const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
-      isAway ||= from !== undefined && TableNode.is(from) && from.table.identifier.name === trigger;
+      isAway ||= trigger !== undefined && readsFrom(node, trigger);
       if (!isAway) return node;
       lost++;
       throw LOST;
@@ -120,4 +118,9 @@ function pluginOf(table: string, onWrite: () => void): KyselyPlugin {
 function tableOf(node: RootOperationNode): string | undefined {
   const into = node.kind === 'InsertQueryNode' ? node.into : node.kind === 'UpdateQueryNode' ? node.table : undefined;
   return into && TableNode.is(into) ? into.table.identifier.name : undefined;
+}
+
+function readsFrom(node: RootOperationNode, table: string): boolean {
+  const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
+  return from !== undefined && TableNode.is(from) && from.table.identifier.name === table;
 }
