@@ -9,9 +9,9 @@ import { findVault } from './database/keys/find-vault.ts';
 import { type Keys, openKeys, readOrCreateSetting, readOrProposeSetting } from './database/keys/settings.ts';
 import type { Vault } from './database/keys/vault.ts';
 import { agreeOnWriter, readWriter } from './database/open/agree-on-writer.ts';
-import { bringUpToDate, NoTablesError } from './database/open/bring-up-to-date.ts';
+import { bringUpToDate } from './database/open/bring-up-to-date.ts';
 import { explainFailure, nameDatabase } from './database/open/explain-failure.ts';
-import { findDatabase, findExistingDatabase } from './database/open/find-database.ts';
+import { findDatabase } from './database/open/find-database.ts';
 import { openPreparedStatements, type PreparedStatements } from './database/open-prepared-statements.ts';
 import { refuseUnfinishedRestore } from './database/restores.ts';
 import type { Database } from './database/tables.ts';
@@ -58,7 +58,10 @@ export type Context = {
 export type ContextOptions = {
   log: Log;
   signal: AbortSignal;
-  /** With DATABASE_URL: runs pending migrations. On the embedded server they always run, unless `readOnly`. */
+  /**
+   * Creates the embedded database if there is none, and with DATABASE_URL runs pending migrations. On an embedded database
+   * that is there they always run, unless `readOnly`.
+   */
   migrates: boolean;
   /** With several database hosts: may move all processes to another host when the one in use is lost. */
   namesWriter?: boolean;
@@ -73,14 +76,12 @@ export type ContextOptions = {
 /**
  * Connects to the database, or joins the embedded server; migrates its tables (with DATABASE_URL only if `migrates`); opens
  * the other members.
- * @throws NoTablesError if migrations are missing; ConfereError if the tables are of a newer version, the database refuses
+ * @throws NoTablesError if there is no database and `migrates` is not set, or migrations are missing; ConfereError if the tables are of a newer version, the database refuses
  * the user, a restore was not finished, or SECRET_KEY is not the key that the database is encrypted with.
  */
 export async function openContext(config: Config, options: ContextOptions): Promise<Context> {
   await using stack = new AsyncDisposableStack();
-  const find = options.readOnly ? findExistingDatabase : findDatabase;
-  const target = await find(config, options.log, stack);
-  if (!target) throw new NoTablesError(`there is no database under ${config.DATA_DIR} yet: serve creates it`, true);
+  const target = await findDatabase(config, options.log, stack, { creates: options.migrates });
   try {
     return await openOn(target, config, options, stack);
   } catch (error) {

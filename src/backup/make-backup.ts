@@ -11,7 +11,6 @@
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -72,11 +71,8 @@ export async function makeBackup(
 ): Promise<MadeBackup> {
   const directory = path.resolve(options.to);
   await refuseTaken(directory);
-  // joining the embedded server would create an empty one
-  if (!config.DATABASE_URL && !existsSync(path.join(config.DATA_DIR, 'mariadb', 'data')))
-    throw new ConfereError('wrong_use', `${config.DATA_DIR} has no database: set DATA_DIR, or DATABASE_URL`);
   await using stack = new AsyncDisposableStack();
-  const target = await findDatabase(config, log, stack);
+  const target = await findDatabase(config, log, stack, { creates: false });
   const choice: HostChoice = { agreed: undefined };
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }, choice));
   // another host may be back, and lack what was committed since; a database without tables has no writer

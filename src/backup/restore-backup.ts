@@ -80,7 +80,7 @@ export async function restoreBackup(
 async function fillDatabase(opened: Opened): Promise<Restore> {
   const { config, description, read, log, signal } = opened;
   await using stack = new AsyncDisposableStack();
-  const target = await findDatabase(config, log, stack);
+  const target = await findDatabase(config, log, stack, { creates: true });
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
   const isDump = description.database.method === 'dump';
   const present = await readTables(db);

@@ -22,7 +22,6 @@ export function migrateCommand(program: Command): void {
       if (options.dryRun) {
         await withConfig(async (config, { log }) => {
           const previewed = await readDatabase(config, log, (db) => previewMigrations(db, { folder: MIGRATIONS }));
-          if (!previewed) return print(json, { migrations: [] }, 'there is no database yet: serve creates it');
           print(json, { migrations: previewed }, describePreview(previewed));
           return previewed.some(({ stopped }) => stopped?.refused) ? 1 : 0;
         });

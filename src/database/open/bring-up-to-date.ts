@@ -2,20 +2,20 @@ import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import { migrate } from '../../../embedded/migrations/migrate.ts';
 import { planMigrations } from '../../../embedded/migrations/plan-migrations.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import type { Database } from '../tables.ts';
 import { isRightMissing } from './explain-failure.ts';
 
 export const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** The database lacks tables of this version. `isExpected`: `serve` makes them when it starts. */
+/** The database lacks tables of this version, or is not there. `isExpected`: `serve` makes them when it starts. */
 export class NoTablesError extends ConfereError {
   readonly isExpected: boolean;
 
-  constructor(message: string, isExpected: boolean) {
-    super('unavailable', message);
-    this.isExpected = isExpected;
+  constructor(message: string, options: { isExpected: boolean; code?: ErrorCode }) {
+    super(options.code ?? 'unavailable', message);
+    this.isExpected = options.isExpected;
   }
 }
 
@@ -34,7 +34,7 @@ export async function bringUpToDate(
   if (!migrates) {
     if (pending.length === 0) return;
     const next = isEmbedded ? 'serve runs them when it starts' : 'run confere migrate';
-    throw new NoTablesError(`the database is ${pending.length} migrations behind: ${next}`, isEmbedded);
+    throw new NoTablesError(`the database is ${pending.length} migrations behind: ${next}`, { isExpected: isEmbedded });
   }
   try {
     await migrate(db, { folder: MIGRATIONS, log: (message) => log.info(message) });

@@ -6,6 +6,7 @@ import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/p
 import type { Config } from '../../config.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
+import { NoTablesError } from './bring-up-to-date.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 
@@ -13,24 +14,30 @@ type Target = ConnectionTarget & { database: string };
 
 /**
  * Finds the database: that of DATABASE_URL, or of the embedded server, which it joins until `stack` is disposed.
- * @throws ConfereError for a wrong DATABASE_URL; an error of the embedded server.
+ * @param creates whether DATA_DIR may get a database. Only what starts an installation may: a command with a wrong DATA_DIR
+ *   would work on a new, empty one.
+ * @throws NoTablesError if there is no embedded database and none may be created; ConfereError for a wrong DATABASE_URL; an
+ *   error of the embedded server.
  */
-export async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<Target> {
-  if (config.DATABASE_URL) return nameGiven(config.DATABASE_URL, log);
-  const target = await joinEmbedded(config, log, stack);
-  await ensureDatabase(target, EMBEDDED_DATABASE);
-  return target;
-}
-
-/** Like findDatabase, and creates nothing. @returns undefined if there is no embedded database yet. */
-export async function findExistingDatabase(
+export async function findDatabase(
   config: Config,
   log: Log,
   stack: AsyncDisposableStack,
-): Promise<Target | undefined> {
+  { creates }: { creates: boolean },
+): Promise<Target> {
   if (config.DATABASE_URL) return nameGiven(config.DATABASE_URL, log);
-  if (!existsSync(path.join(config.DATA_DIR, 'mariadb', 'data'))) return undefined;
-  return await joinEmbedded(config, log, stack);
+  if (!creates && !hasDatabase(config)) {
+    const says = `${path.resolve(config.DATA_DIR)} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`;
+    throw new NoTablesError(says, { isExpected: true, code: 'wrong_use' });
+  }
+  const target = await joinEmbedded(config, log, stack);
+  if (creates) await ensureDatabase(target, EMBEDDED_DATABASE);
+  return target;
+}
+
+/** The server keeps each database in a directory. The sandbox's server, under another DATA_DIR, lacks ours. */
+function hasDatabase({ DATA_DIR }: Config): boolean {
+  return existsSync(path.join(DATA_DIR, 'mariadb', 'data', EMBEDDED_DATABASE));
 }
 
 async function joinEmbedded(config: Config, log: Log, stack: AsyncDisposableStack) {

@@ -1,6 +1,6 @@
 /** What an operator can correct is said in one sentence, with who connects to what; and the doctor only reads. */
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
@@ -142,10 +142,41 @@ test('the doctor writes nothing to a new database, nor to the disk', async () =>
 test('the doctor checks the rest where there is no embedded database yet, and creates none', async () => {
   const DATA_DIR = path.join(home.path, 'embedded');
   const { code, out } = await runCommandInProcess(['doctor'], { DATA_DIR });
-  expect(out).toContain(`ok    database  there is no database under ${DATA_DIR} yet: serve creates it`);
+  expect(out).toContain(
+    `ok    database  ${DATA_DIR} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`,
+  );
   expect(out).toMatch(/^ok {4}provider {2}PROVIDER_URL and PROVIDER_API_KEY are not set/m);
   expect(code).toBe(0);
   expect(existsSync(DATA_DIR)).toBe(false);
+});
+
+test.each([
+  'rotate-key',
+  'export --day 2026-11-20',
+  'retention --dry-run',
+  'tokens list',
+  'audit',
+  'jobs',
+  'migrate --grants app',
+  'migrate --dry-run',
+  'doctor --restored --since 2026-11-20T03:00:00Z',
+  'backup --to HOME/backup',
+])('in a wrong DATA_DIR, %s creates no database and no key: exit 2', async (line) => {
+  const DATA_DIR = path.join(home.path, 'mistyped');
+  const args = line.split(' ').map((arg) => arg.replace('HOME', home.path));
+  const { code, out, err } = await runCommandInProcess(args, { DATA_DIR });
+  const says = `${DATA_DIR} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`;
+  expect({ code, out, err }).toEqual({ code: 2, out: '', err: `confere: ${says}\n` });
+  expect(existsSync(DATA_DIR)).toBe(false);
+});
+
+test('the DATA_DIR of another program, such as the sandbox, is not taken for ours', async () => {
+  const DATA_DIR = path.join(home.path, 'sandbox');
+  mkdirSync(path.join(DATA_DIR, 'mariadb', 'data', 'sandbox'), { recursive: true });
+  const { code, err } = await runCommandInProcess(['tokens', 'list'], { DATA_DIR });
+  expect(err).toContain(`${DATA_DIR} has no database`);
+  expect(code).toBe(2);
+  expect(readdirSync(DATA_DIR, { recursive: true })).toHaveLength(3);
 });
 
 test('the doctor reports pending migrations, and a data directory that cannot be made', async () => {

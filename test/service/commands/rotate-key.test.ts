@@ -164,7 +164,7 @@ describe("the embedded database's key", () => {
 
   it('is made, written down, and adopted by the next start where the rotation was killed before that', async () => {
     await copyEmbeddedData(env.DATA_DIR);
-    expect((await create()).code).toBe(0);
+    expect((await runCommandInProcess(['migrate'], env)).code).toBe(0);
     const old = readFileSync(file);
     const { code, out } = await runCommandInProcess(['rotate-key', '--json'], env);
     expect(code).toBe(0);
