@@ -8,6 +8,8 @@ export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBL
   WEBHOOK_AUTH: NonNullable<Environment['WEBHOOK_AUTH']>;
   /** Newest first. */
   WEBHOOK_SECRETS: string[];
+  /** Where SECRET_KEY comes from, for errors: the variable, with the file that it names. */
+  SECRET_KEY_FROM: string;
   PROVIDER: { url: string; apiKey: string } | undefined;
 };
 
@@ -25,7 +27,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
   const valid = Object.entries(values).filter(([name]) => !broken.has(name));
   const usable = environment.parse(Object.fromEntries(valid));
   faults.push(...checkTogether(usable, { broken, isSet: (name) => name in values || broken.has(name) }, needs));
-  if (faults.length === 0) return complete(usable);
+  if (faults.length === 0) return complete(usable, env);
   throw new ConfereError('config_invalid', `the environment is not usable:\n${faults.map((f) => `  ${f}`).join('\n')}`);
 }
 
@@ -53,7 +55,7 @@ function collectValues(env: NodeJS.ProcessEnv) {
   return { values, faults, unreadable };
 }
 
-function complete(values: Environment): Config {
+function complete(values: Environment, { SECRET_KEY_FILE }: NodeJS.ProcessEnv): Config {
   const { WEBHOOK_SECRET: _, WEBHOOK_AUTH, PUBLIC_URL, ...rest } = values;
   const secrets = listSecrets(values);
   const host = rest.HOST.includes(':') ? `[${rest.HOST}]` : rest.HOST;
@@ -61,6 +63,7 @@ function complete(values: Environment): Config {
     ...rest,
     PUBLIC_URL: (PUBLIC_URL ?? `http://${host}:${rest.PORT}`).replace(/\/+$/, ''),
     WEBHOOK_SECRETS: secrets,
+    SECRET_KEY_FROM: SECRET_KEY_FILE ? `SECRET_KEY_FILE (${SECRET_KEY_FILE})` : 'SECRET_KEY',
     WEBHOOK_AUTH: WEBHOOK_AUTH ?? defaultAuth(secrets),
     PROVIDER:
       rest.PROVIDER_URL && rest.PROVIDER_API_KEY

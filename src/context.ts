@@ -105,9 +105,9 @@ async function openOn(
   if (hosts) choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
   if (!options.isRestoring) await refuseUnfinishedRestore(db);
   const databaseName = nameDatabase(target);
+  const vault = await findVault(db, config, readOnly);
   const migrates = !readOnly && (options.migrates || isEmbedded);
   await bringUpToDate(db, { migrates, isEmbedded, log, name: databaseName });
-  const vault = await findVault(db, config, readOnly);
   const readOrPropose = readOnly ? readOrProposeSetting : readOrCreateSetting;
   const keys = await openKeys(db, vault, readOrPropose);
   const clock = await openClock(db, timers);

@@ -1,22 +1,55 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import type { Reader } from '../reader.ts';
-import { adoptNextKey, findNextKey, readOrCreateSecretKey, readSecretKey } from './secret-key-file.ts';
-import { KEY_CHECK, readSetting } from './settings.ts';
+import { adoptNextKey, findNextKey, readOrCreateSecretKey, readSecretKey, secretKeyFile } from './secret-key-file.ts';
+import { explainOtherKey, KEY_BYTES, KEY_CHECK, readSetting } from './settings.ts';
 import { createVault, type Vault } from './vault.ts';
 
+const NO_SUCH_TABLE_ERRNO = 1146;
+
 /**
- * Uses the key of the environment, else of DATA_DIR: there the next key, if a rotation was interrupted after encrypting.
+ * Uses the key of the environment, else of DATA_DIR: there the next key, if a rotation was interrupted after encrypting. A
+ * key is created only for a database that names none. Comes before the migrations: with the key of another installation
+ * nothing may be changed.
  * @param readOnly creates no key and renames none: where there is no key, nothing is encrypted yet, and any key will do.
+ * @throws ConfereError if the database is encrypted with another key.
  */
 export async function findVault(db: Reader, config: Config, readOnly: boolean): Promise<Vault> {
-  if (config.SECRET_KEY) return createVault(config.SECRET_KEY);
-  const key = readOnly ? (readSecretKey(config.DATA_DIR) ?? randomBytes(32)) : readOrCreateSecretKey(config.DATA_DIR);
-  const vault = createVault(key);
-  const check = await readSetting(db, KEY_CHECK);
-  if (check === undefined || check.equals(vault.check)) return vault;
-  const next = findNextKey(config.DATA_DIR, check);
-  if (!next) return vault;
+  const check = await readCheck(db);
+  const known = readKey(config);
+  if (!check) {
+    const key = known ?? (readOnly ? randomBytes(KEY_BYTES) : readOrCreateSecretKey(config.DATA_DIR));
+    return createVault(requireLength(key, config));
+  }
+  const vault = known && createVault(known);
+  if (vault && check.equals(vault.check)) return vault;
+  const next = config.SECRET_KEY ? undefined : findNextKey(config.DATA_DIR, check);
+  if (!next) throw await explainOtherKey(db, nameKey(config), vault?.keyId);
   if (!readOnly) adoptNextKey(config.DATA_DIR, next.file);
   return createVault(next.key);
+}
+
+function readKey({ SECRET_KEY, DATA_DIR }: Config): Buffer | undefined {
+  return SECRET_KEY ?? readSecretKey(DATA_DIR);
+}
+
+/** `SECRET_KEY`, `SECRET_KEY_FILE (/run/secrets/key)` or `/var/lib/confere/secret.key`: where the key comes from. */
+function nameKey({ SECRET_KEY, SECRET_KEY_FROM, DATA_DIR }: Config): string {
+  return SECRET_KEY ? SECRET_KEY_FROM : secretKeyFile(DATA_DIR);
+}
+
+function requireLength(key: Buffer, config: Config): Buffer {
+  if (key.length === KEY_BYTES) return key;
+  throw new ConfereError('config_invalid', `${nameKey(config)} does not hold base64 of ${KEY_BYTES} bytes`);
+}
+
+/** @returns undefined before there are tables, and before the first key. */
+async function readCheck(db: Reader): Promise<Buffer | undefined> {
+  try {
+    return await readSetting(db, KEY_CHECK);
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno === NO_SUCH_TABLE_ERRNO) return undefined;
+    throw error;
+  }
 }

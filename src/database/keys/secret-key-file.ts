@@ -21,9 +21,14 @@ import { createVault } from './vault.ts';
 const NAME = 'secret.key';
 const NEXT = `${NAME}.next.`;
 
+/** The absolute path of the key's file. */
+export function secretKeyFile(dataDir: string): string {
+  return path.resolve(dataDir, NAME);
+}
+
 /** Creates the key on the first start: writes a draft, then links it, so that two processes end with one key. */
 export function readOrCreateSecretKey(dataDir: string): Buffer {
-  const file = path.join(dataDir, NAME);
+  const file = secretKeyFile(dataDir);
   mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}`;
   const known = readSecretKey(dataDir);
@@ -42,7 +47,7 @@ export function readOrCreateSecretKey(dataDir: string): Buffer {
 /** @returns undefined before the first start. */
 export function readSecretKey(dataDir: string): Buffer | undefined {
   try {
-    return readKey(path.join(dataDir, NAME));
+    return readKey(secretKeyFile(dataDir));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -4,9 +4,9 @@ import { ConfereError } from '../../domain/errors.ts';
 import type { Reader } from '../reader.ts';
 import type { Database } from '../tables.ts';
 import { isDuplicateKey } from '../transact.ts';
-import type { Vault } from './vault.ts';
+import { readKeyId, type Vault } from './vault.ts';
 
-const KEY_BYTES = 32;
+export const KEY_BYTES = 32;
 export const KEY_CHECK = 'secret_key_check';
 
 /** Reads a setting, or writes it once: the first value of any replica is kept. */
@@ -41,8 +41,9 @@ export async function readSetting(db: Reader, name: string): Promise<Buffer | un
 export type Keys = { callbackIds: KeyObject; search: KeyObject; archive: KeyObject };
 
 /**
+ * Opens the keys, or creates them.
  * @param readOrPropose `readOrCreateSetting`; `readOrProposeSetting` where nothing may be written.
- * @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with.
+ * @throws ConfereError if another process has just given the database another key.
  */
 export async function openKeys(
   db: Kysely<Database>,
@@ -50,7 +51,7 @@ export async function openKeys(
   readOrPropose: typeof readOrCreateSetting = readOrCreateSetting,
 ): Promise<Keys> {
   const stored = await readOrPropose(db, KEY_CHECK, () => vault.check);
-  if (!stored.equals(vault.check)) throw otherKey(vault);
+  if (!stored.equals(vault.check)) throw await explainOtherKey(db, 'the key of this process', vault.keyId);
   const open = async (name: string): Promise<KeyObject> =>
     createSecretKey(vault.decrypt(await readOrPropose(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
   return {
@@ -74,13 +75,21 @@ export async function encryptForStorage(trx: Transaction<Database>, vault: Vault
     // syntax that MariaDB and MySQL both know
     .modifyEnd(sql`LOCK IN SHARE MODE`)
     .executeTakeFirst();
-  if (!row?.value.equals(vault.check)) throw otherKey(vault);
+  if (!row?.value.equals(vault.check)) throw await explainOtherKey(trx, 'the key of this process', vault.keyId);
   return vault.encrypt(plain);
 }
 
-function otherKey({ keyId }: Vault): ConfereError {
+/**
+ * @param name where the key comes from. @param found its id; undefined if it is not there.
+ * @returns the error that names both keys.
+ */
+export async function explainOtherKey(db: Reader, name: string, found: string | undefined): Promise<ConfereError> {
+  const sealed = await readSetting(db, 'key_search');
+  const needed = sealed && readKeyId(sealed, KEY_BYTES);
+  const wrong = found === undefined ? `${name} is missing` : `${name} (key id ${found}) is the wrong key`;
   return new ConfereError(
     'config_invalid',
-    `SECRET_KEY is not the one that this database is encrypted with (its key id is ${keyId}): set the same key on every replica; after confere rotate-key the new one, and start again`,
+    `${wrong}: this database is encrypted with ${needed ? `the key id ${needed}` : 'another key'}. Put that key there, on every replica, and start again; ` +
+      'after confere rotate-key it is the new one. docs/lost-key.md says where to search for it, and how to go on without it',
   );
 }

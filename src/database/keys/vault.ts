@@ -47,6 +47,15 @@ export function createVault(secretKey: Buffer): Vault {
   };
 }
 
+/**
+ * @param plainBytes length of what was encrypted.
+ * @returns the id of the key that a value was encrypted with; undefined for one from before key ids.
+ */
+export function readKeyId(sealed: Buffer, plainBytes: number): string | undefined {
+  if (sealed.length !== HEAD_BYTES + NONCE_BYTES + TAG_BYTES + plainBytes) return undefined;
+  return sealed.subarray(1, HEAD_BYTES).toString('hex');
+}
+
 function encrypt(key: Buffer, plain: Buffer): [Buffer, Buffer, Buffer] {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);

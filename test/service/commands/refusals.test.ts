@@ -120,6 +120,21 @@ test('pending migrations that the user may not run are named, with who must run 
   expect(await describeTables(opened)).toEqual(before);
 });
 
+test('with the key of another installation nothing is migrated: exit 2', async () => {
+  const behind = await createTestDatabase();
+  expect((await run(['migrate'], { DATABASE_URL: urlOf(behind) })).code).toBe(0);
+  await dropTwo(behind);
+  await using opened = openDatabase<unknown>(behind);
+  const before = await describeTables(opened);
+  const SECRET_KEY = randomBytes(32).toString('base64');
+  const { code, err } = await run(['migrate'], { DATABASE_URL: urlOf(behind), SECRET_KEY });
+  expect(err).toMatch(
+    /^confere: SECRET_KEY \(key id \w{16}\) is the wrong key: this database is encrypted with the key id \w{16}\./,
+  );
+  expect(code).toBe(2);
+  expect(await describeTables(opened)).toEqual(before);
+});
+
 test('the doctor writes nothing to a new database, nor to the disk', async () => {
   const DATA_DIR = path.join(home.path, 'not', 'yet');
   const fresh = await createTestDatabase();

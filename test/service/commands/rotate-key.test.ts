@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../embedded/open-database.ts';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
+import { findVault } from '../../../src/database/keys/find-vault.ts';
 import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
+import { createVault } from '../../../src/database/keys/vault.ts';
+import type { Database } from '../../../src/database/tables.ts';
 import { createLog } from '../../../src/log.ts';
 import { readSigningKeys } from '../../../src/manifests/keys.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
@@ -82,7 +86,7 @@ describe('another SECRET_KEY', () => {
     const late = await runCommandInProcess(['tokens', 'create', '--role', 'viewer'], envOf(current));
     expect([late.code, late.err]).toEqual([
       2,
-      expect.stringContaining('is not the one that this database is encrypted with'),
+      expect.stringContaining(`SECRET_KEY (key id ${replica.vault.keyId}) is the wrong key`),
     ]);
 
     current = next;
@@ -181,5 +185,32 @@ describe("the embedded database's key", () => {
     expect((await create()).code).toBe(0);
     expect(readFileSync(file).equals(next)).toBe(true);
     expect(readdirSync(env.DATA_DIR).filter((name) => name.includes(key_id))).toEqual([]);
+
+    // removed, or another one: its file is named, and nothing is written
+    rmSync(`${file}.next.0000000000000000`);
+    const needed = `this database is encrypted with the key id ${key_id}. Put that key there`;
+    renameSync(file, `${file}.kept`);
+    expect(await create()).toMatchObject({ code: 2, err: expect.stringContaining(`${file} is missing: ${needed}`) });
+    expect(existsSync(file)).toBe(false);
+    const other = newKey();
+    writeFileSync(file, `${other}\n`);
+    const { keyId } = createVault(Buffer.from(other, 'base64'));
+    const refused = await create();
+    expect(refused.err).toContain(`${file} (key id ${keyId}) is the wrong key: ${needed}`);
+    expect(refused.err).toContain('docs/lost-key.md');
+    expect(refused.code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe(`${other}\n`);
+    const inEnv = await runCommandInProcess(['jobs'], { ...env, SECRET_KEY_FILE: file });
+    expect(inEnv.err).toContain(`SECRET_KEY_FILE (${file}) (key id ${keyId}) is the wrong key: ${needed}`);
+  });
+
+  it('is refused where its file does not hold a key', async () => {
+    const DATA_DIR = path.join(home.path, 'damaged');
+    mkdirSync(DATA_DIR);
+    writeFileSync(path.join(DATA_DIR, 'secret.key'), 'c2hvcnQ=');
+    await using opened = openDatabase<Database>(await createTestDatabase());
+    await expect(findVault(opened.db, readConfig({ DATA_DIR }), false)).rejects.toThrow(
+      `${DATA_DIR}/secret.key does not hold base64 of 32 bytes`,
+    );
   });
 });
