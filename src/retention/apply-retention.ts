@@ -12,7 +12,7 @@ import { bodyRetention } from '../inbox/archive/archive-bodies.ts';
 import { repeatRetention } from '../inbox/manage/drop-repeats.ts';
 import { describeError } from '../log.ts';
 import { type Retained, retentionRemoved } from '../metrics/metrics.ts';
-import { pageRetention } from '../reconciliation/numbers/drop-proven-pages.ts';
+import { pageRetention } from '../reconciliation/numbers/fold-pages.ts';
 import { endedRows } from './ended-rows.ts';
 
 export type RetentionResult = Pick<RetentionStep, 'name' | 'setting' | 'keepMs' | 'note'> & {

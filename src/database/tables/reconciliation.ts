@@ -45,6 +45,8 @@ export type ReconciliationTables = {
     asked_at: Optional<Date>;
     error: Optional<string>;
     surplus: Generated<number>;
+    pages_digest: Optional<Buffer>;
+    folded_at: Optional<Date>;
   };
   accepted_surpluses: {
     seq: Generated<number>;

@@ -78,28 +78,29 @@ function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]):
   });
 }
 
-/**
- * The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range. With one state a
- * statement, the server reads one entry of the index for each range; two years of windows take 20 ms instead of 300 ms.
- */
+/** The windows from `from` on that were proven for all platforms, by pages or counts: the newest of each range. */
 export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWindow[]> {
-  const found = await Promise.all(
-    ['complete', 'counted'].map((state) =>
-      db
-        .selectFrom('run_windows')
-        .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-        .where('state', '=', state)
-        .where('platform', 'is', null)
-        .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
-        .groupBy(['from_day', 'to_day'])
-        .execute(),
-    ),
+  return (
+    await Promise.all((['complete', 'counted'] as const).map((state) => readNewestWindows(db, state, from)))
+  ).flat();
+}
+
+/**
+ * Those of one state. With one state a statement, the server reads one entry of the index for each range; two years of windows
+ * take 20 ms instead of 300 ms.
+ */
+export async function readNewestWindows(db: Reader, state: 'complete' | 'counted', from: Day): Promise<ProvenWindow[]> {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', '=', state)
+    .where('platform', 'is', null)
+    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
+    .groupBy(['from_day', 'to_day'])
+    .execute();
+  return rows.flatMap(({ from_day, to_day, asked_at }) =>
+    asked_at && to_day >= from ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
   );
-  return found
-    .flat()
-    .flatMap(({ from_day, to_day, asked_at }) =>
-      asked_at && to_day >= from ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
-    );
 }
 
 /** The first known day: of a window or of a transaction. */

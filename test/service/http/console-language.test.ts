@@ -107,12 +107,13 @@ test('findings of the checks, errors of runs and why a merchant is disabled are 
   await db.updateTable('runs').set({ error: 'the provider answered 503' }).where('seq', '=', run.seq).execute();
   await db
     .updateTable('run_windows')
-    .set({ error: 'the total fell from 9 to 7' })
+    .set({ error: 'the total fell from 9 to 7', pages: 3, folded_at: new Date() })
     .where('run_seq', '=', run.seq)
     .execute();
   const shown = (await read(`/reconciliations/${run.id}`)).page;
   expect(shown).toContain('o provedor respondeu 503');
   expect(shown).toContain('o total caiu de 9 para 7');
+  expect(shown).toContain('3 <span class="hint">resumidas</span>');
   const merchant = await db.selectFrom('merchants').select(['seq', 'id']).executeTakeFirstOrThrow();
   await db
     .updateTable('merchants')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KyselyPlugin, Transaction } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,6 +9,8 @@ import { checkSizes } from '../../../src/doctor/check-storage.ts';
 import { insertDue } from '../../../src/manifests/find-due-days.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { readManifestIds } from '../../../src/manifests/read-manifests.ts';
+import { pageRetention } from '../../../src/reconciliation/numbers/fold-pages.ts';
+import { listPages } from '../../../src/reconciliation/numbers/read-pages.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { readDiskSizes, readTableSizes, recordSizes } from '../../../src/retention/measure-sizes.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -68,43 +71,99 @@ it('a batch of ticks that deadlocks with a claim runs again', async () => {
   expect(left).toEqual([{ due_at: due[1]?.due_at }]);
 });
 
-it('pages are deleted once their days are proven, and the evidence of other days stays', async () => {
+/** Adds a run of one window with pages. @param ends when the run ended; null: it still runs. @returns the window's number. */
+async function addReading(read: { day: string; state: string; askedAt: Date; ends?: Date | null; pages?: number }) {
+  const { day, state, askedAt, ends = askedAt, pages = 1 } = read;
   const { db } = context;
-  const addRun = async (day: string, state: string, finishedAt: Date | null, askedAt: Date) => {
-    const run = { id: `run_${day}_${state}`, state: finishedAt ? 'complete' : 'running', finished_at: finishedAt };
-    const range = { from_day: day, to_day: day };
-    const { insertId } = await db
-      .insertInto('runs')
-      .values({ ...run, ...range, trigger: 'test', created_at: ago(50), created_by: 'test' })
-      .executeTakeFirstOrThrow();
-    const window = { run_seq: Number(insertId), ...range, state, asked_at: askedAt, pages: 1 };
-    const { insertId: windowSeq } = await db.insertInto('run_windows').values(window).executeTakeFirstOrThrow();
-    const digests = { body_hash: Buffer.alloc(32), ids_digest: Buffer.alloc(32) };
-    const counts = { pass: 1, page: 1, total: 1, row_count: 1 };
-    const keys = { run_seq: Number(insertId), window_seq: Number(windowSeq), asked_at: askedAt };
-    await db
-      .insertInto('run_pages')
-      .values({ ...keys, ...counts, ...digests })
-      .execute();
-    return Number(windowSeq);
-  };
+  const id = `run_${day}_${state}_${askedAt.getTime()}`;
+  const run = { id, state: ends ? 'complete' : 'running', finished_at: ends };
+  const range = { from_day: day, to_day: day };
+  const { insertId } = await db
+    .insertInto('runs')
+    .values({ ...run, ...range, trigger: 'test', created_at: ago(50), created_by: 'test' })
+    .executeTakeFirstOrThrow();
+  const window = { run_seq: Number(insertId), ...range, state, asked_at: askedAt, pages };
+  const { insertId: windowSeq } = await db.insertInto('run_windows').values(window).executeTakeFirstOrThrow();
+  const keys = { run_seq: Number(insertId), window_seq: Number(windowSeq), asked_at: askedAt };
+  const rows = Array.from({ length: pages }, (_, index) => ({
+    ...{ pass: 1, page: index + 1, total: pages * 100, row_count: 100 },
+    ...{ body_hash: Buffer.alloc(32, index), ids_digest: Buffer.alloc(32, ~index) },
+  }));
+  await db
+    .insertInto('run_pages')
+    .values(rows.map((row) => ({ ...keys, ...row })))
+    .execute();
+  return { window: Number(windowSeq), run: Number(insertId) };
+}
+
+async function listWindowsWithPages(): Promise<number[]> {
+  const rows = await context.db.selectFrom('run_pages').select('window_seq').distinct().orderBy('window_seq').execute();
+  return rows.map((row) => row.window_seq);
+}
+
+it('pages are folded once their days are proven, and the evidence of other days stays', async () => {
+  const { db } = context;
   // read while the day ran, then proven after its end; a day that no run proved; proven, but younger; still running
   const gone = [
-    await addRun(dayAgo(40), 'incomplete', ago(40), ago(40)),
-    await addRun(dayAgo(40), 'complete', ago(38), ago(38)),
-  ];
+    await addReading({ day: dayAgo(40), state: 'incomplete', askedAt: ago(40) }),
+    await addReading({ day: dayAgo(40), state: 'complete', askedAt: ago(38) }),
+  ].map(({ window }) => window);
   const kept = [
-    await addRun(dayAgo(41), 'incomplete', ago(40), ago(40)),
-    await addRun(dayAgo(36), 'complete', ago(34), ago(34)),
-    await addRun(dayAgo(42), 'complete', null, ago(40)),
-  ];
+    await addReading({ day: dayAgo(41), state: 'incomplete', askedAt: ago(40) }),
+    await addReading({ day: dayAgo(36), state: 'complete', askedAt: ago(34) }),
+    await addReading({ day: dayAgo(42), state: 'complete', askedAt: ago(40), ends: null }),
+  ].map(({ window }) => window);
   expect((await retain(false)).run_pages).toBe(gone.length);
   expect((await retain()).run_pages).toBe(gone.length);
-  const left = await db.selectFrom('run_pages').select('window_seq').orderBy('seq').execute();
-  expect(left.map((row) => row.window_seq)).toEqual(kept);
+  expect(await listWindowsWithPages()).toEqual(kept);
   const windows = await db.selectFrom('run_windows').select('pages').where('seq', 'in', gone).execute();
   expect(windows).toEqual([{ pages: 1 }, { pages: 1 }]);
+  await db.deleteFrom('run_pages').execute();
 });
+
+it('pages of a reading that a later complete one superseded are folded a day later, into the digest of what the API listed', async () => {
+  const { db } = context;
+  const day = dayAgo(3);
+  const old = await addReading({ day, state: 'complete', askedAt: ago(3), pages: 2_100 });
+  const recent = await addReading({ day, state: 'recent', askedAt: ago(2.5) });
+  const incomplete = await addReading({ day, state: 'incomplete', askedAt: ago(2.4) });
+  const newest = await addReading({ day, state: 'complete', askedAt: ago(1.5), ends: ago(1.4) });
+  const counted = await addReading({ day, state: 'counted', askedAt: ago(1.2) });
+  const today = await addReading({ day: dayAgo(0), state: 'complete', askedAt: ago(0.2) });
+  const later = await addReading({ day: dayAgo(0), state: 'complete', askedAt: ago(0.1) });
+  const listed = await listPages(db, old.run, 5_000, undefined);
+  expect(listed).toHaveLength(2_100);
+
+  expect((await retain(false)).run_pages).toBe(2_101);
+  // interrupted after its first batch: the next night deletes the rest, and the digest stays
+  const [first] = await foldOnce();
+  expect(first).toBe(1_000);
+  expect((await retain()).run_pages).toBe(1_101);
+  const left = [incomplete, newest, counted, today, later].map(({ window }) => window);
+  expect(await listWindowsWithPages()).toEqual(left);
+
+  const lines = listed.map(({ seq: _, ...page }) => `${JSON.stringify(Object.values(page))}\n`).join('');
+  const folded = await db
+    .selectFrom('run_windows')
+    .select(['seq', 'pages', 'folded_at', 'pages_digest'])
+    .where('pages_digest', 'is not', null)
+    .where('seq', 'in', [...left, old.window, recent.window])
+    .orderBy('seq')
+    .execute();
+  expect(folded.map(({ seq }) => seq)).toEqual([old.window, recent.window]);
+  expect(folded[0]).toMatchObject({ pages: 2_100, folded_at: expect.any(Date) });
+  expect(folded[0]?.pages_digest?.toString('hex')).toBe(createHash('sha256').update(lines).digest('hex'));
+});
+
+/** Folds one batch and stops, as a process that ends. */
+async function foldOnce(): Promise<number[]> {
+  const batches: number[] = [];
+  for await (const count of pageRetention(context).run({ before: ago(35), write: true })) {
+    batches.push(count);
+    break;
+  }
+  return batches;
+}
 
 it('delivered callbacks are deleted once all of their transaction is old, and no backfill makes them again', async () => {
   const { db } = context;

@@ -109,7 +109,7 @@ type Window = Awaited<ReturnType<typeof readWindows>>[number];
 async function readWindows({ db }: Context, runSeq: number) {
   return await db
     .selectFrom('run_windows')
-    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'error'])
+    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'error', 'folded_at'])
     .select((eb) => [
       eb
         .selectFrom('run_pages')
@@ -135,10 +135,11 @@ function renderProgress(windows: Window[]): Html | undefined {
 
 function renderWindows(context: Context, rows: Window[]): Html {
   const isRead = ({ state, stored }: Window): boolean => state !== 'planned' || Number(stored) > 0;
-  // evidence is deleted after its retention, and earlier versions stored no count beside it
-  const pagesOf = ({ pages, stored }: Window): Part => {
+  // evidence is folded, and earlier versions stored no count beside it
+  const pagesOf = ({ pages, stored, folded_at: foldedAt }: Window): Part => {
     const count = Math.max(pages, Number(stored));
-    return count === 0 ? unknown() : formatCount(count);
+    if (count === 0) return unknown();
+    return foldedAt ? html`${formatCount(count)} <span class="hint">${t('resumidas')}</span>` : formatCount(count);
   };
   return table({
     caption: 'Janelas de dias',

@@ -69,6 +69,7 @@ export const MORE_PAGES_EN = {
   'Nenhuma.': 'None.',
   '{done} de {total} janelas terminadas': '{done} of {total} windows finished',
   'Janelas de dias': 'Windows of days',
+  resumidas: 'folded',
   'Ainda não foi dividida em janelas.': 'It is not divided into windows yet.',
   Passadas: 'Passes',
   Lidas: 'Read',
