@@ -22,11 +22,13 @@ import {
 import { findServer } from './find-server.ts';
 import { setBatchPolicy } from './identify-process.ts';
 import { chooseSocketPath, initialise, launch } from './launch-server.ts';
-import { registerProcess, withLock } from './register-process.ts';
+import { countProcesses, registerProcess, withLock } from './register-process.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 const WATCH_MS = 2_000;
+/** Of the server's log: what one start writes. */
+const LOG_LINES = 50;
 
 export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promise<void> };
 
@@ -73,6 +75,24 @@ export async function joinServer(options: {
       });
     },
   };
+}
+
+/**
+ * Stops the server of `dataDir` if all processes that joined it are gone, as after a kill: then its files can be removed. Writes
+ * nothing, since the disk may be full. The caller keeps others out.
+ * @returns false if a running process uses it.
+ */
+export async function stopAbandonedServer(options: {
+  dataDir: string;
+  log: (message: string) => void;
+}): Promise<boolean> {
+  const directory = path.join(path.resolve(options.dataDir), 'mariadb');
+  if (!existsSync(directory)) return true;
+  const home = realpathSync(directory);
+  if (countProcesses(home) > 0) return false;
+  const running = findRunningServer(home);
+  if (running) await stopServer(running, options.log, SERVER_TIMEOUTS.stopMs);
+  return true;
 }
 
 /** Restarts a server that was killed or crashed. The first process that notices does it. */
@@ -136,7 +156,9 @@ async function useBatchPolicy(pid: number, log: (message: string) => void): Prom
 }
 
 function describeFailure(home: string, code: number | string | undefined): string {
-  const tail = readFileOrEmpty(path.join(home, 'server.log')).trim().split('\n').slice(-5).join('\n');
+  const lines = readFileOrEmpty(path.join(home, 'server.log')).trim().split('\n').slice(-LOG_LINES);
+  const errors = lines.filter((line) => line.includes('[ERROR]'));
+  const tail = (errors.length > 0 ? errors : lines).slice(-5).join('\n');
   const problem = code === undefined ? `did not answer in ${START_TIMEOUT_MS / 1000} s` : `ended (${code})`;
   return `the embedded database ${problem}; the end of ${path.join(home, 'server.log')}:\n${tail}`;
 }

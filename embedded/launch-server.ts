@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -13,17 +13,49 @@ const POOL_SHARE = 16;
 const POOL_MIB_MIN = 256;
 const POOL_MIB_MAX = 1024;
 const LOG_SHARE = 2;
+/** System tables, ours while they are empty, and temporary tables: 90 MiB measured. */
+const SYSTEM_MIB = 128;
 
 /** `code`: exit code, signal or error, once the server has ended. */
 export type LaunchedServer = { pid: number | undefined; code: number | string | undefined };
 
-/** Creates the system tables in `data.new` and renames it to `data`: a kill leaves no half of them. */
+/**
+ * Creates the system tables in `data.new` and renames it to `data`: neither a kill nor a failure leaves half of them.
+ * @throws Error that says where, and how much room the disk has.
+ */
 export async function initialise(binaries: ServerBinaries, home: string, data: string): Promise<void> {
-  rmSync(path.join(home, 'data.new'), { recursive: true, force: true });
+  refuseSmallDisk(home);
+  const draft = path.join(home, 'data.new');
+  rmSync(draft, { recursive: true, force: true });
   // as root, mariadb-install-db passes the path to a shell unquoted: use a symlink without blanks
   const alias = `${chooseSocketPath(home)}.d`;
   rmSync(alias, { force: true });
   symlinkSync(home, alias);
+  try {
+    await install(binaries, home, alias);
+    renameSync(draft, data);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    const said = (error as { stderr?: string }).stderr?.trim();
+    throw new Error(`the embedded database could not be created under ${home}: ${said || (error as Error).message}`);
+  } finally {
+    rmSync(alias, { force: true });
+  }
+}
+
+/** @param bytes of the data that it will have. @throws Error if the disk of a directory has no room for a new server. */
+export function refuseSmallDisk(directory: string, bytes = 0): void {
+  const { bavail, bsize } = statfsSync(directory);
+  const freeMib = Math.floor((bavail * bsize) / 2 ** 20);
+  const neededMib = chooseSizes().logMib + SYSTEM_MIB + Math.ceil(bytes / 2 ** 20);
+  if (freeMib >= neededMib) return;
+  throw new Error(
+    `the disk of ${directory} has ${freeMib} MiB free, and the embedded database needs at least ${neededMib} MiB: ` +
+      'make room, or set DATA_DIR to a larger disk',
+  );
+}
+
+async function install(binaries: ServerBinaries, home: string, alias: string): Promise<void> {
   const draft = path.join(alias, 'data.new');
   const run = promisify(execFile);
   if (binaries.kind === 'mariadb') {
@@ -48,8 +80,6 @@ export async function initialise(binaries: ServerBinaries, home: string, data: s
       { env: closedEnv() },
     );
   }
-  renameSync(path.join(home, 'data.new'), data);
-  rmSync(alias, { force: true });
 }
 
 /** Starts a server in a process group of its own and writes its record. */

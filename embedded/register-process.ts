@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isRunning } from './identify-process.ts';
@@ -19,6 +19,13 @@ export function registerProcess(directory: string): { others: () => number; leav
     others: () => readdirSync(members).filter((name) => isOther(path.join(members, name), own)).length,
     leave: () => rmSync(own, { force: true }),
   };
+}
+
+/** Counts the running processes that use the server of a data directory. */
+export function countProcesses(directory: string): number {
+  const members = path.join(directory, 'members');
+  if (!existsSync(members)) return 0;
+  return readdirSync(members).filter((name) => isRunning(holder(path.join(members, name)))).length;
 }
 
 let counter = 0;

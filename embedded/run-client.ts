@@ -44,7 +44,7 @@ export function startProgram(file: string, args: string[], signal: AbortSignal, 
     child.once('close', (code, killedBy) => {
       const how = code === null ? `was ended by ${killedBy}` : `failed with exit code ${code}`;
       if (code === 0) resolve();
-      else reject(new Error(`${path.basename(file)} ${how}: ${said.trim() || 'it said nothing'}`));
+      else reject(new Error(`${path.basename(file)} ${how}: ${withoutStatement(said) || 'it said nothing'}`));
     });
   });
   // awaited later, together with its streams
@@ -52,6 +52,12 @@ export function startProgram(file: string, args: string[], signal: AbortSignal, 
   // a program that ends early closes its input: `ended` says why
   child.stdin.on('error', () => undefined);
   return { input: child.stdin, output: child.stdout, ended };
+}
+
+/** The client quotes the statement that failed, with its values, before the error. */
+function withoutStatement(said: string): string {
+  const errors = said.split('\n').filter((line) => line.startsWith('ERROR '));
+  return errors.length > 0 ? errors.join('\n') : said.trim();
 }
 
 /**

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { findServer } from '../../embedded/find-server.ts';
+import { refuseSmallDisk } from '../../embedded/launch-server.ts';
 import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
@@ -123,7 +124,7 @@ async function examineClock(context: Context): Promise<string> {
   return `${offset} ms between this machine's clock and the database's`;
 }
 
-async function examineDataDir({ config: { DATA_DIR } }: BareContext): Promise<string> {
+async function examineDataDir({ config: { DATA_DIR, DATABASE_URL } }: BareContext): Promise<string> {
   let parent = path.resolve(DATA_DIR);
   while (!existsSync(parent)) parent = path.dirname(parent);
   try {
@@ -133,6 +134,7 @@ async function examineDataDir({ config: { DATA_DIR } }: BareContext): Promise<st
     const { code } = error as { code?: string };
     throw new Error(`${parent} can't be read and written to (${code})`, { cause: error });
   }
+  if (DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'))) refuseSmallDisk(parent);
   if (parent !== path.resolve(DATA_DIR)) return `${DATA_DIR} does not exist yet: serve creates it`;
   return `${DATA_DIR} can be written to`;
 }
