@@ -81,7 +81,8 @@ export type ContextOptions = {
  */
 export async function openContext(config: Config, options: ContextOptions): Promise<Context> {
   await using stack = new AsyncDisposableStack();
-  const target = await findDatabase(config, options.log, stack, { creates: options.migrates });
+  const { migrates: creates, isRestoring = false } = options;
+  const target = await findDatabase(config, options.log, stack, { creates, isRestoring });
   try {
     return await openOn(target, config, options, stack);
   } catch (error) {

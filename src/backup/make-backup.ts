@@ -11,7 +11,7 @@
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type Kysely, sql } from 'kysely';
@@ -24,6 +24,7 @@ import { KEY_CHECK, readSetting } from '../database/keys/settings.ts';
 import { createVault } from '../database/keys/vault.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
 import { findDatabase } from '../database/open/find-database.ts';
+import { refuseUnfinishedRestore } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
@@ -33,6 +34,7 @@ import type { Log } from '../log.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { type CopiedKey, copyArchives, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
 import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
+import { flushDirectory } from './flush.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { readShape, storeDatabase } from './store-database.ts';
 import { createStore } from './stored-files.ts';
@@ -77,6 +79,7 @@ export async function makeBackup(
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }, choice));
   // another host may be back, and lack what was committed since; a database without tables has no writer
   choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
+  await refuseUnfinishedRestore(db);
   const draft = `${directory}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { recursive: true, mode: 0o700 });
   try {
@@ -194,13 +197,4 @@ async function publish(draft: string, directory: string): Promise<void> {
   // an empty directory of this name gives way
   await rename(draft, directory);
   await flushDirectory(path.dirname(directory));
-}
-
-async function flushDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,20 +1,25 @@
 /** The files of DATA_DIR and ARCHIVE_DIR, from a backup into an empty place. */
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
+import { DATA_DIR_LOCK } from '../database/open/lock-data-dir.ts';
+import { restoreMarkFile } from '../database/open/restore-mark.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameOwner } from '../inbox/spool/spool-owner.ts';
 import { ARCHIVE, DATA, SPOOL, SPOOL_FILES } from './copy-data-dir.ts';
 import type { BackupDescription } from './describe-backup.ts';
+import { flushDirectory } from './flush.ts';
 import type { ReadFile } from './stored-files.ts';
 
 const SEGMENT = /^(\d+)\..+\.spool$/;
 /** A volume of its own has it. */
-const NOT_OURS = new Set(['lost+found']);
+const NOT_OURS = 'lost+found';
+/** Folders that a new server has. */
+const SYSTEM_FOLDER = /^(?:mysql|performance_schema|sys|#.*)$/;
 
 /**
  * @throws ConfereError `wrong_use` if DATA_DIR, the spool or the archive is not empty, or if the backup has files for a directory
@@ -22,9 +27,10 @@ const NOT_OURS = new Set(['lost+found']);
  */
 export async function refuseUsedPlace(config: Config, { data }: BackupDescription): Promise<void> {
   const home = path.resolve(config.DATA_DIR);
-  const names = (await list(home)).filter((name) => !NOT_OURS.has(name));
-  if (names.length > 0) {
-    const shown = names.slice(0, 3).join(', ');
+  const used: string[] = [];
+  for (const name of await list(home)) if (await isUsed(home, name)) used.push(name);
+  if (used.length > 0) {
+    const shown = used.slice(0, 3).join(', ');
     throw new ConfereError('wrong_use', `${home} is not empty (${shown}): restore into an empty DATA_DIR`);
   }
   const spool = path.resolve(spoolDirectory(config));
@@ -39,6 +45,22 @@ export async function refuseUsedPlace(config: Config, { data }: BackupDescriptio
   await refuseUsedArchive(config, data);
 }
 
+/** Whether DATA_DIR holds anything by this name. A start that failed leaves a lock, empty folders, and a server without databases. */
+async function isUsed(home: string, name: string): Promise<boolean> {
+  if (name === NOT_OURS || name.startsWith(DATA_DIR_LOCK) || name === path.basename(restoreMarkFile(home)))
+    return false;
+  const file = path.join(home, name);
+  if (!(await stat(file)).isDirectory()) return true;
+  if (name === 'mariadb') return await hasDatabases(path.join(file, 'data'));
+  return (await readdir(file, { recursive: true, withFileTypes: true })).some((entry) => !entry.isDirectory());
+}
+
+async function hasDatabases(data: string): Promise<boolean> {
+  if (!existsSync(data)) return false;
+  const entries = await readdir(data, { withFileTypes: true });
+  return entries.some((entry) => entry.isDirectory() && !SYSTEM_FOLDER.test(entry.name));
+}
+
 async function refuseUsedArchive(config: Config, data: string[]): Promise<void> {
   const directory = archiveDirectory(config);
   if (directory === undefined && data.some((name) => name.startsWith(`${ARCHIVE}/`)))
@@ -49,15 +71,30 @@ async function refuseUsedArchive(config: Config, data: string[]): Promise<void> 
     throw new ConfereError('wrong_use', `${directory} holds archives of a service: restore with an empty ARCHIVE_DIR`);
 }
 
-/** Writes keys, the admin's token, manifests, the spool and the archive, for their owner alone. */
-export async function placeData(config: Config, { data }: BackupDescription, read: ReadFile): Promise<void> {
+/** A file of the backup, and the absolute path where it is placed. */
+export type PlacedFile = { name: string; file: string };
+
+/** Says where keys, the admin's token, manifests, the spool and the archive are placed. */
+export function planFiles(config: Config, { data }: BackupDescription): PlacedFile[] {
   // the process that spooled them may still run: serve takes segments of a process that is gone at once
   const owner = nameOwner();
-  for (const name of data) {
-    const file = findPlace(config, name, owner);
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  return data.map((name) => ({ name, file: findPlace(config, name, owner) }));
+}
+
+/** Writes the files durably, for their owner alone. */
+export async function placeFiles(files: PlacedFile[], read: ReadFile): Promise<void> {
+  const folders = new Set<string>();
+  for (const { name, file } of files) {
+    const folder = path.dirname(file);
+    const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+    folders.add(folder);
+    for (let made = folder; created !== undefined && made !== path.dirname(created); ) {
+      made = path.dirname(made);
+      folders.add(made);
+    }
     await read.copy(name, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
   }
+  for (const folder of folders) await flushDirectory(folder);
 }
 
 function findPlace(config: Config, name: string, owner: string): string {

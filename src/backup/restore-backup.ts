@@ -1,11 +1,13 @@
 /**
  * Restores a backup into an empty place: an empty DATA_DIR, and an empty database.
  *
- * Everything that can be checked is checked before anything is written: the sums, the version, the key, the place. Then a
- * mark in the database keeps others out until the restore is finished. Last, the restore is recorded: a service that starts
- * afterwards holds its callbacks.
+ * Everything that can be checked is checked before anything is written: the sums, the version, the key, the place. Then two
+ * marks, in DATA_DIR and in the database, keep others out until the restore is finished. Last, the restore is recorded: a
+ * service that starts afterwards holds its callbacks.
+ *
+ * A restore that fails removes what it placed. One that was killed leaves its marks: the next restore into the same DATA_DIR
+ * removes what it placed, and begins anew.
  */
-import { mkdir } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { chooseHost } from '../../embedded/choose-host.ts';
 import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/copy-server.ts';
@@ -18,11 +20,16 @@ import { openContext } from '../context.ts';
 import { createVault } from '../database/keys/vault.ts';
 import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { findDatabase } from '../database/open/find-database.ts';
-import { markUnfinishedRestore, type Restore, unmarkUnfinishedRestore } from '../database/restores.ts';
+import {
+  clearUnfinishedRestore,
+  markUnfinishedRestore,
+  type Restore,
+  unmarkUnfinishedRestore,
+} from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
-import type { Log } from '../log.ts';
+import { describeError, type Log } from '../log.ts';
 import { readSeal } from '../seal/read-seals.ts';
 import {
   type BackupDescription,
@@ -31,11 +38,13 @@ import {
   readDescription,
   type Trigger,
 } from './describe-backup.ts';
-import { placeData, refuseUsedPlace } from './place-data-dir.ts';
+import { explainFullDisk } from './explain-full-disk.ts';
+import { placeFiles } from './place-data-dir.ts';
 import { queueGapRuns, recordRestore } from './record-restore.ts';
 import { readTables } from './store-database.ts';
 import { createReader, type ReadFile } from './stored-files.ts';
 import { verifySums } from './sums.ts';
+import { type Place, takePlace } from './take-place.ts';
 
 const CONNECTIONS = 2;
 /** A server that allows no triggers, or not to this user: `doctor` reports that the tables have no guard. */
@@ -51,6 +60,7 @@ export type RestoreOptions = {
 
 export type RestoredBackup = { description: BackupDescription; restore: Restore };
 
+type Target = ConnectionTarget & { database: string };
 type Opened = { config: Config; description: BackupDescription; read: ReadFile; log: Log; signal: AbortSignal };
 
 /** @throws ConfereError `wrong_use` before anything is written, if the backup or the place cannot be used. */
@@ -68,35 +78,59 @@ export async function restoreBackup(
   await refuseKey(opened);
   refuseOtherServer(config, description);
   // a wrong identity is found here
-  await read.check(DATABASE_FILES[description.database.method]);
-  await refuseUsedPlace(config, description);
-  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  if (description.database.method === 'copy') await placeCopy(opened);
-  else if (config.DATABASE_URL) await ensureTarget(config.DATABASE_URL);
-  return { description, restore: await fillDatabase(opened) };
+  const bytes = await read.check(DATABASE_FILES[description.database.method]);
+  using place = await takePlace(config, description, { bytes, log });
+  try {
+    if (description.database.method === 'copy') await placeCopy(opened);
+    else if (config.DATABASE_URL) await ensureTarget(config.DATABASE_URL);
+    const restore = await restoreInto(place, opened);
+    await place.finish();
+    return { description, restore };
+  } catch (failure) {
+    const error = await explainFullDisk(failure, config);
+    // what cannot be removed now keeps its mark: the next restore removes it
+    await place
+      .discard()
+      .catch((left: unknown) => log.warn({ error: describeError(left) }, 'DATA_DIR was not cleared'));
+    throw error;
+  }
 }
 
-/** Fills the database, the mark around it, and records the restore. */
-async function fillDatabase(opened: Opened): Promise<Restore> {
-  const { config, description, read, log, signal } = opened;
+/** Opens the database, which must be empty or left by the same restore, and fills it. What fails is removed again. */
+async function restoreInto(place: Place, opened: Opened): Promise<Restore> {
+  const { config, description, log } = opened;
   await using stack = new AsyncDisposableStack();
-  const target = await findDatabase(config, log, stack, { creates: true });
+  const target = await findDatabase(config, log, stack, { creates: true, isRestoring: true });
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
-  const isDump = description.database.method === 'dump';
-  const present = await readTables(db);
-  if (isDump && present.length > 0)
-    throw new ConfereError(
-      'wrong_use',
-      `the database is not empty (${present.length} tables): restore into an empty one`,
-    );
-  await markUnfinishedRestore(db);
-  if (isDump) {
+  if (description.database.method === 'dump') {
+    await clearUnfinishedRestore(db, place.id);
+    const present = await readTables(db);
+    if (present.length > 0)
+      throw new ConfereError(
+        'wrong_use',
+        `the database is not empty (${present.length} tables): restore into an empty one`,
+      );
+  }
+  await markUnfinishedRestore(db, place.id);
+  try {
+    return await fillDatabase(db, target, place, opened);
+  } catch (error) {
+    // an embedded one is removed with its files
+    if (config.DATABASE_URL) await clearUnfinishedRestore(db, place.id).catch(() => place.keep());
+    throw error;
+  }
+}
+
+/** Fills the marked database and DATA_DIR, records the restore, and removes the database's mark. */
+async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, opened: Opened): Promise<Restore> {
+  const { config, description, read, log, signal } = opened;
+  if (description.database.method === 'dump') {
     const name = DATABASE_FILES.dump;
     await loadDump(await chooseHost(target), (into) => read.copy(name, into, { compressed: true }), signal);
     for (const trigger of description.database.triggers) await createTrigger(db, trigger);
   }
   await refuseIncomplete(db, description);
-  await placeData(config, description, read);
+  await placeFiles(place.files, read);
   await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
   if (description.head) {
     const seal = await readSeal(context.db, description.head.position);

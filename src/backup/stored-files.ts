@@ -1,7 +1,7 @@
 /** The files of a backup: compressed, encrypted and hashed while they are written, and read back the same way. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -55,8 +55,8 @@ export function createStore(directory: string, recipients: string[]): { store: S
 export type ReadFile = {
   /** Copies a file into a stream, decrypted and, if it was compressed, decompressed. Ends the stream. */
   copy(name: string, into: NodeJS.WritableStream, options?: { compressed: boolean }): Promise<void>;
-  /** Reads the beginning of a file. @throws if it is not there or cannot be decrypted. */
-  check(name: string): Promise<void>;
+  /** Reads the beginning of a file. @returns its bytes as they are stored. @throws if it is not there or cannot be decrypted. */
+  check(name: string): Promise<number>;
   /** Reads a small file. */
   read(name: string): Promise<Buffer>;
 };
@@ -64,8 +64,9 @@ export type ReadFile = {
 /** @param identity the text of an identity file of age; undefined for a backup that is not encrypted. */
 export function createReader(directory: string, identity: string | undefined): ReadFile {
   const decrypter = identity === undefined ? undefined : createDecrypter(identity);
+  const findFile = (name: string): string => path.join(directory, decrypter ? `${name}${ENCRYPTED}` : name);
   const open = (name: string): Readable => {
-    const source = createReadStream(path.join(directory, decrypter ? `${name}${ENCRYPTED}` : name));
+    const source = createReadStream(findFile(name));
     return decrypter ? Readable.from(decryptWith(decrypter)(source)) : source;
   };
   return {
@@ -75,7 +76,8 @@ export function createReader(directory: string, identity: string | undefined): R
     },
     async check(name) {
       // leaving the loop closes the file
-      for await (const _ of open(name)) return;
+      for await (const _ of open(name)) break;
+      return (await stat(findFile(name))).size;
     },
     read: (name) => buffer(open(name)),
   };

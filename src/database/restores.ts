@@ -48,22 +48,38 @@ export function isLostPosition(restores: Restore[], position: number, recordedAt
   return restores.some(({ head_position, restored_at }) => position > head_position && recordedAt < restored_at);
 }
 
-/** Marks an empty database as being restored: then nothing but the restore opens it. */
-export async function markUnfinishedRestore(db: Kysely<Database>): Promise<void> {
-  await sql`CREATE TABLE ${sql.table(MARK)} (id TINYINT NOT NULL PRIMARY KEY)`.execute(db);
+/** Marks a database as being restored: then nothing but the restore of this id opens it. */
+export async function markUnfinishedRestore(db: Kysely<Database>, id: string): Promise<void> {
+  await sql`CREATE TABLE ${sql.table(MARK)} (id TINYINT NOT NULL PRIMARY KEY) COMMENT = ${sql.lit(id)}`.execute(db);
 }
 
 export async function unmarkUnfinishedRestore(db: Kysely<Database>): Promise<void> {
   await sql`DROP TABLE ${sql.table(MARK)}`.execute(db);
 }
 
-/** @throws ConfereError where a restore was interrupted. */
+/** @throws ConfereError while a restore of this database runs, or where one was interrupted. */
 export async function refuseUnfinishedRestore(db: Kysely<Database>): Promise<void> {
-  const { rows } = await sql`SELECT 1 FROM information_schema.tables
-    WHERE table_schema = DATABASE() AND table_name = ${MARK}`.execute(db);
-  if (rows.length === 0) return;
+  if ((await findMark(db)) === undefined) return;
   throw new ConfereError(
     'config_invalid',
-    'this database is being restored, or a restore of it was interrupted: let it finish, or empty the database and DATA_DIR and restore again',
+    'this database is being restored, or a restore of it was interrupted: let it finish, or run it again with the same DATA_DIR. Without that, empty the database first',
   );
+}
+
+/**
+ * Removes all tables of a database that the restore of this id began to fill; its mark last.
+ * @throws ConfereError where another one did.
+ */
+export async function clearUnfinishedRestore(db: Kysely<Database>, id: string): Promise<void> {
+  if ((await findMark(db)) !== id) return await refuseUnfinishedRestore(db);
+  const { rows } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = DATABASE() ORDER BY table_name = ${MARK}`.execute(db);
+  for (const { name } of rows) await sql`DROP TABLE ${sql.table(name)}`.execute(db);
+}
+
+/** @returns the id of the restore that marked the database. */
+async function findMark(db: Kysely<Database>): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`SELECT table_comment AS id FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name = ${MARK}`.execute(db);
+  return rows[0]?.id;
 }

@@ -1,11 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { acquireLock } from '../../../embedded/register-process.ts';
 import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { lockDataDir } from '../../database/open/lock-data-dir.ts';
 import { createWaitingApp } from '../../http/create-worker-app.ts';
 import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
 import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
@@ -38,7 +36,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const log = createLog(config.LOG_LEVEL, process.stdout, about);
   warnOfMistypedNames(process.env, log);
   restrictDataDir(config.DATA_DIR, log);
-  const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
+  const unlock = config.DATABASE_URL ? undefined : lockDataDir(config.DATA_DIR);
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -104,15 +102,6 @@ async function run(
 function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
   const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
   return directory === undefined ? undefined : openSpool(path.resolve(directory));
-}
-
-/** Allows one `serve` per embedded database: a second one would answer in place of the first. */
-function lockDataDir(config: Config): () => void {
-  const directory = path.resolve(config.DATA_DIR);
-  mkdirSync(directory, { recursive: true });
-  const unlock = acquireLock(path.join(directory, 'serve.lock'));
-  if (unlock) return unlock;
-  throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
 }
 
 /** Prints the path of the token's file. Not the token: log collectors store standard output and error. */

@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { NoTablesError } from './bring-up-to-date.ts';
+import { refuseRestoreMark } from './restore-mark.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 
@@ -14,17 +15,19 @@ type Target = ConnectionTarget & { database: string };
 
 /**
  * Finds the database: that of DATABASE_URL, or of the embedded server, which it joins until `stack` is disposed.
- * @param creates whether DATA_DIR may get a database. Only what starts an installation may: a command with a wrong DATA_DIR
- *   would work on a new, empty one.
- * @throws NoTablesError if there is no embedded database and none may be created; ConfereError for a wrong DATABASE_URL; an
- *   error of the embedded server.
+ * @param options.creates whether DATA_DIR may get a database. Only what starts an installation may: a command with a wrong
+ *   DATA_DIR would work on a new, empty one.
+ * @param options.isRestoring the restore itself opens what it has not finished.
+ * @throws NoTablesError if there is no embedded database and none may be created; ConfereError for a wrong DATABASE_URL, or
+ *   while a restore into DATA_DIR has not finished; an error of the embedded server.
  */
 export async function findDatabase(
   config: Config,
   log: Log,
   stack: AsyncDisposableStack,
-  { creates }: { creates: boolean },
+  { creates, isRestoring = false }: { creates: boolean; isRestoring?: boolean },
 ): Promise<Target> {
+  if (!isRestoring) refuseRestoreMark(config.DATA_DIR);
   if (config.DATABASE_URL) return nameGiven(config.DATABASE_URL, log);
   if (!creates && !hasDatabase(config)) {
     const says = `${path.resolve(config.DATA_DIR)} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`;
@@ -41,8 +44,15 @@ function hasDatabase({ DATA_DIR }: Config): boolean {
 }
 
 async function joinEmbedded(config: Config, log: Log, stack: AsyncDisposableStack) {
-  const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
+  const joining = joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) });
+  const server = stack.use(await joining.catch(explainServer));
   return { socketPath: server.socketPath, user: 'root', database: EMBEDDED_DATABASE };
+}
+
+/** Errors of the embedded server's room say what to do; those of the system, with a code, do not. */
+function explainServer(error: Error & { code?: unknown }): never {
+  if (error.code !== undefined) throw error;
+  throw new ConfereError('unavailable', error.message, { cause: error });
 }
 
 function nameGiven(url: string, log: Log): Target {

@@ -9,10 +9,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { startProgram } from '../../../demo/start-programs.ts';
 import { identifyProcess } from '../../../embedded/identify-process.ts';
 import { openSpool } from '../../../src/inbox/spool/spool.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
@@ -60,6 +63,39 @@ function copyBackup(from = to): string {
   const copy = path.join(home.path, `copy-${places++}`);
   cpSync(from, copy, { recursive: true });
   return copy;
+}
+
+/** Gives a damaged backup sums that fit. */
+function writeSums(copy: string): void {
+  const names = [
+    'backup.json',
+    'database.sql.gz',
+    ...readdirSync(path.join(copy, 'data', 'spool')).map((name) => `data/spool/${name}`),
+  ];
+  const { stdout } = spawnSync('sha256sum', names, { cwd: copy, encoding: 'utf8' });
+  writeFileSync(path.join(copy, 'SHA256SUMS'), stdout);
+}
+
+/** A database server that takes connections and never says a word. */
+async function openSilentServer() {
+  const sockets: net.Socket[] = [];
+  let reach: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const server = net.createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    reach();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    reached,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 async function expectRefused(args: string[], place: Place, error: RegExp): Promise<void> {
@@ -130,13 +166,7 @@ describe('a backup', () => {
   it('that was replaced with sums of its own is refused by the sum that was kept', async () => {
     const copy = copyBackup();
     writeFileSync(path.join(copy, 'backup.json'), '{}');
-    const names = [
-      'backup.json',
-      'database.sql.gz',
-      ...readdirSync(path.join(copy, 'data', 'spool')).map((name) => `data/spool/${name}`),
-    ];
-    const { stdout } = spawnSync('sha256sum', names, { cwd: copy, encoding: 'utf8' });
-    writeFileSync(path.join(copy, 'SHA256SUMS'), stdout);
+    writeSums(copy);
     await expectRefused(['--from', copy, '--sum', sum], await makePlace(), /is not the one of --sum/);
     await expectRefused(['--from', copy], await makePlace(), /not of a backup that this version can read/);
   });
@@ -163,6 +193,11 @@ describe('a backup', () => {
     writeFileSync(path.join(place.dataDir, 'admin-token'), 'x');
     const first = await runCommandInProcess(['restore', '--from', to], place.env);
     expect(first).toMatchObject({ code: 2, err: expect.stringContaining('is not empty (admin-token)') });
+    rmSync(place.dataDir, { recursive: true });
+    mkdirSync(place.dataDir);
+    writeFileSync(path.join(place.dataDir, 'serve.lock'), identifyProcess(process.pid) ?? '');
+    const taken = await runCommandInProcess(['restore', '--from', to], place.env);
+    expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/another serve or restore runs on/) });
     rmSync(place.dataDir, { recursive: true });
     const used = { ...place.env, DATABASE_URL: source.env.DATABASE_URL ?? '' };
     const second = await runCommandInProcess(['restore', '--from', to], used);
@@ -243,13 +278,82 @@ describe('an encrypted backup', () => {
   });
 });
 
-test('a restore that was interrupted is refused by every command', async () => {
-  const { env, target } = await makePlace();
+/** Marks the database as one that a restore of this id has begun to fill. */
+async function beginToFill({ target }: Place, id: string): Promise<void> {
   const connection = await mysql.createConnection(target);
-  await connection.query('CREATE TABLE restore_unfinished (id TINYINT NOT NULL PRIMARY KEY)');
+  await connection.query(`CREATE TABLE restore_unfinished (id TINYINT NOT NULL PRIMARY KEY) COMMENT = '${id}'`);
+  await connection.query('CREATE TABLE webhooks (half INT)');
   await connection.end();
-  const { code, err } = await runCommandInProcess(['migrate'], env);
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('a restore of it was interrupted') });
+}
+
+describe('a restore that was interrupted', () => {
+  it('leaves a database that every command refuses, and another restore too', async () => {
+    const place = await makePlace();
+    await beginToFill(place, 'another');
+    for (const args of [['migrate'], ['backup', '--to', path.join(home.path, 'half')], ['restore', '--from', to]])
+      expect(await runCommandInProcess(args, place.env)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('a restore of it was interrupted'),
+      });
+    expect(existsSync(place.dataDir)).toBe(false);
+    expect(await countTables(place)).toBe(2);
+  });
+
+  it('by SIGKILL leaves its mark in DATA_DIR, which every command refuses, until it is run again', async () => {
+    const place = await makePlace();
+    const { env, dataDir } = place;
+    // as a start on a disk without room left it
+    mkdirSync(path.join(dataDir, 'mariadb', 'data.new', 'mysql'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'mariadb', 'data.new', 'ibdata1'), '');
+    mkdirSync(path.join(dataDir, 'spool'));
+    await using silent = await openSilentServer();
+    const url = `mysql://root@127.0.0.1:${silent.port}/confere`;
+    const restoring = startProgram(home.path, 'killed', ['restore', '--from', to], { ...env, DATABASE_URL: url });
+    await silent.reached;
+    const ended = new Promise((resolve) => restoring.child.once('exit', resolve));
+    restoring.child.kill('SIGKILL');
+    await ended;
+    expect(readdirSync(dataDir).sort()).toEqual(['restore.unfinished', 'serve.lock', 'spool']);
+    // what it would have placed next
+    const { id, files } = JSON.parse(readFileSync(path.join(dataDir, 'restore.unfinished'), 'utf8')) as {
+      id: string;
+      files: string[];
+    };
+    await beginToFill(place, id);
+    for (const file of files) writeFileSync(file, 'half');
+
+    const provider = {
+      PROVIDER_URL: 'http://127.0.0.1:9',
+      PROVIDER_API_KEY: 'x'.repeat(16),
+      WEBHOOK_SECRET: 'x'.repeat(16),
+    };
+    for (const args of [['serve'], ['migrate'], ['doctor'], ['backup', '--to', path.join(home.path, 'half')]])
+      expect(await runCommandInProcess(args, { ...env, ...provider })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('run confere restore again'),
+      });
+    const again = await runCommandInProcess(['restore', '--from', to], env);
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('beginning anew') });
+    expect(readdirSync(dataDir)).toEqual(['spool']);
+    expect(readdirSync(path.join(dataDir, 'spool')).length).toBe(1);
+    await using restored = await openEnvironment({ SECRET_KEY, DATA_DIR: dataDir }, place.target);
+    expect(await restored.context.db.selectFrom('restores').select('seq').execute()).toHaveLength(1);
+  });
+
+  it('by an error leaves nothing, and says nothing of the rows', async () => {
+    const place = await makePlace();
+    const copy = copyBackup();
+    const dump = gunzipSync(readFileSync(path.join(copy, 'database.sql.gz'))).toString();
+    writeFileSync(path.join(copy, 'database.sql.gz'), gzipSync(`${dump}\nINSERT INTO gone VALUES ('Maria');\n`));
+    writeSums(copy);
+    const { code, err } = await runCommandInProcess(['restore', '--from', copy], place.env);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("gone' doesn't exist") });
+    expect(err).not.toContain('Maria');
+    expect({ tables: await countTables(place), exists: existsSync(place.dataDir) }).toEqual({
+      tables: 0,
+      exists: false,
+    });
+  });
 });
 
 test('a database that was restored by other means is recorded by the instant of its backup, once', async () => {

@@ -63,7 +63,10 @@ async function countTransactions(): Promise<number> {
 describe('beside a running serve', () => {
   test('a second serve on its data directory is refused with a sentence: exit 2', async () => {
     const second = await runCommand(['serve'], envOf({ PORT: '0' }));
-    expect(second).toMatchObject({ code: 2, err: expect.stringMatching(/another serve runs on .*: stop it/) });
+    expect(second).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/another serve or restore runs on .*: stop it/),
+    });
   });
 
   test('tokens create gives a token that works at once, by its role', async () => {

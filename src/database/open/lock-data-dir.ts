@@ -1,0 +1,23 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { acquireLock } from '../../../embedded/register-process.ts';
+import { ConfereError } from '../../domain/errors.ts';
+
+export const DATA_DIR_LOCK = 'serve.lock';
+
+/**
+ * Takes DATA_DIR for this process: one `serve` per embedded database, since a second one would answer in place of the first;
+ * and no restore beside it.
+ * @returns a function that lets it go.
+ * @throws ConfereError `wrong_use` if another process has it.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  const directory = path.resolve(dataDir);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const unlock = acquireLock(path.join(directory, DATA_DIR_LOCK));
+  if (unlock) return unlock;
+  throw new ConfereError(
+    'wrong_use',
+    `another serve or restore runs on ${directory}: stop it, or set another DATA_DIR`,
+  );
+}
