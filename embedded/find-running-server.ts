@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeText } from './files/write-text.ts';
 import { isRunning, readCommandLine } from './identify-process.ts';
 
 /**
@@ -75,7 +76,7 @@ export function isAnswering(socketPath: string): Promise<boolean> {
 }
 
 export function writeServerRecord(home: string, { identity, socketPath }: RunningServer): void {
-  writeFileSync(startedFile(home), `${identity}\n${socketPath}\n`);
+  writeText(startedFile(home), `${identity}\n${socketPath}\n`);
 }
 
 function startedFile(home: string): string {

@@ -7,9 +7,11 @@
  * adopted through its socket. A server that no longer answers is stopped, after its pid, start time and data directory
  * were checked, and never while another running process has joined it.
  */
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeSystemError } from './files/describe-system-error.ts';
+import { makeDirectory } from './files/make-directory.ts';
 import {
   findRunningServer,
   isAnswering,
@@ -44,7 +46,7 @@ export async function joinServer(options: {
 }): Promise<JoinedServer> {
   const { log, timeouts = SERVER_TIMEOUTS } = options;
   const directory = path.join(path.resolve(options.dataDir), 'mariadb');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   // findRunningServer compares this path with --datadir: symlinks must be resolved
   const home = realpathSync(directory);
   const members = registerProcess(home);
@@ -104,7 +106,9 @@ function watchServer(socketPath: string, log: (message: string) => void, restart
     try {
       await restart();
     } catch (error) {
-      log(`the embedded database stopped and could not be restarted: ${(error as Error).message}`);
+      log(
+        `the embedded database stopped and could not be restarted: ${describeSystemError(error) ?? (error as Error).message}`,
+      );
     } finally {
       busy = false;
     }

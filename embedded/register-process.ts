@@ -1,6 +1,8 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDirectory } from './files/make-directory.ts';
+import { writeText } from './files/write-text.ts';
 import { identifyProcess, isRunning } from './identify-process.ts';
 
 const LOCK_WAIT_MS = 60_000;
@@ -12,9 +14,9 @@ const LOCK_POLL_MS = 25;
  */
 export function registerProcess(directory: string): { others: () => number; leave: () => void } {
   const members = path.join(directory, 'members');
-  mkdirSync(members, { recursive: true });
+  makeDirectory(members);
   const own = path.join(members, `${process.pid}-${counter++}`);
-  writeFileSync(own, ownIdentity());
+  writeText(own, ownIdentity());
   return {
     others: () => readdirSync(members).filter((name) => isOther(path.join(members, name), own)).length,
     leave: () => rmSync(own, { force: true }),
@@ -54,7 +56,7 @@ export async function withLock<T>(directory: string, work: () => Promise<T>): Pr
 export function acquireLock(file: string): (() => void) | undefined {
   const draft = `${file}.${process.pid}.${counter++}`;
   // written before it gets its name, so that nobody reads half an identity
-  writeFileSync(draft, ownIdentity());
+  writeText(draft, ownIdentity());
   try {
     if (link(draft, file)) return () => rmSync(file, { force: true });
     const held = holder(file);

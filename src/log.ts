@@ -43,7 +43,15 @@ export function withLogFields<T>(more: object, work: () => T): T {
   return fields.run(more, work);
 }
 
-type DescribedError = { name: string; code?: string | number; message?: string; at?: string[]; cause?: DescribedError };
+type DescribedError = {
+  name: string;
+  code?: string | number;
+  message?: string;
+  /** Of an error of the operating system: a file of ours, or a socket. */
+  path?: string;
+  at?: string[];
+  cause?: DescribedError;
+};
 
 const STACK_LINES_MAX = 4;
 const CAUSES_MAX = 3;
@@ -54,11 +62,12 @@ const LOGGED_MESSAGES = ['ConfereError', 'InvariantError'];
 /** Describes an error for the log: class, code and stack; the message only of our own errors. */
 export function describeError(error: unknown, depth = 0): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { code, errno } = error as { code?: string | number; errno?: string | number };
+  const { code, errno, syscall, path } = error as NodeJS.ErrnoException;
   const described: DescribedError = { name: error.name };
   const named = code ?? errno;
   if (named) described.code = named;
   if (LOGGED_MESSAGES.includes(error.name)) described.message = error.message;
+  if (syscall !== undefined && typeof path === 'string') described.path = path;
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   const ours = frames.filter((line) => !line.includes('node_modules') && !line.includes('node:internal'));
   described.at = (ours.length > 0 ? ours : frames).slice(0, STACK_LINES_MAX).map((line) => line.trim().slice(3));

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { confirmRestore } from '../backup/confirm-restore.ts';
 import { examineRestored } from '../backup/examine-restored.ts';
 import type { Context } from '../context.ts';
-import { examineSystem, examineWithoutTables, type Finding } from '../doctor/examine-system.ts';
+import { examineSystem, examineWithoutContext, type Finding } from '../doctor/examine-system.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseInstant } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
@@ -46,7 +46,7 @@ export function doctorCommand(program: Command): void {
       if (options.sinceProof && !options.books) throw new ConfereError('wrong_use', '--since-proof belongs to --books');
       const examine = async (context: Context) => printFindings(await examineSystem(context, options), options);
       await withContext({ readOnly: true }, examine, {
-        withoutTables: async (error, parts) => printFindings(await examineWithoutTables(error, parts), options),
+        withoutContext: async (error, parts) => printFindings(await examineWithoutContext(error, parts), options),
       });
     });
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
-import { describeError } from '../log.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 import { withContext } from './with-context.ts';
 
 type AddCommand = (program: Command, open: typeof withContext) => void;
@@ -55,7 +55,7 @@ export async function runCommandLine(args: string[], open: typeof withContext = 
     else {
       const wrongUse =
         error instanceof ConfereError && ['config_invalid', 'wrong_use', 'invalid_request'].includes(error.code);
-      process.stderr.write(`confere: ${describe(error)}\n`);
+      process.stderr.write(`confere: ${describeFailure(error)}\n`);
       process.exitCode = wrongUse ? 2 : 1;
     }
   }
@@ -75,13 +75,4 @@ export async function createProgram(name: string, open: typeof withContext = wit
   program.command('demo').description('run all of Confere on this machine: confere demo --help');
   program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
   return program;
-}
-
-/** Describes our errors in full. It omits database messages of other errors, because they quote values. */
-function describe(error: unknown): string {
-  if (error instanceof ConfereError) return error.message;
-  const { name, code, at } = describeError(error);
-  const quotes = code !== undefined && /^ER_/.test(String(code));
-  const message = !quotes && error instanceof Error ? error.message : '';
-  return [name, code, message, at?.[0]].filter(Boolean).join(' ');
 }

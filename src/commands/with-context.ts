@@ -1,7 +1,6 @@
 import { findMistypedNames } from '../config/mistyped-names.ts';
 import { type Config, readConfig } from '../config.ts';
 import { type Context, type ContextOptions, openContext } from '../context.ts';
-import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createInstanceName, createLog, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
@@ -32,29 +31,29 @@ export async function withConfig(
 }
 
 /** What a command without a context has. */
-export type WithoutTables = { config: Config; log: Log; signal: AbortSignal; timers?: Timers };
+export type WithoutContext = { config: Config; log: Log; signal: AbortSignal; timers?: Timers };
 
 /**
  * Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket.
- * @param more.withoutTables takes the place of `work` if the database lacks tables.
+ * @param more.withoutContext takes the place of `work` if the context can't be opened; it may throw the error.
  */
 export async function withContext(
   needs: { provider?: boolean } & Partial<Pick<ContextOptions, 'migrates' | 'readOnly'>>,
   work: (context: Context) => Promise<unknown>,
-  more: { timers?: Timers; withoutTables?: (error: NoTablesError, parts: WithoutTables) => Promise<unknown> } = {},
+  more: { timers?: Timers; withoutContext?: (error: unknown, parts: WithoutContext) => Promise<unknown> } = {},
 ): Promise<void> {
-  const { withoutTables, ...timers } = more;
+  const { withoutContext, ...timers } = more;
   const { migrates = false, readOnly = false } = needs;
   await withConfig(async (config, { about, ...parts }) => {
     const options = { ...timers, ...parts, migrates, readOnly, holder: about.instance };
     await using _ = await startTracing(config, about, (message) => parts.log.warn(message));
-    try {
-      await using context = await openContext(config, options);
+    const opened = await openContext(config, options).catch((error: unknown) => ({ error }));
+    if (!('error' in opened)) {
+      await using context = opened;
       return await work(context);
-    } catch (error) {
-      if (!withoutTables || !(error instanceof NoTablesError)) throw error;
-      return await withoutTables(error, { config, ...parts, ...timers });
     }
+    if (!withoutContext) throw opened.error;
+    return await withoutContext(opened.error, { config, ...parts, ...timers });
   }, needs);
 }
 

@@ -2,7 +2,7 @@
 
 import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
 import type { Context } from '../context.ts';
-import { readDiskSizes, readTableSizes } from '../retention/measure-sizes.ts';
+import { readDiskSizes, readDisks, readTableSizes } from '../retention/measure-sizes.ts';
 
 /** Time enough to enlarge a disk. */
 const FULL_DAYS_MIN = 14;
@@ -29,6 +29,17 @@ export async function checkSizes(context: Context): Promise<string> {
   ].join('; ');
   if (disks.some(({ fullInDays }) => fullInDays < FULL_DAYS_MIN)) throw new Error(says);
   return says;
+}
+
+/** @throws Error if a disk has less free than DISK_FREE_MIN. */
+export async function checkDisks({ config }: Pick<Context, 'config'>): Promise<string> {
+  const disks = await readDisks(config);
+  const short = disks.filter(({ freeBytes }) => freeBytes < config.DISK_FREE_MIN);
+  const says = (short.length > 0 ? short : disks).map(
+    ({ directory, freeBytes }) => `the disk of ${directory} has ${formatBytes(freeBytes)} free`,
+  );
+  if (short.length === 0) return says.join('; ');
+  throw new Error([...says, `less than DISK_FREE_MIN (${formatBytes(config.DISK_FREE_MIN)})`].join('; '));
 }
 
 function describeTable(name: string, bytes: number, growth: number | undefined): string {

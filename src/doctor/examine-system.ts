@@ -1,25 +1,27 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
+import { describeSystemError } from '../../embedded/files/describe-system-error.ts';
 import { findServer } from '../../embedded/find-server.ts';
 import { refuseSmallDisk } from '../../embedded/launch-server.ts';
 import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
-import type { NoTablesError } from '../database/open/bring-up-to-date.ts';
+import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createCalendar } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
-import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
+import { hasSpool, spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkIssuer } from '../oidc/check-issuer.ts';
 import { checkBooks } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
-import { checkArchive, checkSizes } from './check-storage.ts';
+import { checkArchive, checkDisks, checkSizes } from './check-storage.ts';
 
 const CLOCK_MS_MAX = 2_000;
 const BREAKS_SHOWN_MAX = 5;
@@ -50,11 +52,17 @@ export async function examineSystem(
   ];
 }
 
-/** Checks what can be checked before the database has tables of this version. Writes nothing. */
-export async function examineWithoutTables(
-  error: NoTablesError,
+/**
+ * Checks what can be checked where the context was not opened: the database lacks tables of this version, or is not reached; a disk
+ * is full. Writes nothing.
+ * @throws the error if the settings are wrong: all else depends on them.
+ */
+export async function examineWithoutContext(
+  error: unknown,
   { config, timers = SYSTEM_TIMERS, signal }: Pick<Context, 'config' | 'signal'> & Partial<Pick<Context, 'timers'>>,
 ): Promise<Finding[]> {
+  const isWrongUse = error instanceof ConfereError && !(error instanceof NoTablesError) && error.code !== 'unavailable';
+  if (isWrongUse) throw error;
   const now = (): Date => new Date(timers.now());
   const openProvider = (): ProviderClient => createProviderClient({ ...requireProvider(config), signal, timers, now });
   const calendar = createCalendar(config.PROVIDER_TIME_ZONE);
@@ -74,6 +82,7 @@ const TABLE_CHECKS: Check<Context>[] = [
 const BARE_CHECKS: Check<BareContext>[] = [
   { name: 'data', run: examineDataDir },
   { name: 'spool', run: examineSpool },
+  { name: 'disks', run: checkDisks },
   { name: 'provider', run: examineProvider },
   { name: 'issuer', run: checkIssuer },
 ];
@@ -84,15 +93,15 @@ async function examineAll<C>(context: C, checks: Check<C>[]): Promise<Finding[]>
     try {
       findings.push({ check: name, ok: true, says: await run(context) });
     } catch (error) {
-      findings.push({ check: name, ok: false, says: error instanceof Error ? error.message : String(error) });
+      findings.push({ check: name, ok: false, says: describeSystemError(error) ?? (error as Error).message });
     }
   }
   return findings;
 }
 
 /** @throws the error, unless `serve` will make the tables; an error if it can't, for want of a server. */
-function describeMissing(error: NoTablesError, config: Context['config']): string {
-  if (!error.isExpected) throw error;
+function describeMissing(error: unknown, config: Context['config']): string {
+  if (!(error instanceof NoTablesError && error.isExpected)) throw new Error(describeFailure(error), { cause: error });
   if (config.DATABASE_URL === undefined) findServer();
   return error.message;
 }
@@ -125,18 +134,10 @@ async function examineClock(context: Context): Promise<string> {
 }
 
 async function examineDataDir({ config: { DATA_DIR, DATABASE_URL } }: BareContext): Promise<string> {
-  let parent = path.resolve(DATA_DIR);
-  while (!existsSync(parent)) parent = path.dirname(parent);
-  try {
-    if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
-    accessSync(parent, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code } = error as { code?: string };
-    throw new Error(`${parent} can't be read and written to (${code})`, { cause: error });
-  }
-  if (DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'))) refuseSmallDisk(parent);
-  if (parent !== path.resolve(DATA_DIR)) return `${DATA_DIR} does not exist yet: serve creates it`;
-  return `${DATA_DIR} can be written to`;
+  const missing = describePlace(DATA_DIR);
+  const isNew = DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'));
+  if (isNew) refuseSmallDisk(nearestDirectory(DATA_DIR));
+  return missing ?? `${DATA_DIR} can be written to`;
 }
 
 async function examineSpool({ config }: BareContext): Promise<string> {
@@ -148,7 +149,31 @@ async function examineSpool({ config }: BareContext): Promise<string> {
         'were answered: see docs/runbooks.md, "Files kept in the spool"',
     );
   }
-  return 'no damaged or refused files';
+  if (!hasSpool(config)) return 'SPOOL_DIR is not set: while the database is away, webhooks are refused';
+  return describePlace(directory) ?? 'no damaged or refused files';
+}
+
+/**
+ * @returns a text where the directory does not exist yet; undefined where it can be written to.
+ * @throws Error if it, or the first one above it that exists, can't be read and written to.
+ */
+function describePlace(place: string): string | undefined {
+  const parent = nearestDirectory(place);
+  try {
+    if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(parent, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw new Error(`${parent} can't be read and written to (${code})`, { cause: error });
+  }
+  return parent === path.resolve(place) ? undefined : `${place} does not exist yet: serve creates it`;
+}
+
+/** @returns the directory, or the first one above it that exists. */
+function nearestDirectory(place: string): string {
+  let directory = path.resolve(place);
+  while (!existsSync(directory)) directory = path.dirname(directory);
+  return directory;
 }
 
 async function examineProvider({ config, calendar, clock, openProvider }: BareContext): Promise<string> {

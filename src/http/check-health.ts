@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { probeInbox } from '../inbox/receive/probe-inbox.ts';
-import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool/spool.ts';
+import type { Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { findBearer } from './access/authorize.ts';
 import type { AuthGuard } from './access/guard-auth-attempts.ts';
@@ -45,6 +45,7 @@ export function createHealthRoutes(options: {
   findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
   const { signal, spool, metrics = () => registry.metrics() } = options;
+  const isSpoolWritable = createProbe(spool ? () => spool.probe() : () => Promise.reject(new Error('no spool')));
   const router = createRouter();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
@@ -55,11 +56,11 @@ export function createHealthRoutes(options: {
       return;
     }
     if (await options.isWritable()) response.json({ ready: true });
-    else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
+    else if (await isSpoolWritable()) response.json({ ready: true, degraded: true });
     else
       sendProblem(response, {
         status: 503,
-        detail: `the database is not writable${spool ? ', and the spool is full' : ''}`,
+        detail: `the database is not writable${spool ? ', and the spool is full, or can not be written to' : ''}`,
       });
   });
   router.get('/metrics', async (request, response) => {
@@ -85,7 +86,7 @@ function isFromPrivateNetwork(request: Request): boolean {
 }
 
 /**
- * Creates a probe that commits a small write, because a database that only reads would answer too. It probes at most once
+ * Creates a probe that writes, because a database that only reads would answer too. It probes at most once
  * a second, and concurrent callers share the result.
  */
 function createProbe(write: () => Promise<unknown>): () => Promise<boolean> {
@@ -95,18 +96,18 @@ function createProbe(write: () => Promise<unknown>): () => Promise<boolean> {
     const nowMs = performance.now();
     if (nowMs - probedAtMs >= PROBE_EVERY_MS) {
       probedAtMs = nowMs;
-      isWritable = commitsInTime(write());
+      isWritable = succeedsInTime(write());
     }
     return isWritable;
   };
 }
 
-async function commitsInTime(write: Promise<unknown>): Promise<boolean> {
-  const committed = write.then(
+async function succeedsInTime(write: Promise<unknown>): Promise<boolean> {
+  const written = write.then(
     () => true,
     () => false,
   );
-  return await Promise.race([committed, sleep(DATABASE_MS_MAX, false, { ref: false })]);
+  return await Promise.race([written, sleep(DATABASE_MS_MAX, false, { ref: false })]);
 }
 
 async function probeSettings({ db, clock, holder }: Context): Promise<void> {

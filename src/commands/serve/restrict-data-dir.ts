@@ -1,5 +1,6 @@
-import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { makeDataDir } from '../../database/open/make-data-dir.ts';
 import { describeError, type Log } from '../../log.ts';
 
 /** Permission bits of group and others. */
@@ -14,7 +15,7 @@ const OURS = /^(?:mariadb|spool|reports|manifests|sandbox|admin-token.*|secret\.
  */
 export function restrictDataDir(dataDir: string, log: Log): void {
   const root = path.resolve(dataDir);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  makeDataDir(root);
   try {
     const entries = readdirSync(root, { withFileTypes: true });
     const ours = entries.filter((entry) => OURS.test(entry.name));

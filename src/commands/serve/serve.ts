@@ -6,7 +6,8 @@ import type { Context } from '../../context.ts';
 import { lockDataDir } from '../../database/open/lock-data-dir.ts';
 import { createWaitingApp } from '../../http/create-worker-app.ts';
 import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
-import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
+import { hasSpool, spoolDirectory } from '../../inbox/spool/redact-retained-files.ts';
+import { openSpool, SPOOL_BYTES_MAX, type Spool } from '../../inbox/spool/spool.ts';
 import { createInstanceName, createLog, type Log } from '../../log.ts';
 import { startTracing } from '../../tracing/start-tracing.ts';
 import { warnOfMistypedNames } from '../with-context.ts';
@@ -52,7 +53,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   {
     // disposed last: the spans of what ends before it are sent too
     await using _ = await startTracing(config, about, (message) => log.warn(message));
-    await using spool = sides.web ? openOwnSpool(config) : undefined;
+    await using spool = sides.web ? openOwnSpool(config, log) : undefined;
     const early = createEarlyApp(config, { log, signal: stop.signal, spool, web: sides.web });
     const opened = await waitForDatabase(config, { log, signal: stop.signal, early, holder: about.instance });
     if (opened) await run(opened, spool, sides, stop, stopped);
@@ -99,9 +100,15 @@ async function run(
 }
 
 /** Opens the spool for webhooks during a database outage: SPOOL_DIR, by default only with the embedded database. */
-function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
-  const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
-  return directory === undefined ? undefined : openSpool(path.resolve(directory));
+function openOwnSpool(config: Config, log: Log): Spool | undefined {
+  if (!hasSpool(config)) return undefined;
+  const directory = path.resolve(spoolDirectory(config));
+  return openSpool(directory, SPOOL_BYTES_MAX, () =>
+    log.error(
+      { directory },
+      'the directory of the spool was removed, and is made again: webhooks that were in it are lost',
+    ),
+  );
 }
 
 /** Prints the path of the token's file. Not the token: log collectors store standard output and error. */

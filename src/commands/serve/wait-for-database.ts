@@ -62,7 +62,7 @@ export async function waitForDatabase(
 
 /** Whether the database may open later. Any other error fails the start. */
 function isWorthWaiting(error: unknown): boolean {
-  return isDatabaseAway(error) || (error as { code?: unknown }).code === MIGRATION_LOCKED;
+  return isDatabaseAway((error as Error).cause) || (error as { code?: unknown }).code === MIGRATION_LOCKED;
 }
 
 /** Whether work takes longer than `ms`. */

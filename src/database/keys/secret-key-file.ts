@@ -3,19 +3,9 @@
  * by its id. After a crash, the key that the database is encrypted with is the valid one.
  */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { writeText } from '../../../embedded/files/write-text.ts';
 import { createVault } from './vault.ts';
 
 const NAME = 'secret.key';
@@ -26,14 +16,13 @@ export function secretKeyFile(dataDir: string): string {
   return path.resolve(dataDir, NAME);
 }
 
-/** Creates the key on the first start: writes a draft, then links it, so that two processes end with one key. */
+/** Creates the key in DATA_DIR, which exists, on the first start: writes a draft, then links it, so that two processes end with one key. */
 export function readOrCreateSecretKey(dataDir: string): Buffer {
   const file = secretKeyFile(dataDir);
-  mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}`;
   const known = readSecretKey(dataDir);
   if (known) return known;
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  writeText(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -57,7 +46,7 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
 /** Writes the next key to the disk, before anything is encrypted with it. @returns its file. */
 export function writeNextKey(dataDir: string, key: Buffer): string {
   const file = path.join(dataDir, `${NEXT}${createVault(key).keyId}`);
-  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
+  writeText(file, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
   flushDirectory(dataDir);
   return file;
 }

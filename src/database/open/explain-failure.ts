@@ -52,6 +52,12 @@ export function explainFailure(error: unknown, target: ConnectionTarget & { data
     return invalid(
       `${name} lacks a right (${(error as Error).message}): run what confere migrate --grants prints, as the database's owner`,
     );
+  if (isDatabaseAway(error))
+    return new ConfereError(
+      'unavailable',
+      `the database is not reached by ${name} (${(error as { code?: string }).code}): start it, or correct DATABASE_URL`,
+      { cause: error },
+    );
   return error;
 }
 

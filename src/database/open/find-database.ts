@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { joinServer } from '../../../embedded/join-server.ts';
 import { type ConnectionTarget, ensureDatabase } from '../../../embedded/open-database.ts';
@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { NoTablesError } from './bring-up-to-date.ts';
+import { makeDataDir } from './make-data-dir.ts';
 import { refuseRestoreMark } from './restore-mark.ts';
 
 const EMBEDDED_DATABASE = 'confere';
@@ -33,14 +34,16 @@ export async function findDatabase(
     const says = `${path.resolve(config.DATA_DIR)} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`;
     throw new NoTablesError(says, { isExpected: true, code: 'wrong_use' });
   }
+  if (creates) makeDataDir(config.DATA_DIR);
   const target = await joinEmbedded(config, log, stack);
   if (creates) await ensureDatabase(target, EMBEDDED_DATABASE);
   return target;
 }
 
-/** The server keeps each database in a directory. The sandbox's server, under another DATA_DIR, lacks ours. */
+/** The server keeps each database in a directory. The sandbox's server, under another DATA_DIR, lacks ours. @throws EACCES */
 function hasDatabase({ DATA_DIR }: Config): boolean {
-  return existsSync(path.join(DATA_DIR, 'mariadb', 'data', EMBEDDED_DATABASE));
+  const directory = path.resolve(DATA_DIR, 'mariadb', 'data', EMBEDDED_DATABASE);
+  return statSync(directory, { throwIfNoEntry: false }) !== undefined;
 }
 
 async function joinEmbedded(config: Config, log: Log, stack: AsyncDisposableStack) {

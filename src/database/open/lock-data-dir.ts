@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { acquireLock } from '../../../embedded/register-process.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { makeDataDir } from './make-data-dir.ts';
 
 export const DATA_DIR_LOCK = 'serve.lock';
 
@@ -13,7 +13,7 @@ export const DATA_DIR_LOCK = 'serve.lock';
  */
 export function lockDataDir(dataDir: string): () => void {
   const directory = path.resolve(dataDir);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDataDir(directory);
   const unlock = acquireLock(path.join(directory, DATA_DIR_LOCK));
   if (unlock) return unlock;
   throw new ConfereError(

@@ -4,6 +4,9 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { transact } from '../../database/transact.ts';
 import { COMMIT_TIMEOUT_MS } from './write-arrivals.ts';
 
+/** Needs a page of its own, as a large webhook: on a full disk a small row may still fit into a page that is there. */
+const PROBE_BODY_BYTES = 16 * 1024;
+
 /**
  * Commits what a webhook needs: a row of the inbox. The same transaction deletes it, so that nobody sees it. One of the
  * connections that store webhooks must answer too.
@@ -16,7 +19,13 @@ export async function probeInbox({ db, clock, preparedStatements }: Context): Pr
       .values({
         // a new one each time: InnoDB locks the gap beside a deleted key that is inserted again
         hash: randomBytes(32),
-        ...{ body: Buffer.alloc(0), received_at: clock.now(), source_address: '', headers: '{}', state: 'probe' },
+        ...{
+          body: Buffer.alloc(PROBE_BODY_BYTES),
+          received_at: clock.now(),
+          source_address: '',
+          headers: '{}',
+          state: 'probe',
+        },
       })
       .executeTakeFirstOrThrow();
     await trx.deleteFrom('webhooks').where('seq', '=', requireRowNumber(insertId, 'a probe of the inbox')).execute();

@@ -64,6 +64,11 @@ export async function redactRetainedFile(context: Context, file: string): Promis
   }
 }
 
+/** Whether a web process has a spool: with DATABASE_URL only where SPOOL_DIR is set. */
+export function hasSpool({ SPOOL_DIR, DATABASE_URL }: Config): boolean {
+  return SPOOL_DIR !== undefined || DATABASE_URL === undefined;
+}
+
 /** @returns the spool's directory, which may not exist. */
 export function spoolDirectory({ SPOOL_DIR, DATA_DIR }: Config): string {
   return SPOOL_DIR ?? path.join(DATA_DIR, 'spool');

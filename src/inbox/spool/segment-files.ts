@@ -1,8 +1,9 @@
 /** Segments as files of the spool's directory. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { listSpoolFiles } from './count-retained-files.ts';
 import { decodeSegment, type Segment } from './spool-format.ts';
 
 /** The segment that this process writes to. */
@@ -52,7 +53,5 @@ export function ignoreMissing(error: unknown): undefined {
 }
 
 export function listSegments(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.spool'))
-    .sort();
+  return listSpoolFiles(directory, /\.spool$/).sort();
 }

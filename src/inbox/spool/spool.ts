@@ -6,9 +6,10 @@
  * consider dead loses nothing. The spool is bounded in bytes: a full spool refuses webhooks.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { open, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../../embedded/files/make-directory.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import {
@@ -22,6 +23,7 @@ import {
   readOrNone,
   syncNames,
 } from './segment-files.ts';
+import { ensureDirectory, probeDirectory } from './spool-directory.ts';
 import { encodeRecord, type Segment, type SpooledWebhook } from './spool-format.ts';
 import { checkOwner, nameOwner, nameSpool } from './spool-owner.ts';
 
@@ -52,6 +54,8 @@ export type Spool = {
   /** Stores webhooks that the database refuses permanently in a file that is not drained. @returns its path. */
   storeRefused(records: SpooledWebhook[]): Promise<string>;
   readonly bytes: number;
+  /** Writes and removes a file. @throws the error that would refuse a webhook: a full spool, a full disk. */
+  probe(): Promise<void>;
   /** Whether the directory has no segment, of any process. */
   isEmpty(): boolean;
   /** Set by the receiver when a commit failed; cleared by the drain after its next commit. */
@@ -59,9 +63,17 @@ export type Spool = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Opens the spool of a directory. @throws Error when it can't be written to. */
-export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX): Spool {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+/**
+ * Opens the spool of a directory.
+ * @param onRemoved is called when the directory was removed meanwhile, and has been made again.
+ * @throws Error when it can't be written to.
+ */
+export function openSpool(
+  directory: string,
+  bytesMax: number = SPOOL_BYTES_MAX,
+  onRemoved: () => void = () => undefined,
+): Spool {
+  makeDirectory(directory);
   const owner = nameOwner();
   const hashes = new Map<string, number>();
   let bytes = 0;
@@ -103,6 +115,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   }
 
   async function openSegment(): Promise<OpenSegment> {
+    ensureDirectory(directory, onRemoved);
     const name = nameSegment(Date.now().toString().padStart(15, '0'), owner);
     const file = await open(path.join(directory, name), 'ax', 0o600);
     await syncNames(directory);
@@ -147,11 +160,14 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     }
   }
 
+  function refuseFull(more: number): void {
+    if (bytes + more <= bytesMax) return;
+    throw new ConfereError('unavailable', `the spool is full: ${bytes} of ${bytesMax} bytes`);
+  }
+
   async function writeBatch(batch: SpooledWebhook[]): Promise<boolean[]> {
     const encoded = Buffer.concat(batch.map(encodeRecord));
-    if (bytes + encoded.length > bytesMax) {
-      throw new ConfereError('unavailable', `the spool is full: ${bytes} of ${bytesMax} bytes`);
-    }
+    refuseFull(encoded.length);
     const segment = await writeToSegment(encoded);
     bytes += encoded.length;
     segment.bytes += encoded.length;
@@ -181,6 +197,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     claimSegments: () =>
       inTurn(async () => {
         await closeSegment();
+        ensureDirectory(directory, onRemoved);
         const claimed = await Promise.all(listSegments(directory).map(claimSegment));
         measure();
         return claimed.filter((name) => name !== undefined).sort();
@@ -208,6 +225,11 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     },
     get bytes() {
       return bytes;
+    },
+    async probe() {
+      refuseFull(1);
+      ensureDirectory(directory, onRemoved);
+      await probeDirectory(directory, owner);
     },
     isEmpty: () => listSegments(directory).length === 0,
     isDatabaseDown: false,

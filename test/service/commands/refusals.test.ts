@@ -1,8 +1,10 @@
 /** What an operator can correct is said in one sentence, with who connects to what; and the doctor only reads. */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -194,6 +196,48 @@ test('the DATA_DIR of another program, such as the sandbox, is not taken for our
   expect(readdirSync(DATA_DIR, { recursive: true })).toHaveLength(3);
 });
 
+test.each([
+  ['serve', 'a file'],
+  ['migrate', 'a file'],
+  ['serve', '/proc/confere'],
+])('%s says in one line that DATA_DIR, %s, can not be a directory: exit 2', async (command, place) => {
+  const DATA_DIR = place === 'a file' ? path.join(home.path, 'no-directory') : place;
+  if (place === 'a file') writeFileSync(DATA_DIR, '');
+  const env = { DATA_DIR, PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: 'k' };
+  const { code, err } = await runCommandInProcess([command], env);
+  expect(err).toMatch(new RegExp(`^confere: DATA_DIR: ${DATA_DIR} [^\\n]+ \\(E\\w+, mkdir\\)\\n$`));
+  expect(code).toBe(2);
+});
+
+test('a database that does not run is reported with user and host: exit 1, and the doctor checks the rest', async () => {
+  const away = { DATABASE_URL: 'mysql://app:hunter-2@127.0.0.1:1/confere', DATA_DIR: dataDir() };
+  const says =
+    'the database is not reached by user app at 127.0.0.1:1 (ECONNREFUSED): start it, or correct DATABASE_URL';
+  expect(await run(['migrate'], away)).toEqual({ code: 1, out: '', err: `confere: ${says}\n` });
+  const { code, out } = await run(['doctor'], away);
+  expect(out).toContain(`FAIL  database  ${says}\n`);
+  expect(out).toMatch(/^ok {4}data {6}/m);
+  expect(out).toMatch(/^ok {4}provider/m);
+  expect(code).toBe(1);
+});
+
+test('with a full disk the doctor says which file, reports the disk, and checks the rest', async () => {
+  const DATA_DIR = path.join(home.path, 'full');
+  mkdirSync(path.join(DATA_DIR, 'mariadb', 'data', 'confere'), { recursive: true });
+  // a process: each of its files may have no byte, as on a full disk
+  const doctor = await promisify(execFile)(
+    'bash',
+    ['-c', 'ulimit -f 0 && exec "$@"', 'bash', path.join(ROOT, 'bin/confere'), 'doctor'],
+    { env: { PATH: process.env.PATH, ENV_FILE: '', DATA_DIR, DISK_FREE_MIN: '999999GiB' } },
+  ).catch((error: { code: number; stdout: string }) => error);
+  expect(doctor).toMatchObject({ code: 1 });
+  expect(doctor.stdout).toMatch(
+    /^FAIL {2}database {2}\S+\/mariadb\/members\/\S+ could not be written: .+ \(EFBIG, write\)$/m,
+  );
+  expect(doctor.stdout).toMatch(/^FAIL {2}disks {5}the disk of DATA_DIR has .+ free; less than DISK_FREE_MIN/m);
+  expect(doctor.stdout).toMatch(/^ok {4}data {6}/m);
+});
+
 test('the doctor reports pending migrations, and a data directory that cannot be made', async () => {
   const behind = await createTestDatabase();
   await dropTwo(behind);
@@ -257,7 +301,15 @@ test('bin/confere reads the file .env beside package.json; the environment wins,
   writeFileSync(other, 'WEBHOOK_GRACE=soon\n');
   const serve = (env: Record<string, string | undefined>) =>
     runCommand(['serve'], env as Record<string, string>, path.join(root, 'bin/confere'));
-  const [first, second] = await Promise.all([serve({ JOBS: 'on', ENV_FILE: undefined }), serve({ ENV_FILE: other })]);
+  const [first, second, missing] = await Promise.all([
+    serve({ JOBS: 'on', ENV_FILE: undefined }),
+    serve({ ENV_FILE: other }),
+    serve({ ENV_FILE: `${other}.not` }),
+  ]);
+  expect(missing.err).toMatch(
+    /^confere: ENV_FILE names \S+\.not, which is not a file that \S+ can read: correct it.*\n$/,
+  );
+  expect(missing.code).toBe(2);
   const named = (err: string) =>
     ['PORT', 'PROVIDER_RATE', 'JOBS', 'WEBHOOK_GRACE'].filter((name) => err.includes(`  ${name}: `));
   expect([first.code, second.code]).toEqual([2, 2]);

@@ -144,7 +144,11 @@ test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY t
   expect(await run(['migrate'], { DATABASE_URL, SECRET_KEY })).toMatchObject({ code: 0 });
   const other = Buffer.alloc(32, 8).toString('base64');
   const refused = await run(['tokens', 'create', '--role', 'viewer'], { DATABASE_URL, SECRET_KEY: other });
-  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('SECRET_KEY is not the one') });
+  expect(refused).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('is the wrong key: this database is'),
+  });
 });
 
 test('an opening of a future day is wrong use, and an unseen platform needs --new-platform: exit 2, then 0', async () => {

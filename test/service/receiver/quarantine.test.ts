@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -436,4 +438,26 @@ test('/readyz says whether a webhook would be committed, not only whether the da
   await context.db.schema.alterTable('webhooks_away').renameTo('webhooks').execute();
   await eventually('ready again', async () => (await ready()) === 200);
   await server[Symbol.asyncDispose]();
+});
+
+test('/readyz says that nothing is stored where neither the database nor the spool can be written to', async () => {
+  using home = temporaryDirectory();
+  const directory = path.join(home.path, 'spool');
+  await using context = await openTestContext();
+  await using spool = openSpool(directory);
+  await using server = await serveHttp(context, createApp(context, spool), TEST_HTTP_LIMITS);
+  const ready = async () => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/readyz`);
+    return `${response.status} ${await response.text()}`;
+  };
+  await context.db.schema.alterTable('webhooks').renameTo('webhooks_away').execute();
+  expect(await ready()).toBe('200 {"ready":true,"degraded":true}');
+  // a file in its place, as a disk that is full: no record can be written
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, '');
+  const refused = await eventually('not ready', async () => [await ready()].find((text) => text.startsWith('503')));
+  expect(refused).toContain('the database is not writable, and the spool is full, or can not be written to');
+  rmSync(directory);
+  await eventually('degraded', async () => (await ready()).startsWith('200'));
+  expect(readdirSync(directory)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { readFile, rename, unlink } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
@@ -108,6 +108,24 @@ describe('the spool', () => {
     await spool.append(record('x'.repeat(200)));
     await expect(spool.append(record('y'.repeat(200)))).rejects.toThrow(/the spool is full: /);
     expect(await spool.append(record('z'))).toBe(false);
+  });
+
+  it('makes its directory again where it was removed, says so, and keeps what it answers then', async () => {
+    using home = temporaryDirectory();
+    const directory = path.join(home.path, 'spool');
+    let removed = 0;
+    await using spool = openSpool(directory, undefined, () => removed++);
+    await spool.append(record('lost'));
+    for (const body of ['a', 'b']) {
+      rmSync(directory, { recursive: true });
+      expect(await spool.append(record(body))).toBe(false);
+      expect(await drain(spool)).toEqual([body]);
+    }
+    expect(removed).toBe(2);
+    rmSync(directory, { recursive: true });
+    expect([await spool.claimSegments(), spool.bytes, removed]).toEqual([[], 0, 3]);
+    await spool.probe();
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('lets no more wait for the disk than its bound, and keeps all that it takes', async () => {

@@ -137,6 +137,7 @@ export const CHECK_WORDS: Record<string, string> = words({
   spool: 'Arquivos do spool',
   stated: 'Datas informadas',
   sizes: 'Espaço',
+  disks: 'Discos',
   archive: 'Arquivamento',
   provider: 'Provedor',
   issuer: 'Contas da empresa',

@@ -21,6 +21,8 @@ export const MESSAGES_EN = {
   '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
     '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
   'nenhum arquivo danificado ou recusado': 'no damaged or refused files',
+  'SPOOL_DIR não está configurado: com o banco fora do ar, webhooks são recusados':
+    'SPOOL_DIR is not set: while the database is away, webhooks are refused',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado':
     'opening {id} is of {day}, a day to come: nothing of platform {platform} is booked',
   'desfaça-a com confere open --reverse {id}': 'confere open --reverse {id}',
@@ -35,6 +37,7 @@ export const MESSAGES_EN = {
   'o disco de {name} tem {free} livres e enche em {n} dias':
     'the disk of {name} has {free} free, and is full in {n} days',
   'o disco de {name} tem {free} livres': 'the disk of {name} has {free} free',
+  'menos que DISK_FREE_MIN ({size})': 'less than DISK_FREE_MIN ({size})',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
     'ARCHIVE_DIR is not set: webhook bodies stay in the database',
   '{n} arquivos não estão em {path}; o primeiro é {file}': '{n} archives are not in {path}, the first is {file}',

@@ -94,6 +94,7 @@ export const WORDS_EN = {
   'Arquivos do spool': 'Files of the spool',
   'Datas informadas': 'Stated dates',
   Espaço: 'Space',
+  Discos: 'Disks',
   Arquivamento: 'Archive',
   Provedor: 'Provider',
   'Contas da empresa': 'Company accounts',
