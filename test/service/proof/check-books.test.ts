@@ -454,6 +454,10 @@ describe('books of its own', () => {
     writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
     expect(saysOf(await checkBooks(context))).toContain(`manifests/${name}: it is no manifest that can be read`);
     expect(saysOf(await checkBooks(context))).not.toContain('notes');
+    writeFileSync(path.join(path.dirname(file), 'heads-2026-11-20.jsonl'), '');
+    expect(saysOf(await checkBooks(context))).toContain(
+      'manifests/heads-2026-11-20.jsonl: it has no head that can be read',
+    );
   });
 
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {
