@@ -10,7 +10,6 @@
  *
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -30,10 +29,11 @@ import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameSpool } from '../inbox/spool/spool-owner.ts';
-import type { Log } from '../log.ts';
+import { describeError, type Log } from '../log.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { type CopiedKey, copyArchives, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
 import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
+import { nameDraft, refuseOwnFolder, removeDeadDrafts } from './drafts.ts';
 import { flushDirectory } from './flush.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { readShape, storeDatabase } from './store-database.ts';
@@ -58,6 +58,8 @@ export type MadeBackup = {
   sum: string;
   /** Spools of other machines with webhooks that the database did not have. */
   spoolsElsewhere: number;
+  /** What failed after the backup was finished: it is whole all the same. */
+  trouble?: string;
 };
 
 type Source = { config: Config; target: ConnectionTarget & { database: string }; db: Kysely<Database> };
@@ -73,24 +75,43 @@ export async function makeBackup(
 ): Promise<MadeBackup> {
   const directory = path.resolve(options.to);
   await refuseTaken(directory);
-  await using stack = new AsyncDisposableStack();
+  refuseOwnFolder(config, directory);
+  let published: MadeBackup | undefined;
+  try {
+    await using stack = new AsyncDisposableStack();
+    const source = await openSource(config, log, stack);
+    await removeDeadDrafts(path.dirname(directory), log);
+    const draft = nameDraft(directory);
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    try {
+      const made = await writeBackup(source, draft, options, signal);
+      await publish(draft, directory);
+      published = made;
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
+    }
+    await flushDirectory(path.dirname(directory));
+    await recordBackup(source.db, { startedAt: published.description.started_at, bytes: published.bytes });
+  } catch (error) {
+    if (!published) throw error;
+    const { name, code } = describeError(error);
+    return {
+      ...published,
+      trouble: `what follows a backup failed (${code ?? name}): the metrics may show the one before it`,
+    };
+  }
+  return published;
+}
+
+async function openSource(config: Config, log: Log, stack: AsyncDisposableStack): Promise<Source> {
   const target = await findDatabase(config, log, stack, { creates: false });
   const choice: HostChoice = { agreed: undefined };
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }, choice));
   // another host may be back, and lack what was committed since; a database without tables has no writer
   choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
   await refuseUnfinishedRestore(db);
-  const draft = `${directory}.draft-${randomBytes(4).toString('hex')}`;
-  await mkdir(draft, { recursive: true, mode: 0o700 });
-  try {
-    const made = await writeBackup({ config, target, db }, draft, options, signal);
-    await publish(draft, directory);
-    await recordBackup(db, { startedAt: made.description.started_at, bytes: made.bytes });
-    return made;
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
-  }
+  return { config, target, db };
 }
 
 async function writeBackup(
@@ -188,13 +209,18 @@ async function readDatabaseTime(db: Kysely<Database>): Promise<Date> {
   return rows[0].at;
 }
 
-/** Makes the draft the backup, durably. */
+/** Makes the draft the backup: its files are durable before it gets its name. */
 async function publish(draft: string, directory: string): Promise<void> {
   const folders = (await readdir(draft, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const folder of [...folders, draft]) await flushDirectory(folder);
   // an empty directory of this name gives way
-  await rename(draft, directory);
-  await flushDirectory(path.dirname(directory));
+  await rename(draft, directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    throw new ConfereError(
+      'conflict',
+      `another backup made ${directory} meanwhile: name a new directory for each backup`,
+    );
+  });
 }

@@ -29,7 +29,7 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
-function toJson(directory: string, { description, files, bytes, sum, spoolsElsewhere }: MadeBackup) {
+function toJson(directory: string, { description, files, bytes, sum, spoolsElsewhere, trouble }: MadeBackup) {
   const { started_at, finished_at, encrypted, database, head, key } = description;
   const spooled = description.data.filter((name) => name.startsWith('data/spool/')).length;
   return {
@@ -44,6 +44,7 @@ function toJson(directory: string, { description, files, bytes, sum, spoolsElsew
       has_key: key.file !== null,
     },
     ...{ files, bytes, sum, spool_files: spooled, spools_elsewhere: spoolsElsewhere },
+    ...(trouble !== undefined && { trouble }),
   };
 }
 
@@ -60,8 +61,9 @@ function describe(directory: string, made: MadeBackup): string {
   else if (!encrypted)
     lines.push('it has secret.key and is not encrypted: anybody who can read it can read everything');
   if (description.database.triggers.length === 0)
-    lines.push('it has no triggers: the server has none, or this user cannot see them');
+    lines.push('it has no triggers: the server has none, or this user cannot see them. restore makes them again');
   if (spoolsElsewhere > 0)
     lines.push(`${spoolsElsewhere} spools of other machines hold webhooks that are not in it: they are safe there`);
+  if (made.trouble !== undefined) lines.push(`it is finished and whole, but ${made.trouble}`);
   return lines.join('\n');
 }

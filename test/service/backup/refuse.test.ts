@@ -7,6 +7,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import net from 'node:net';
@@ -17,7 +19,11 @@ import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { startProgram } from '../../../demo/start-programs.ts';
 import { identifyProcess } from '../../../embedded/identify-process.ts';
+import { makeBackup } from '../../../src/backup/make-backup.ts';
+import { readBackupMetrics } from '../../../src/backup/read-backup-metrics.ts';
+import { verifySums } from '../../../src/backup/sums.ts';
 import { openSpool } from '../../../src/inbox/spool/spool.ts';
+import { nameOwner } from '../../../src/inbox/spool/spool-owner.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
@@ -32,6 +38,7 @@ const identityFile = path.join(home.path, 'backup.key');
 const WEBHOOK = { receivedAt: new Date(), address: '203.0.113.7', headers: {}, body: Buffer.from('{"id":"spooled"}') };
 
 let source: TestEnvironment;
+let sourceTarget: Place['target'];
 let sourceEnv: Record<string, string>;
 let sum: string;
 let places = 0;
@@ -56,6 +63,14 @@ async function countTables({ target }: Place): Promise<number> {
   const [rows] = await connection.query<mysql.RowDataPacket[]>('SHOW TABLES');
   await connection.end();
   return rows.length;
+}
+
+async function readTriggers(target: Place['target']) {
+  const connection = await mysql.createConnection(target);
+  const [rows] = await connection.query(`SELECT trigger_name, event_manipulation, event_object_table, action_statement
+    FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY trigger_name`);
+  await connection.end();
+  return rows;
 }
 
 /** A copy of the backup that a test may damage. */
@@ -106,7 +121,8 @@ async function expectRefused(args: string[], place: Place, error: RegExp): Promi
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
-  source = stack.use(await openEnvironment({ SECRET_KEY, DATA_DIR: path.join(home.path, 'source') }));
+  sourceTarget = await createTestDatabase();
+  source = stack.use(await openEnvironment({ SECRET_KEY, DATA_DIR: path.join(home.path, 'source') }, sourceTarget));
   const spool = path.join(source.dataDir, 'spool');
   sourceEnv = { ...source.env, SPOOL_DIR: spool };
   {
@@ -221,6 +237,82 @@ describe('a backup', () => {
     const nowhere = { DATA_DIR: path.join(home.path, 'nowhere') };
     expect(await backUp(fresh, nowhere)).toMatchObject({ code: 2, err: expect.stringContaining('has no database') });
     expect(readdirSync(home.path)).toEqual(before);
+  });
+
+  it('is not made within DATA_DIR, also by a link, or its spool or archive', async () => {
+    const link = path.join(home.path, 'link');
+    symlinkSync(source.dataDir, link);
+    const archive = path.join(home.path, 'archive');
+    for (const directory of [path.join(source.dataDir, 'new', 'backup'), path.join(link, 'backup'), archive])
+      expect(
+        await runCommandInProcess(['backup', '--to', directory], { ...sourceEnv, ARCHIVE_DIR: archive }),
+      ).toMatchObject({ code: 2, err: expect.stringContaining('would be lost with it') });
+    rmSync(link);
+  });
+
+  it('removes drafts of killed backups beside it, and no draft that may be written', async () => {
+    const folder = path.join(home.path, 'drafts');
+    const owner = nameOwner();
+    const elsewhere = owner.replace(/[0-9a-f]{12}$/, '0'.repeat(12));
+    const drafts = {
+      killed: `a.draft-1-1-${owner.split('-').at(-1)}-00000000`,
+      running: `b.draft-${owner}-00000000`,
+      elsewhere: `c.draft-${elsewhere}-00000000`,
+      elsewhereOld: `d.draft-${elsewhere}-00000000`,
+      old: 'e.draft-0123abcd',
+      other: 'f.draft-of-a-letter',
+    };
+    for (const name of Object.values(drafts)) {
+      const data = path.join(folder, name, 'data');
+      mkdirSync(data, { recursive: true });
+      for (const file of [data, path.dirname(data)]) utimesSync(file, 0, name === drafts.elsewhere ? Date.now() : 0);
+    }
+    const made = await runCommandInProcess(['backup', '--to', path.join(folder, 'new')], {
+      ...sourceEnv,
+      LOG_LEVEL: 'warn',
+    });
+    expect(made.code).toBe(0);
+    expect(made.err.trim().split('\n')).toHaveLength(3);
+    expect(readdirSync(folder).sort()).toEqual([drafts.running, drafts.elsewhere, drafts.other, 'new'].sort());
+  });
+
+  it('that another one overtakes says so, and leaves that one', async () => {
+    const directory = path.join(home.path, 'twice');
+    const { context } = source;
+    const make = () => makeBackup(context.config, { to: directory, recipients: [] }, context);
+    const [first, second] = await Promise.allSettled([make(), make()]);
+    const lost = first.status === 'rejected' ? first : second;
+    expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);
+    expect(lost).toMatchObject({
+      reason: { code: 'conflict', message: expect.stringContaining(`another backup made ${directory} meanwhile`) },
+    });
+    await verifySums(directory, undefined);
+    expect(readdirSync(home.path).filter((name) => name.startsWith('twice'))).toEqual(['twice']);
+  });
+
+  it('whose end is not recorded is reported as finished', async () => {
+    const directory = path.join(home.path, 'unrecorded');
+    const connection = await mysql.createConnection(sourceTarget);
+    await connection.query(`CREATE TRIGGER no_record BEFORE INSERT ON settings FOR EACH ROW
+      IF NEW.name = 'last_backup' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF`);
+    const made = await runCommandInProcess(['backup', '--to', directory, '--json'], sourceEnv);
+    await connection.query('DROP TRIGGER no_record');
+    await connection.end();
+    const { sum: own, trouble } = JSON.parse(made.out) as { sum: string; trouble: string };
+    expect([made.code, trouble]).toEqual([0, expect.stringContaining('ER_SIGNAL_EXCEPTION')]);
+    await verifySums(directory, own);
+  });
+
+  it('without triggers, as of a user who cannot see them, is restored with those of the migrations', async () => {
+    const copy = copyBackup();
+    const file = path.join(copy, 'backup.json');
+    const described = JSON.parse(readFileSync(file, 'utf8')) as { database: { triggers: unknown[] } };
+    expect(described.database.triggers.length).toBeGreaterThan(10);
+    writeFileSync(file, JSON.stringify({ ...described, database: { ...described.database, triggers: [] } }));
+    writeSums(copy);
+    const place = await makePlace();
+    expect(await runCommandInProcess(['restore', '--from', copy], place.env)).toMatchObject({ code: 0, err: '' });
+    expect(await readTriggers(place.target)).toEqual(await readTriggers(sourceTarget));
   });
 });
 
@@ -338,6 +430,10 @@ describe('a restore that was interrupted', () => {
     expect(readdirSync(path.join(dataDir, 'spool')).length).toBe(1);
     await using restored = await openEnvironment({ SECRET_KEY, DATA_DIR: dataDir }, place.target);
     expect(await restored.context.db.selectFrom('restores').select('seq').execute()).toHaveLength(1);
+    // its own record came after its snapshot
+    const { started_at } = JSON.parse(readFileSync(path.join(to, 'backup.json'), 'utf8')) as { started_at: string };
+    const [made, bytes] = await readBackupMetrics(restored.context);
+    expect([made?.values, Number(bytes?.values) > 0]).toEqual([Date.parse(started_at) / 1000, true]);
   });
 
   it('by an error leaves nothing, and says nothing of the rows', async () => {

@@ -1,0 +1,75 @@
+/**
+ * Drafts of backups, `NAME.draft-OWNER-RANDOM` beside NAME: a draft whose process was killed is removed by the next backup to the
+ * same folder.
+ */
+import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { archiveDirectory } from '../archive/archive-files.ts';
+import type { Config } from '../config.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
+import { checkOwner, nameOwner } from '../inbox/spool/spool-owner.ts';
+import { describeError, type Log } from '../log.ts';
+
+/** Earlier versions named no owner. */
+const DRAFT = /\.draft-(?:(\d+-.+)-)?[0-9a-f]{8}$/;
+/** A process in another container, or on another machine, is not visible: a backup that is made writes all the time. */
+const QUIET_MS = 24 * 3_600_000;
+
+export function nameDraft(directory: string): string {
+  return `${directory}.draft-${nameOwner()}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Removes drafts that surely nobody writes. A failure is logged: the backup itself goes on. */
+export async function removeDeadDrafts(folder: string, log: Log): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [draft, owner] = DRAFT.exec(name) ?? [];
+    if (draft === undefined) continue;
+    const directory = path.join(folder, name);
+    try {
+      if (!(await isDead(directory, owner))) continue;
+      await rm(directory, { recursive: true, force: true });
+      log.warn(`removed ${directory}, which a backup that was killed left`);
+    } catch (error) {
+      log.warn({ error: describeError(error) }, `could not remove ${directory}, which a backup that was killed left`);
+    }
+  }
+}
+
+async function isDead(directory: string, owner: string | undefined): Promise<boolean> {
+  const is = owner === undefined ? 'unknown' : checkOwner(owner);
+  if (is !== 'unknown') return is === 'gone';
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = [directory, ...entries.map((entry) => path.join(entry.parentPath, entry.name))];
+  const written = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
+  return Date.now() - Math.max(...written) > QUIET_MS;
+}
+
+/** @throws ConfereError `wrong_use` for a directory within those that are backed up: it would be lost with them. */
+export function refuseOwnFolder(config: Config, directory: string): void {
+  const own = { DATA_DIR: config.DATA_DIR, SPOOL_DIR: spoolDirectory(config), ARCHIVE_DIR: archiveDirectory(config) };
+  for (const [name, folder] of Object.entries(own)) {
+    if (folder === undefined || !isWithin(resolveLinks(directory), resolveLinks(folder))) continue;
+    throw new ConfereError(
+      'wrong_use',
+      `--to ${directory} lies in ${name} (${folder}), and would be lost with it: name a directory elsewhere, best on another disk`,
+    );
+  }
+}
+
+function isWithin(directory: string, folder: string): boolean {
+  return directory === folder || directory.startsWith(`${folder}${path.sep}`);
+}
+
+/** The path without links, as far as it exists. */
+function resolveLinks(file: string): string {
+  const absolute = path.resolve(file);
+  try {
+    return realpathSync(absolute);
+  } catch {
+    const parent = path.dirname(absolute);
+    return parent === absolute ? absolute : path.join(resolveLinks(parent), path.basename(absolute));
+  }
+}
