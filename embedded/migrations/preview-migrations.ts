@@ -2,6 +2,8 @@
  * `migrate --dry-run`: runs the pending migrations on a connection that reads for real and only records everything else, and
  * estimates from the sizes of the tables what each statement costs.
  */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -42,6 +44,7 @@ export type PreviewedMigration = {
 /** Rows a second that a small server manages (bench/migrate.ts measures them). */
 const ROWS_PER_SECOND: Record<Exclude<Effect, 'instant'>, number> = { index: 200_000, rebuild: 60_000, rows: 30_000 };
 const NO_SUCH_TABLE_ERRNO = 1146;
+const CREATED_TRIGGER = /^\s*CREATE TRIGGER `?(\w+)/;
 
 /**
  * Returns what `migrate` would run, in order. Changes nothing.
@@ -64,6 +67,26 @@ export async function previewMigrations<DB>(db: Kysely<DB>, options: MigrationFo
     previewed.push({ file, statements, ...(stopped && { stopped }) });
   }
   return previewed;
+}
+
+/**
+ * Returns the triggers that the migrations make and the database lacks, by name: of a database whose migrations all ran, and
+ * which was copied without its triggers.
+ */
+export async function findMissingTriggers<DB>(db: Kysely<DB>, folder: string): Promise<Map<string, CompiledQuery>> {
+  const missing = new Map<string, CompiledQuery>();
+  for (const file of (await readdir(folder)).sort()) {
+    if (!(await readFile(path.join(folder, file), 'utf8')).includes('CREATE TRIGGER')) continue;
+    // cast: as above
+    const recorder = createRecorder(db as unknown as Kysely<unknown>);
+    await (await loadMigration(folder, file)).up(recorder.db);
+    for (const query of recorder.recorded) {
+      const name = CREATED_TRIGGER.exec(query.sql)?.[1];
+      // a later migration replaces it
+      if (name !== undefined) missing.set(name, query);
+    }
+  }
+  return missing;
 }
 
 /** A migration that reads a table of an earlier pending one can't be previewed further. */

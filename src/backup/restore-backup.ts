@@ -13,6 +13,7 @@ import { chooseHost } from '../../embedded/choose-host.ts';
 import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/copy-server.ts';
 import { loadDump } from '../../embedded/dump-database.ts';
 import { listUnknownMigrations } from '../../embedded/migrations/plan-migrations.ts';
+import { findMissingTriggers } from '../../embedded/migrations/preview-migrations.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Config } from '../config.ts';
@@ -40,6 +41,7 @@ import {
 } from './describe-backup.ts';
 import { explainFullDisk } from './explain-full-disk.ts';
 import { placeFiles } from './place-data-dir.ts';
+import { recordBackup } from './read-backup-metrics.ts';
 import { queueGapRuns, recordRestore } from './record-restore.ts';
 import { readTables } from './store-database.ts';
 import { createReader, type ReadFile } from './stored-files.ts';
@@ -61,7 +63,15 @@ export type RestoreOptions = {
 export type RestoredBackup = { description: BackupDescription; restore: Restore };
 
 type Target = ConnectionTarget & { database: string };
-type Opened = { config: Config; description: BackupDescription; read: ReadFile; log: Log; signal: AbortSignal };
+type Opened = {
+  config: Config;
+  description: BackupDescription;
+  read: ReadFile;
+  /** Of all its files. */
+  bytes: number;
+  log: Log;
+  signal: AbortSignal;
+};
 
 /** @throws ConfereError `wrong_use` before anything is written, if the backup or the place cannot be used. */
 export async function restoreBackup(
@@ -69,17 +79,17 @@ export async function restoreBackup(
   { from, identity, sum }: RestoreOptions,
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<RestoredBackup> {
-  await verifySums(from, sum);
+  const bytes = await verifySums(from, sum);
   const description = await readDescription(from);
   refuseEncryption(description, identity);
   await refuseVersion(description);
   const read = createReader(from, identity);
-  const opened = { config, description, read, log, signal };
+  const opened = { config, description, read, bytes, log, signal };
   await refuseKey(opened);
   refuseOtherServer(config, description);
   // a wrong identity is found here
-  const bytes = await read.check(DATABASE_FILES[description.database.method]);
-  using place = await takePlace(config, description, { bytes, log });
+  const databaseBytes = await read.check(DATABASE_FILES[description.database.method]);
+  using place = await takePlace(config, description, { bytes: databaseBytes, log });
   try {
     if (description.database.method === 'copy') await placeCopy(opened);
     else if (config.DATABASE_URL) await ensureTarget(config.DATABASE_URL);
@@ -132,6 +142,7 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   await refuseIncomplete(db, description);
   await placeFiles(place.files, read);
   await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
+  await createMissingTriggers(db, log);
   if (description.head) {
     const seal = await readSeal(context.db, description.head.position);
     if (seal?.hash.toString('hex') !== description.head.hash)
@@ -140,6 +151,8 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
         `the restored chain has not the seal ${description.head.position} of the backup`,
       );
   }
+  // its own record was written after its snapshot
+  await recordBackup(db, { startedAt: description.started_at, bytes: opened.bytes });
   const restore = await recordRestore(context, description.started_at);
   await queueGapRuns(context, restore);
   await unmarkUnfinishedRestore(db);
@@ -198,11 +211,32 @@ async function ensureTarget(databaseUrl: string): Promise<void> {
 }
 
 async function createTrigger(db: Kysely<Database>, { name, timing, event, table, statement }: Trigger): Promise<void> {
+  await unlessForbidden(
+    sql`CREATE TRIGGER ${sql.id(name)} ${sql.raw(timing)} ${sql.raw(event)} ON ${sql.table(table)}
+      FOR EACH ROW ${sql.raw(statement)}`.execute(db),
+  );
+}
+
+/** Makes the triggers of the migrations that the backup lacks: its user could not see them, or its server allowed none. */
+async function createMissingTriggers(db: Kysely<Database>, log: Log): Promise<void> {
+  for (const [name, query] of await findMissingTriggers(db, MIGRATIONS)) {
+    await sql`DROP TRIGGER IF EXISTS ${sql.id(name)}`.execute(db).catch(() => undefined);
+    if (!(await unlessForbidden(db.executeQuery(query))))
+      log.warn(
+        { trigger: name },
+        'this server, or this user, allows no trigger that guards a table: see doctor, grants',
+      );
+  }
+}
+
+/** @returns whether the server allowed it. */
+async function unlessForbidden(creation: Promise<unknown>): Promise<boolean> {
   try {
-    await sql`CREATE TRIGGER ${sql.id(name)} ${sql.raw(timing)} ${sql.raw(event)} ON ${sql.table(table)}
-      FOR EACH ROW ${sql.raw(statement)}`.execute(db);
+    await creation;
+    return true;
   } catch (error) {
     if (!NOT_ALLOWED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** SHA256SUMS of a backup, in the format of sha256sum(1): `sha256sum -c SHA256SUMS` checks it without Confere. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConfereError } from '../domain/errors.ts';
@@ -22,9 +22,10 @@ export async function writeSums(directory: string, files: StoredFile[]): Promise
 /**
  * Verifies that a backup has exactly the files of its sums, each unchanged.
  * @param expected the SHA-256 of the sums, as `backup` printed it.
+ * @returns the bytes of the files.
  * @throws ConfereError `wrong_use` that names the first differences.
  */
-export async function verifySums(directory: string, expected: string | undefined): Promise<void> {
+export async function verifySums(directory: string, expected: string | undefined): Promise<number> {
   const text = await readFile(path.join(directory, NAME), 'utf8').catch(() => {
     throw new ConfereError('wrong_use', `${directory} is no finished backup: it has no ${NAME}`);
   });
@@ -35,12 +36,18 @@ export async function verifySums(directory: string, expected: string | undefined
     );
   const sums = new Map(text.trimEnd().split('\n').map(parseLine));
   const found = new Set(await listFiles(directory));
+  let bytes = 0;
   const problems = [...found].filter((name) => !sums.has(name)).map((name) => `${name} is not in ${NAME}`);
   for (const [name, sum] of sums) {
-    if (!found.has(name)) problems.push(`${name} is missing`);
-    else if ((await hashFile(path.join(directory, name))) !== sum) problems.push(`${name} has changed`);
+    if (!found.has(name)) {
+      problems.push(`${name} is missing`);
+      continue;
+    }
+    const file = path.join(directory, name);
+    if ((await hashFile(file)) !== sum) problems.push(`${name} has changed`);
+    bytes += (await stat(file)).size;
   }
-  if (problems.length === 0) return;
+  if (problems.length === 0) return bytes;
   const more = problems.length > PROBLEMS_SHOWN_MAX ? `; ${problems.length} differences in all` : '';
   throw new ConfereError(
     'wrong_use',

@@ -287,7 +287,7 @@ describe('a backup of a running system, restored while its machine is gone', () 
     const names = actions.map((row) => row.action).filter((name) => /^(backups|restores)\./.test(name));
     expect(names).toEqual(['backups.make', 'restores.record', 'restores.confirm']);
     const metrics = await (await fetch(`${restored.url}/metrics`)).text();
-    expect(metrics).toMatch(/^confere_backup_timestamp_seconds 0$/m);
+    expect(metrics).toContain(`\nconfere_backup_timestamp_seconds ${Date.parse(backup.started_at) / 1000}\n`);
     expect(readFileSync(path.join(to, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}backup\.json$/m);
   });
 });
