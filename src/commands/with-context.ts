@@ -1,4 +1,4 @@
-import { findMistypedNames } from '../config/mistyped-names.ts';
+import { findUnknownNames } from '../config/unknown-names.ts';
 import { type Config, readConfig } from '../config.ts';
 import { type Context, type ContextOptions, openContext } from '../context.ts';
 import { createInstanceName, createLog, type Log } from '../log.ts';
@@ -18,7 +18,7 @@ export async function withConfig(
   const config = readConfig(process.env, needs);
   const about = { instance: createInstanceName(), role: process.argv[2] ?? 'command' };
   const log = createLog(process.env.LOG_LEVEL ? config.LOG_LEVEL : 'warn', process.stderr, about);
-  warnOfMistypedNames(process.env, log);
+  warnOfUnknownNames(process.env, log);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -58,9 +58,12 @@ export async function withContext(
 }
 
 /** A mistyped variable would silently leave its default in force. */
-export function warnOfMistypedNames(env: NodeJS.ProcessEnv, log: Log): void {
-  for (const { name, near } of findMistypedNames(env))
-    log.warn({ name, near }, `unknown environment variable ${name}: did you mean ${near}?`);
+export function warnOfUnknownNames(env: NodeJS.ProcessEnv, log: Log): void {
+  for (const { name, near } of findUnknownNames(env))
+    log.warn(
+      { name, near },
+      `unknown environment variable ${name}: ${near ? `did you mean ${near}?` : 'no setting has this name'}`,
+    );
 }
 
 /** `2026-11-22 19:05:12-03:00`: an instant on the provider's clock, as the console shows it, with its offset. */

@@ -10,7 +10,7 @@ import { hasSpool, spoolDirectory } from '../../inbox/spool/redact-retained-file
 import { openSpool, SPOOL_BYTES_MAX, type Spool } from '../../inbox/spool/spool.ts';
 import { createInstanceName, createLog, type Log } from '../../log.ts';
 import { startTracing } from '../../tracing/start-tracing.ts';
-import { warnOfMistypedNames } from '../with-context.ts';
+import { warnOfUnknownNames } from '../with-context.ts';
 import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
@@ -35,7 +35,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const role = sides.web && sides.worker ? 'all' : sides.web ? 'web' : 'worker';
   const about = { instance: createInstanceName(), role };
   const log = createLog(config.LOG_LEVEL, process.stdout, about);
-  warnOfMistypedNames(process.env, log);
+  warnOfUnknownNames(process.env, log);
   restrictDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config.DATA_DIR);
   const stop = new AbortController();

@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readOptions } from '../../../sandbox/read-options.ts';
 import { environment } from '../../../src/config/environment.ts';
-import { findMistypedNames } from '../../../src/config/mistyped-names.ts';
+import { findUnknownNames } from '../../../src/config/unknown-names.ts';
 import { readConfig } from '../../../src/config.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -187,7 +187,7 @@ describe('the settings of each way', () => {
     expect(new Set(named).size).toBeGreaterThan(60);
     expect(named.filter((name) => !isKnown(name))).toEqual([]);
     // those that are not ours cause no warning either
-    expect(findMistypedNames(Object.fromEntries(named.map((name) => [name, ''])))).toEqual([]);
+    expect(findUnknownNames(Object.fromEntries(named.map((name) => [name, ''])))).toEqual([]);
   });
 
   it('leave the time that a process needs to end', () => {
