@@ -34,11 +34,11 @@ export type InsertClaims = Disposable & {
   /**
    * Leases the rows that may be sent at once: of each transaction and merchant the first one, where nothing older is open
    * and a slot is free, and its successors.
-   * @param rows of one INSERT, oldest first for each transaction.
+   * @param rows that one transaction writes, oldest first for each transaction of the ledger.
    * @param isBlocked whether an older callback of the same merchant and transaction may be open.
    */
   lease(rows: CallbackInsert[], isBlocked: (row: CallbackInsert) => boolean): CallbackInsert[];
-  /** Remembers the rows that were inserted with a lease of `lease`. @param written of that INSERT, with their row numbers. */
+  /** Remembers the rows that were inserted with a lease of `lease`, once. @param written all of them, with their row numbers. */
   remember(written: LeasedCallback[]): void;
   /** How many callbacks are remembered. */
   count(): number;

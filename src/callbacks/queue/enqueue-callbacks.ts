@@ -17,7 +17,7 @@ import {
   toManifestRow,
 } from './callback-rows.ts';
 import { RECHECK_MS } from './check-order.ts';
-import type { InsertClaims } from './claim-with-insert.ts';
+import type { InsertClaims, LeasedCallback } from './claim-with-insert.ts';
 import { CLAIMABLE_COLUMNS, toClaimed } from './claimed-callback.ts';
 import { listMissing } from './list-missing.ts';
 import { readOpenCallbacks } from './read-open-callbacks.ts';
@@ -91,17 +91,19 @@ async function insertClaimed(
     rows,
     (row) => backfilled.has(row.merchant_seq) || waiting.has(`${row.merchant_seq} ${row.transaction_seq}`),
   );
+  const columns = [...CLAIMABLE_COLUMNS, 'lease_holder', 'lease_until'] as const;
+  const inserted: LeasedCallback[] = [];
   for (let from = 0; from < leased.length; from += ROWS_MAX) {
     const some = leased.slice(from, from + ROWS_MAX);
-    const columns = [...CLAIMABLE_COLUMNS, 'lease_holder', 'lease_until'] as const;
     const ids = some.map((row) => row.webhook_id);
     const written = await insertReturning(context, trx, insertNew(trx, some), [...columns], () =>
       trx.selectFrom('callbacks').select(columns).where('webhook_id', 'in', ids).execute(),
     );
-    claims.remember(
-      written.map((row) => ({ ...toClaimed(row), leaseHolder: row.lease_holder, leaseUntil: row.lease_until })),
-    );
+    for (const row of written)
+      inserted.push({ ...toClaimed(row), leaseHolder: row.lease_holder, leaseUntil: row.lease_until });
   }
+  // all at once: two INSERTs may share the callbacks of one transaction
+  claims.remember(inserted);
 }
 
 function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {

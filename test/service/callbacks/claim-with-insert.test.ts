@@ -86,6 +86,15 @@ describe('a transaction that writes callbacks', () => {
     ]);
   });
 
+  test('keeps a history in one chain, also where it takes two INSERTs', async () => {
+    const taker = createTaker(167);
+    using _ = offerSlots(env.context, taker);
+    // the last callback is the 501st
+    await env.applyTransactions(167, HISTORY);
+    expect(taker.taken).toHaveLength(167);
+    expect(new Set(sequences(taker.taken).map(String))).toEqual(new Set(['1,2,3']));
+  });
+
   test('claims a later event once no older callback of its transaction is open', async () => {
     const taker = createTaker(9);
     using _ = offerSlots(env.context, taker);
