@@ -40,6 +40,37 @@ export function watchReads(context: Context, table: string, onRead: () => void):
   return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
 }
 
+/** A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait. */
+export function holdReads(context: Context, table: string) {
+  const reads = new WeakSet<object>();
+  let gate: PromiseWithResolvers<void> | undefined;
+  let held = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      if (readsFrom(node, table)) reads.add(queryId);
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      if (!gate || !reads.has(queryId)) return result;
+      held++;
+      await gate.promise;
+      held--;
+      return result;
+    },
+  };
+  return {
+    context: { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined },
+    held: () => held,
+    hold() {
+      gate = Promise.withResolvers();
+    },
+    release() {
+      gate?.resolve();
+      gate = undefined;
+    },
+  };
+}
+
 /**
  * A context that can lose its database: after `lose(table)` the next SELECT from this table fails, and with it every
  * statement until `heal()`. `lost` counts the failures.

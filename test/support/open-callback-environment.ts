@@ -19,8 +19,8 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 export type CallbackEnvironment = TestEnvironment & {
   /** Starts a delivery with its own connections and holder, like another replica. Changes in the environment wake it. */
   deliver(options?: DeliveryOptions, env?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
-  /** Starts a delivery on the environment's own context, as one process that also writes callbacks has it. */
-  deliverHere(): { stop(): Promise<void> };
+  /** Starts a delivery on the environment's own context or `own`, as one process that also writes callbacks has it. */
+  deliverHere(own?: Context): { stop(): Promise<void> };
   addMerchant(url: string, more?: Partial<NewMerchant>): Promise<{ merchant: MerchantRow; secret: string }>;
   /** Waits for a condition and advances the timers in short steps: retries and upkeep become due one by one. */
   advanceUntil<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<NonNullable<T>, false>>;
@@ -51,7 +51,7 @@ export async function openCallbackEnvironment(
     ...environment,
     deliver: async (options = {}, more = {}) =>
       environment.use(startReplica(await environment.replica(more), context, options, environment.timers)),
-    deliverHere: () => environment.use(startReplica(context, context, {}, environment.timers)),
+    deliverHere: (own = context) => environment.use(startReplica(own, context, {}, environment.timers)),
     advanceUntil: (what, ask) =>
       eventually(what, async () => {
         await environment.timers.advance(STEP_MS);

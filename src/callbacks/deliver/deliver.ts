@@ -4,7 +4,7 @@ import { callbackAttempts } from '../../metrics/metrics.ts';
 import { runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { alertOutages, alertRecoveries, type MerchantOutage } from '../health/alert-outages.ts';
 import { pauseAndResume, type Ramps } from '../health/pause-and-resume.ts';
-import { claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
+import { type ClaimRequest, type ClaimResult, claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
 import { offerSlots } from '../queue/claim-with-insert.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from '../queue/read-delivery-merchants.ts';
@@ -14,6 +14,7 @@ import {
   limitIdle,
   limitOf,
   listLeased,
+  reserveForNew,
   reserveSlot,
   type Slots,
   shareSlots,
@@ -150,13 +151,13 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
     const share = shares.get(merchant.seq);
     return share === undefined ? [] : [{ merchant, slots: share, idleSlots: limitIdle(slots, merchant.seq, share) }];
   });
-  const held = listLeased(slots);
   const claimed: ClaimedCallback[] = [];
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
-    claimed.push(...(await claimProbe(context, merchant, held)));
+    claimed.push(...(await claimProbe(context, merchant, listLeased(slots))));
   }
+  takeSlots(slots, claimed);
   if (wants.length > 0) {
-    const due = await claimCallbacks(context, wants, held);
+    const due = await claimDue(delivery, wants);
     claimed.push(...due.claimed);
     for (const { merchant } of wants) {
       const limit = limitOf(slots, merchant.seq);
@@ -164,8 +165,24 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
       limit.mayHaveMore = limit.isSaturated;
     }
   }
-  takeSlots(slots, claimed);
   return claimed;
+}
+
+/** Claims due callbacks and takes their slots. These are reserved before: new callbacks must not take them meanwhile. */
+async function claimDue({ context, slots }: Delivery, wants: ClaimRequest[]): Promise<ClaimResult> {
+  const reserved: number[] = [];
+  const reserve = (merchantSeq: number): boolean => {
+    if (!reserveSlot(slots, merchantSeq)) return false;
+    reserved.push(merchantSeq);
+    return true;
+  };
+  try {
+    const due = await claimCallbacks(context, wants, listLeased(slots), reserve);
+    takeSlots(slots, due.claimed);
+    return due;
+  } finally {
+    for (const merchantSeq of reserved) giveSlotBack(slots, merchantSeq);
+  }
 }
 
 function takeSlots(slots: Slots, claimed: ClaimedCallback[]): void {
@@ -181,7 +198,7 @@ function offerFreeSlots(delivery: Delivery): Disposable {
   return offerSlots(context, {
     reserve: (merchantSeq) =>
       isSentFreely(delivery.merchants.get(merchantSeq)) &&
-      reserveSlot(slots, merchantSeq, context.timers.monotonicMs()),
+      reserveForNew(slots, merchantSeq, context.timers.monotonicMs()),
     giveBack: (merchantSeq) => giveSlotBack(slots, merchantSeq),
     take(claimed) {
       for (const { merchantSeq } of claimed) giveSlotBack(slots, merchantSeq);

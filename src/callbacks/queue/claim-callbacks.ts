@@ -22,7 +22,7 @@ export type ClaimRequest = { merchant: DeliveryMerchant; slots: number; idleSlot
 
 export type ClaimResult = {
   claimed: ClaimedCallback[];
-  /** Merchants with at least as many due callbacks as free slots: there may be more. */
+  /** Merchants with at least as many due callbacks as free slots: there may be more. Also if a slot was taken meanwhile. */
   saturated: Set<number>;
 };
 
@@ -30,8 +30,14 @@ export type ClaimResult = {
  * Claims due callbacks: leases them in one short transaction, so that no row is locked over the network. A callback whose
  * transaction has an older undelivered one is deferred instead.
  * @param busy callbacks that this process has leased and not recorded yet.
+ * @param reserve takes a slot of a merchant for a due callback; false where new callbacks have taken all since.
  */
-export async function claimCallbacks(context: Context, wants: ClaimRequest[], busy: LeasedSet): Promise<ClaimResult> {
+export async function claimCallbacks(
+  context: Context,
+  wants: ClaimRequest[],
+  busy: LeasedSet,
+  reserve: (merchantSeq: number) => boolean = () => true,
+): Promise<ClaimResult> {
   const now = context.clock.now();
   const due = await findCandidates(context, wants, now);
   const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
@@ -41,9 +47,12 @@ export async function claimCallbacks(context: Context, wants: ClaimRequest[], bu
       return live.length < slots && (idle.length === 0 || idle.length < idleSlots) ? [] : [merchant.seq];
     }),
   );
-  const candidates = chooseCandidates(wants, dueOf)
-    .map((one) => one.seq)
-    .filter((seq) => !busy.has(seq));
+  const candidates = chooseCandidates(wants, dueOf).flatMap(({ seq, merchant_seq: merchantSeq }) => {
+    if (busy.has(seq)) return [];
+    if (reserve(merchantSeq)) return [seq];
+    saturated.add(merchantSeq);
+    return [];
+  });
   if (candidates.length === 0) return { claimed: [], saturated };
   const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
   const claimed = await transact(context.db, async (trx) => {

@@ -21,13 +21,18 @@ export type MerchantLimit = {
   pausedUntil: number;
   /** The last claim filled all its slots: there may be more to claim as soon as one is free. */
   mayHaveMore: boolean;
-  /** As the last claim found it. Until a later one finds less, no new callback takes a slot before those that wait. */
+  /**
+   * More callbacks wait than slots are free: the last claim found it, or a callback found no slot. Until a later claim
+   * finds less, no new callback takes a slot before those that wait.
+   */
   isSaturated: boolean;
 };
 
 export type Slots = {
   limits: Map<number, MerchantLimit>;
   inFlight: Set<number>;
+  /** Slots kept for callbacks that a transaction is claiming. The limit of their merchant counts them already. */
+  reserved: number;
   claimed: Set<number>;
   /** Leased as successors of another callback. They use the slot of their predecessor. */
   successors: Set<number>;
@@ -38,7 +43,7 @@ export type LeasedSet = Pick<ReadonlySet<number>, 'has'>;
 type Taken = { seq: number; merchantSeq: number };
 
 export function createSlots(): Slots {
-  return { limits: new Map(), inFlight: new Set(), claimed: new Set(), successors: new Set() };
+  return { limits: new Map(), inFlight: new Set(), reserved: 0, claimed: new Set(), successors: new Set() };
 }
 
 /** Returns the callbacks that this process has leased and not recorded yet. */
@@ -63,8 +68,8 @@ export function limitOf(slots: Slots, merchantSeq: number): MerchantLimit {
 /** @returns how many more callbacks of each merchant may be claimed now; earlier merchants are served first. */
 export function shareSlots(slots: Slots, merchantSeqs: number[], nowMs: number): Map<number, number> {
   const shares = new Map<number, number>();
-  if (slots.claimed.size >= CLAIMED_MAX) return shares;
-  let left = Math.max(0, IN_FLIGHT_MAX - slots.inFlight.size);
+  if (slots.claimed.size + slots.reserved >= CLAIMED_MAX) return shares;
+  let left = Math.max(0, IN_FLIGHT_MAX - slots.inFlight.size - slots.reserved);
   for (const seq of merchantSeqs) {
     const merchant = limitOf(slots, seq);
     if (nowMs < merchant.pausedUntil) continue;
@@ -88,18 +93,28 @@ export function limitIdle(slots: Slots, merchantSeq: number, free: number): numb
 }
 
 /** Reserves a slot for a callback that a transaction is about to write. @returns false: none is free, or others wait. */
-export function reserveSlot(slots: Slots, merchantSeq: number, nowMs: number): boolean {
+export function reserveForNew(slots: Slots, merchantSeq: number, nowMs: number): boolean {
   const merchant = limitOf(slots, merchantSeq);
-  const isFull = slots.inFlight.size >= IN_FLIGHT_MAX || slots.claimed.size >= CLAIMED_MAX;
-  if (isFull || merchant.isSaturated || nowMs < merchant.pausedUntil || merchant.inFlight >= merchant.limit)
-    return false;
+  const { inFlight, claimed, reserved } = slots;
+  const isFull = inFlight.size + reserved >= IN_FLIGHT_MAX || claimed.size + reserved >= CLAIMED_MAX;
+  if (isFull || merchant.isSaturated || nowMs < merchant.pausedUntil) return false;
+  merchant.isSaturated = !reserveSlot(slots, merchantSeq);
+  return !merchant.isSaturated;
+}
+
+/** Reserves a slot of a merchant's limit. @returns false: none is free. */
+export function reserveSlot(slots: Slots, merchantSeq: number): boolean {
+  const merchant = limitOf(slots, merchantSeq);
+  if (merchant.inFlight >= merchant.limit) return false;
   merchant.inFlight++;
+  slots.reserved++;
   return true;
 }
 
 /** Gives a reserved slot back. */
 export function giveSlotBack(slots: Slots, merchantSeq: number): void {
   limitOf(slots, merchantSeq).inFlight--;
+  slots.reserved--;
 }
 
 export function takeSlot(slots: Slots, callback: Taken): void {

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { offerSlots, type Taker } from '../../../src/callbacks/queue/claim-with-insert.ts';
 import type { ClaimedCallback } from '../../../src/callbacks/queue/claimed-callback.ts';
+import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { eventually } from '../../support/eventually.ts';
-import { LOST, watchReads } from '../../support/failing-database.ts';
+import { holdReads, LOST, watchReads } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -152,16 +153,15 @@ describe('a delivery in the process that writes callbacks', () => {
   });
   afterAll(() => shop[Symbol.asyncDispose]());
 
-  /** With a delivery that has read its merchants, and waits. */
-  async function openDelivering(path: string, behaviour?: MerchantServer['behaviours'][string]) {
-    if (behaviour) shop.behaviours[path] = behaviour;
-    const env = await openCallbackEnvironment();
+  /** With a delivery that has read its merchants, and waits. @param own the environment, and the context of its delivery. */
+  async function openDelivering(path: string, own?: { env: CallbackEnvironment; context: Context }) {
+    const env = own?.env ?? (await openCallbackEnvironment());
     const { merchant } = await env.addMerchant(`${shop.url}${path}`);
     await runBackfills(env.context);
-    env.deliverHere();
+    const delivery = env.deliverHere(own?.context);
     await env.applyTransaction(['pending']);
     await env.advanceUntil('the first callback is delivered', async () => (await countOpen(env)) === 0);
-    return { env, merchant };
+    return { env, merchant, delivery };
   }
 
   const readOpen = (env: CallbackEnvironment) =>
@@ -201,6 +201,32 @@ describe('a delivery in the process that writes callbacks', () => {
     await env.advanceUntil('all are delivered', async () => (await countOpen(env)) === 0);
     const ids = shop.callsTo('/slow').map((call) => call.headers['webhook-id']);
     expect([ids.length, new Set(ids).size]).toEqual([41, 41]);
+  });
+
+  test('keeps to its limit where its loop claims while a transaction writes callbacks', async () => {
+    const own = await openCallbackEnvironment();
+    const claiming = holdReads(own.context, 'callbacks');
+    const { env } = await openDelivering('/both', { env: own, context: claiming.context });
+    await using _ = env;
+    const held: ServerResponse[] = [];
+    shop.behaviours['/both'] = () => (_request, response) => void held.push(response);
+    claiming.hold();
+    // written as by another process, these are left to the loop
+    await env.applyTransactions(40, ['pending']);
+    await env.advanceUntil('the loop claims', () => claiming.held() > 0);
+    await applyObservations(
+      claiming.context,
+      Array.from({ length: 40 }, () => observeNow(env.context, makeShownTransaction(['pending@0']))),
+    );
+    claiming.release();
+    await eventually('as many are sent as the limit allows', () => held.length >= 9);
+    const leased = (await readOpen(env)).filter((row) => row.lease_holder !== null);
+    expect([leased.length, held.length]).toEqual([9, 9]);
+    shop.behaviours['/both'] = () => 200;
+    for (const response of held) response.writeHead(200).end();
+    await env.advanceUntil('all are delivered', async () => (await countOpen(env)) === 0);
+    const ids = shop.callsTo('/both').map((call) => call.headers['webhook-id']);
+    expect([ids.length, new Set(ids).size]).toEqual([81, 81]);
   });
 
   test('after a merchant was paused, sends nothing more to it', async () => {

@@ -20,8 +20,11 @@ import { takeTokens } from '../../../src/callbacks/queue/limit-rates.ts';
 import {
   adaptLimit,
   createSlots,
+  giveSlotBack,
+  IN_FLIGHT_MAX,
   limitOf,
   releaseSlot,
+  reserveForNew,
   shareSlots,
   takeSlot,
   untrackCallback,
@@ -193,6 +196,26 @@ test('however many slow merchants there are, one more still finds a place', () =
   expect(places.inFlight.size).toBeGreaterThanOrEqual(1000);
   expect(shareSlots(places, [1], 0).get(1)).toBeUndefined();
   expect(shareSlots(places, [201], 0).get(201)).toBe(4);
+});
+
+test('transactions reserve no more slots than may be in flight, over all merchants', () => {
+  const slots = createSlots();
+  let reserved = 0;
+  for (let seq = 1; seq <= 200; seq++) while (reserveForNew(slots, seq, 0)) reserved++;
+  expect(reserved).toBe(IN_FLIGHT_MAX);
+  expect(shareSlots(slots, [201], 0).get(201)).toBe(4);
+  giveSlotBack(slots, 1);
+  expect(reserveForNew(slots, 201, 0)).toBe(true);
+});
+
+test('no new callback takes a slot before one that found none', () => {
+  const slots = createSlots();
+  while (reserveForNew(slots, 1, 0));
+  giveSlotBack(slots, 1);
+  expect(reserveForNew(slots, 1, 0)).toBe(false);
+  // a claim finds that none waits
+  limitOf(slots, 1).isSaturated = false;
+  expect(reserveForNew(slots, 1, 0)).toBe(true);
 });
 
 test('a place is free again when the answer is here, and its callback is not claimed again until it is recorded', () => {
