@@ -43,7 +43,7 @@ export function watchReads(context: Context, table: string, onRead: () => void):
 /** A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait. */
 export function holdReads(context: Context, table: string) {
   const reads = new WeakSet<object>();
-  let gate: PromiseWithResolvers<void> | undefined;
+  let holding: PromiseWithResolvers<void> | undefined;
   let held = 0;
   const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
@@ -51,9 +51,9 @@ export function holdReads(context: Context, table: string) {
       return node;
     },
     async transformResult({ result, queryId }) {
-      if (!gate || !reads.has(queryId)) return result;
+      if (!holding || !reads.has(queryId)) return result;
       held++;
-      await gate.promise;
+      await holding.promise;
       held--;
       return result;
     },
@@ -62,11 +62,11 @@ export function holdReads(context: Context, table: string) {
     context: { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined },
     held: () => held,
     hold() {
-      gate = Promise.withResolvers();
+      holding = Promise.withResolvers();
     },
     release() {
-      gate?.resolve();
-      gate = undefined;
+      holding?.resolve();
+      holding = undefined;
     },
   };
 }

@@ -21,7 +21,7 @@ import {
   takeSlot,
   untrackCallback,
 } from '../queue/slots.ts';
-import { createPrepareSuccessor, type Dispatcher, dispatch, releaseAll } from './dispatch.ts';
+import { createPrepareSuccessor, type Dispatcher, dispatch, isStale, releaseAll } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { type Attempt, openSender } from './send-attempt.ts';
@@ -200,17 +200,21 @@ function offerFreeSlots(delivery: Delivery): Disposable {
       isSentFreely(delivery.merchants.get(merchantSeq)) &&
       reserveForNew(slots, merchantSeq, context.timers.monotonicMs()),
     giveBack: (merchantSeq) => giveSlotBack(slots, merchantSeq),
-    take(claimed) {
+    async take(claimed, claimedAtMs) {
       for (const { merchantSeq } of claimed) giveSlotBack(slots, merchantSeq);
+      // the commit took too long: they are claimed again when their leases run out
+      if (isStale(context, claimedAtMs)) return;
       takeSlots(slots, claimed);
-      const sent = sendTaken(delivery, claimed).finally(() => dispatches.delete(sent));
+      const sent = sendTaken(delivery, claimed, claimedAtMs).finally(() => dispatches.delete(sent));
       dispatches.add(sent);
+      // the delivery may have ended: nothing else waits for the release
+      if (context.signal.aborted) await sent;
     },
   });
 }
 
 /** Sends callbacks that their own transaction claimed, unless their merchant has changed since. Never throws. */
-async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[]): Promise<void> {
+async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[], claimedAtMs: number): Promise<void> {
   const { context } = delivery;
   const isReady = await readMerchants(delivery).then(
     () => !context.signal.aborted,
@@ -227,7 +231,7 @@ async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[]): Promis
       delivery,
       others.flatMap((one) => [one, ...one.successors]),
     );
-  if (ready.length > 0) await dispatch(delivery, ready);
+  if (ready.length > 0) await dispatch(delivery, ready, claimedAtMs);
 }
 
 /** Whether nothing but a slot is needed to send to a merchant. */

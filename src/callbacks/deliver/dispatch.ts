@@ -69,10 +69,14 @@ const UNKNOWN: Prepared = { body: undefined, keys: [], headers: {} };
 /**
  * Renders claimed callbacks and sends them in parallel, each followed by its successors. Passes each attempt to the
  * recorder. Never throws.
+ * @param claimedAtMs when their leases began, by the monotonic clock.
  */
-export async function dispatch(dispatcher: Dispatcher, claimed: ClaimedCallback[]): Promise<void> {
+export async function dispatch(
+  dispatcher: Dispatcher,
+  claimed: ClaimedCallback[],
+  claimedAtMs = dispatcher.context.timers.monotonicMs(),
+): Promise<void> {
   const { context } = dispatcher;
-  const claimedAtMs = context.timers.monotonicMs();
   const messages = await prepare(dispatcher, claimed);
   if (!messages || isStale(context, claimedAtMs)) {
     await releaseAll(
@@ -84,7 +88,8 @@ export async function dispatch(dispatcher: Dispatcher, claimed: ClaimedCallback[
   await Promise.all(messages.map((message) => sendChain(dispatcher, message, claimedAtMs)));
 }
 
-function isStale({ timers }: Context, claimedAtMs: number): boolean {
+/** Whether it is too late to begin an attempt: the lease might run out before its end. */
+export function isStale({ timers }: Context, claimedAtMs: number): boolean {
   return timers.monotonicMs() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 

@@ -12,8 +12,12 @@ export type Taker = {
   reserve(merchantSeq: number): boolean;
   /** Gives a reserved slot back. */
   giveBack(merchantSeq: number): void;
-  /** Sends claimed callbacks, each with its successors, in the slots that were reserved for them. */
-  take(claimed: ClaimedCallback[]): void;
+  /**
+   * Sends claimed callbacks, each with its successors, in the slots that were reserved for them. While the process stops,
+   * it resolves once they are released, otherwise at once.
+   * @param claimedAtMs when their leases began, by the monotonic clock.
+   */
+  take(claimed: ClaimedCallback[], claimedAtMs: number): Promise<void>;
 };
 
 const takers = new WeakMap<Kysely<Database>, Taker>();
@@ -43,7 +47,7 @@ export type InsertClaims = Disposable & {
   /** How many callbacks are remembered. */
   count(): number;
   /** Passes all that was remembered to the delivery loop. Called after the commit. */
-  handOver(): void;
+  handOver(): Promise<void>;
 };
 
 /** As it was inserted, or as it was there before under the same webhook id. */
@@ -55,6 +59,7 @@ export function openInsertClaims(context: Context): InsertClaims | undefined {
   if (!taker) return undefined;
   let reserved: number[] = [];
   let leaseUntil: Date | undefined;
+  let claimedAtMs = 0;
   let chains: ClaimedCallback[] = [];
 
   function restart(): void {
@@ -72,6 +77,7 @@ export function openInsertClaims(context: Context): InsertClaims | undefined {
     lease(rows, isBlocked) {
       const until = new Date(context.clock.now().getTime() + LEASE_MS);
       leaseUntil = until;
+      claimedAtMs = context.timers.monotonicMs();
       return [...Map.groupBy(rows, keyOf).values()].flatMap((chain) => {
         const [first] = chain;
         if (!first || !isDueAtOnce(first) || isBlocked(first) || !taker.reserve(first.merchant_seq)) return chain;
@@ -90,11 +96,11 @@ export function openInsertClaims(context: Context): InsertClaims | undefined {
       ).values())
         if (first) chains.push({ ...first, successors });
     },
-    handOver() {
+    async handOver() {
       const taken = chains;
       for (const { merchantSeq } of taken) reserved.splice(reserved.indexOf(merchantSeq), 1);
       chains = [];
-      if (taken.length > 0) taker.take(taken);
+      if (taken.length > 0) await taker.take(taken, claimedAtMs);
     },
     count: () => chains.reduce((sum, { successors }) => sum + 1 + successors.length, 0),
     [Symbol.dispose]: restart,

@@ -113,7 +113,7 @@ async function applyTogether(context: Context, batch: Observation[]): Promise<Ap
     return applyInTransaction(context, trx, batch, claims);
   };
   const applied = await transact(context.db, work, { retryDuplicates: true });
-  claims?.handOver();
+  await claims?.handOver();
   return applied;
 }
 

@@ -247,6 +247,23 @@ test('a callback whose merchant the pass did not read is released and logged, an
   expect(sequences(await claim(env))).toEqual([[1]]);
 });
 
+test('a callback whose lease began long ago is released, and nothing is sent', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['paid']);
+  const claimed = await claim(env);
+  const sent: string[] = [];
+  const dispatcher = await openDispatcher(env.context, claimed, (body) => sent.push(body));
+  const longAgoMs = env.context.timers.monotonicMs() - 31_000;
+  await dispatch(
+    { ...dispatcher, prepareSuccessor: () => Promise.reject(new Error('there is none')) },
+    claimed,
+    longAgoMs,
+  );
+  expect(sent).toEqual([]);
+  expect(sequences(await claim(env))).toEqual([[1]]);
+});
+
 /** Dispatches callbacks without a network: each is answered 200 at once. */
 async function openDispatcher(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
   const recorder = createRecorder(context, () => undefined, new AbortController().signal);

@@ -7,7 +7,7 @@ import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { eventually } from '../../support/eventually.ts';
-import { holdReads, LOST, watchReads } from '../../support/failing-database.ts';
+import { holdReads, LOST, loseCommit, watchReads } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -31,7 +31,7 @@ function createTaker(free: number): TestTaker {
     giveBack() {
       this.reserved--;
     },
-    take(claimed) {
+    async take(claimed) {
       this.taken.push(...claimed);
     },
   };
@@ -144,6 +144,17 @@ describe('a transaction that writes callbacks', () => {
     const rows = await readCallbacks();
     expect(rows.map((row) => [row.seq, row.lease_holder])).toEqual(taken.map((seq) => [seq, context.holder]));
   });
+
+  test('gives its slots back when the answer of its COMMIT is lost, and leaves its callbacks to their lease', async () => {
+    const context = loseCommit(env.context, 'callbacks');
+    const taker = createTaker(1);
+    using _ = offerSlots(context, taker);
+    await applyObservations(context, [observeNow(context, makeShownTransaction(['paid@0']))]);
+    expect([taker.taken, taker.reserved]).toEqual([[], 0]);
+    const [row] = await readCallbacks();
+    expect(row).toMatchObject({ state: 'pending', lease_holder: context.holder });
+    expect(row?.next_attempt_at).toEqual(row?.lease_until);
+  });
 });
 
 describe('a delivery in the process that writes callbacks', () => {
@@ -253,6 +264,47 @@ describe('a delivery in the process that writes callbacks', () => {
     expect(shop.callsTo('/rated')).toHaveLength(1);
     await env.advanceUntil('they are delivered', async () => (await countOpen(env)) === 0);
     expect(shop.callsTo('/rated').map(({ json }) => json.data.transaction.status)).toEqual(['pending', ...HISTORY]);
+  });
+
+  /** The context of a delivery whose transactions wait before their commit while `commits` holds. */
+  async function openHolding(path: string) {
+    const own = await openCallbackEnvironment();
+    // reports are read after the callbacks are written
+    const commits = holdReads(own.context, 'reports');
+    const { env, delivery } = await openDelivering(path, { env: own, context: commits.context });
+    commits.hold();
+    const applying = applyObservations(commits.context, [
+      observeNow(env.context, makeShownTransaction(['pending@0', 'paid@1'])),
+    ]);
+    await eventually('its transaction waits', () => commits.held() > 0);
+    return { env, delivery, commits, applying };
+  }
+
+  test('stopped before a commit, leaves its callbacks due at once for the next process', async () => {
+    const { env, delivery, commits, applying } = await openHolding('/stopping');
+    await using _ = env;
+    await delivery.stop();
+    commits.release();
+    await applying;
+    expect((await readOpen(env)).map((row) => row.lease_holder)).toEqual([null, null]);
+    expect(shop.callsTo('/stopping')).toHaveLength(1);
+    await env.deliver();
+    await env.advanceUntil('they are delivered', async () => (await countOpen(env)) === 0);
+    expect(shop.callsTo('/stopping')).toHaveLength(3);
+  });
+
+  test('leaves callbacks to a lease that might end during an attempt, after a slow commit', async () => {
+    const { env, commits, applying } = await openHolding('/late');
+    await using _ = env;
+    await env.timers.advance(LEASE_MS - 20_000);
+    commits.release();
+    await applying;
+    for (let second = 0; second < 10; second++) await env.timers.advance(1_000);
+    expect((await readOpen(env)).map((row) => row.lease_holder)).toEqual([env.context.holder, env.context.holder]);
+    expect(shop.callsTo('/late')).toHaveLength(1);
+    await env.advanceUntil('they are delivered after it', async () => (await countOpen(env)) === 0);
+    const statuses = shop.callsTo('/late').map(({ json }) => json.data.transaction.status);
+    expect(statuses).toEqual(['pending', 'pending', 'paid']);
   });
 
   test('offers nothing once it has stopped', async () => {
