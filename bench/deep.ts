@@ -116,4 +116,4 @@ async function main(): Promise<boolean> {
   return done.length > 0 && done.every(({ result }) => result !== 'failed' && result !== 'stopped');
 }
 
-process.exit((await main()) ? 0 : 1);
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await main()) ? 0 : 1);
