@@ -13,9 +13,9 @@ import { type Chain, startBullmq, startLimit, startOurs, startPgBoss } from './s
 
 const PER_SECOND = 200;
 const ROUNDS = QUICK ? 1 : 3;
-const SLICE_SECONDS = QUICK ? 5 : 15;
-const WARM_SECONDS = 3;
-const SUSTAIN_SECONDS = QUICK ? 8 : 60;
+const SLICE_SECONDS = QUICK ? 4 : 15;
+const WARM_SECONDS = QUICK ? 2 : 3;
+const SUSTAIN_SECONDS = QUICK ? 4 : 60;
 /** Webhooks on their way at once while a chain is measured at its peak: accepted and not yet delivered. */
 const ON_THEIR_WAY = 256;
 /** More than ours and its limit, or a queue, deliver in a second. */

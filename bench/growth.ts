@@ -26,8 +26,8 @@ import { type Figure, QUICK, quantile } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
 import { analyzeTables, type EvenDays, idOf, loadTables, type Sizes, sizesOf } from './pages-load.ts';
 
-const ROWS_MAX = Number(process.env.GROWTH_ROWS ?? (QUICK ? 100_000 : 1_000_000));
-const ROWS_MIN = 10_000;
+const ROWS_MAX = Number(process.env.GROWTH_ROWS ?? (QUICK ? 50_000 : 1_000_000));
+const ROWS_MIN = QUICK ? 5_000 : 10_000;
 /** The newest days of each size are the same. */
 const EVEN: EvenDays = { days: 8, rowsADay: 500 };
 const TRIES = QUICK ? 15 : 40;

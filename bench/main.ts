@@ -24,10 +24,12 @@ let missed = 0;
 for (const file of files) {
   const bench = (await import(`./${file}`)) as Bench;
   if (!bench.run || (values.quick && !bench.quick)) continue;
+  const startedMs = performance.now();
   process.stderr.write(`${file} …\n`);
   for (const { figure, value, target, ok } of await bench.run()) {
     if (!ok) missed++;
     process.stdout.write(`| ${figure} | ${value} | ${target} | ${ok ? 'held' : 'MISSED'} |\n`);
   }
+  process.stderr.write(`  ${file}: ${Math.round((performance.now() - startedMs) / 1000)} s\n`);
 }
 process.exit(missed === 0 ? 0 : 1);

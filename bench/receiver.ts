@@ -24,7 +24,7 @@ type Slice = Load & { cost: Cost };
 type Pair = { limit: Slice; ours: Slice };
 type Running = { port: number; secret: string; pids: { service: number; database: number } };
 
-const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? (QUICK ? 2 : 9));
+const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? (QUICK ? 1 : 9));
 /** How long ours then runs at its peak while its memory is watched. */
 const MEMORY_MINUTES = Number(process.env.RECEIVER_MINUTES ?? 0);
 const SLICE_MS = QUICK ? 1_000 : 2_000;
