@@ -37,5 +37,5 @@ function describe(results: RetentionResult[], dryRun: boolean): string {
     const by = setting === undefined ? kept : `${kept} (${setting})`;
     return `${name.padEnd(18)} ${String(rows).padStart(9)}  ${by}${note === undefined || keepMs === 'off' ? '' : `; ${note}`}`;
   });
-  return [dryRun ? 'rows that would be deleted:' : 'rows that were deleted:', ...lines].join('\n');
+  return [dryRun ? 'rows and files that would be deleted:' : 'rows and files that were deleted:', ...lines].join('\n');
 }

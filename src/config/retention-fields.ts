@@ -16,7 +16,7 @@ function retentionText(daysMin: number) {
   });
 }
 
-/** For how long rows are kept that the books do not need. The ledger and runs have no such limit. */
+/** For how long rows and files are kept that the books do not need. The ledger and runs have no such limit. */
 export const retentionFields = {
   ARCHIVE_DIR: z.string().min(1).optional(),
   RETAIN_BODIES: retentionText(1).default(400 * DAY_MS),
@@ -27,4 +27,5 @@ export const retentionFields = {
   RETAIN_ALERTS: retentionText(1).default(180 * DAY_MS),
   RETAIN_TICKS: retentionText(1).default(30 * DAY_MS),
   RETAIN_AUDIT: retentionText(400).default('off'),
+  RETAIN_REPORT_FILES: retentionText(1).default('off'),
 };

@@ -2,6 +2,7 @@
 
 import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
 import type { Context } from '../context.ts';
+import { isBodyDue } from '../inbox/archive/archive-bodies.ts';
 import { readDiskSizes, readDisks, readTableSizes } from '../retention/measure-sizes.ts';
 
 /** Time enough to enlarge a disk. */
@@ -55,12 +56,15 @@ function formatBytes(bytes: number): string {
   return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** @throws Error if files that the database names are not in ARCHIVE_DIR. */
-export async function checkArchive({ db, config }: Context): Promise<string> {
+/** @throws Error if files that the database names are not in ARCHIVE_DIR, or bodies are due and there is none. */
+export async function checkArchive(context: Context): Promise<string> {
+  const { db, config } = context;
   const directory = archiveDirectory(config);
   const bodies = await db.selectFrom('body_archives').select(['file', 'bodies as rows']).orderBy('file').execute();
   const audit = await db.selectFrom('audit_archives').select(['file', 'entries as rows']).orderBy('file').execute();
   const recorded = [...bodies, ...audit];
+  if (directory === undefined && (await isBodyDue(context)))
+    throw new Error('ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_BODIES stay in the database: set it');
   if (directory === undefined && recorded.length === 0)
     return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
   const list = async (kind: 'bodies' | 'audit') => (directory === undefined ? [] : await listArchives(directory, kind));

@@ -168,6 +168,7 @@ const RETAINED = [
     'run_pages',
     'callbacks',
     'audit',
+    'report_files',
     'callback_attempts',
     'job_ticks',
     'alerts',

@@ -1,5 +1,5 @@
 /**
- * Deletes what is older than its retention, or counts it. Each step deletes in batches of at most 1,000 rows, each in a
+ * Deletes what is older than its retention, or counts it. Each step deletes in batches of at most 1,000 rows or files, each in a
  * transaction of its own, so an interrupted run continues the next time. Webhook bodies go to the archive first, so that their
  * rows are small when the rest is deleted.
  */
@@ -13,10 +13,11 @@ import { repeatRetention } from '../inbox/manage/drop-repeats.ts';
 import { describeError } from '../log.ts';
 import { type Retained, retentionRemoved } from '../metrics/metrics.ts';
 import { pageRetention } from '../reconciliation/numbers/fold-pages.ts';
+import { reportFileRetention } from '../reports/serve/drop-report-files.ts';
 import { endedRows } from './ended-rows.ts';
 
 export type RetentionResult = Pick<RetentionStep, 'name' | 'setting' | 'keepMs' | 'note'> & {
-  /** How many rows were deleted or archived; with `write: false`, how many would be. */
+  /** How many rows or files were deleted or archived; with `write: false`, how many would be. */
   rows: number;
 };
 
@@ -63,6 +64,7 @@ function listSteps(context: Context): RetentionStep[] {
     pageRetention(context),
     callbackRetention(context),
     auditRetention(context),
+    reportFileRetention(context),
     ...endedRows(context),
   ];
 }

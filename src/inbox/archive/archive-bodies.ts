@@ -51,6 +51,23 @@ export function bodyRetention(context: Context): RetentionStep {
   };
 }
 
+/** Whether a body is old enough for the archive, and not in it. */
+export async function isBodyDue(context: Context): Promise<boolean> {
+  const { RETAIN_BODIES } = context.config;
+  if (RETAIN_BODIES === 'off') return false;
+  const row = await context.db
+    .selectFrom('webhooks')
+    .select('received_at')
+    .where('state', '=', 'applied')
+    .where('seq', '>', await readLastArchived(context))
+    .where('body_bytes', '>', 0)
+    .where('dropped_at', 'is', null)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined && row.received_at.getTime() < context.clock.now().getTime() - RETAIN_BODIES;
+}
+
 async function readLastArchived({ db }: Context): Promise<number> {
   const row = await db
     .selectFrom('body_archives')

@@ -102,6 +102,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
     run_pages: 0,
     callbacks: 0,
     audit: 0,
+    report_files: 0,
   });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
   expect(left.map((row) => row.callback_seq)).toEqual([...Array(3).fill(open?.seq), ...Array(4).fill(over?.seq)]);

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/build-once.ts';
 import { DERIVED_LIMITS, evictDerivedFiles } from '../../../src/reports/serve/evict-derived-files.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
@@ -97,4 +99,21 @@ test("derived files are deleted by age, then the oldest beyond the limit; new on
   expect(own.sort()).toEqual(['csv', 'journal', 'xlsx'].map((format) => `confere-${DAY}-r1.${format}`));
   const again = await openReport(context, { day: DAY, format: 'csv', masked: true });
   expect(existsSync(again.file)).toBe(true);
+});
+
+test('files of revisions older than RETAIN_REPORT_FILES are deleted with their sums, and made again with the same bytes', async () => {
+  const { context } = environment;
+  const { file, sha256 } = await openReport(context, { day: DAY, format: 'csv' });
+  const old = new Date(context.clock.now().getTime() - 40 * 86_400_000);
+  for (const format of ['csv', 'journal']) utimesSync(path.join(directory, `confere-${DAY}-r1.${format}`), old, old);
+  const { config } = context;
+  const shorter = { ...context, config: { ...config, RETAIN_REPORT_FILES: 39 * 86_400_000 } };
+  const count = async (on: Context, write = true) =>
+    (await applyRetention(on, { write })).find(({ name }) => name === 'report_files')?.rows;
+  expect([await count(context), await count(shorter, false), existsSync(file)]).toEqual([0, 2, true]);
+  expect(await count(shorter)).toBe(2);
+  const own = readdirSync(directory).filter((name) => name.startsWith(`confere-${DAY}-r1.`));
+  expect(own.sort()).toEqual([`confere-${DAY}-r1.xlsx`, `confere-${DAY}-r1.xlsx.sha256`]);
+  expect((await openReport(context, { day: DAY, format: 'csv' })).sha256).toBe(sha256);
+  expect(existsSync(file)).toBe(true);
 });

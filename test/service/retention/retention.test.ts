@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { countBackfill } from '../../../src/callbacks/backfill/count-backfill.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Database } from '../../../src/database/tables.ts';
-import { checkSizes } from '../../../src/doctor/check-storage.ts';
+import { checkArchive, checkSizes } from '../../../src/doctor/check-storage.ts';
 import { insertDue } from '../../../src/manifests/find-due-days.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { readManifestIds } from '../../../src/manifests/read-manifests.ts';
@@ -42,6 +42,9 @@ it('repeats older than RETAIN_REPEATS are deleted in batches; the webhook keeps 
   await db.insertInto('webhook_repeats').values(old).execute();
   const young = [399, 1].map((days) => ({ ...repeat, received_at: ago(days) }));
   await db.insertInto('webhook_repeats').values(young).execute();
+  await expect(checkArchive(context)).rejects.toThrow(/^ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_/);
+  const keepsAll = { ...context, config: { ...context.config, RETAIN_BODIES: 'off' as const } };
+  expect(await checkArchive(keepsAll)).toBe('ARCHIVE_DIR is not set: webhook bodies stay in the database');
   expect((await retain(false)).webhook_repeats).toBe(2_100);
   const { out } = await runCommandInProcess(['retention', '--dry-run'], environment.env);
   expect(out).toMatch(/^webhook_repeats +2100 {2}kept for 400 days \(RETAIN_REPEATS\)$/m);

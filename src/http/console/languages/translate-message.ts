@@ -36,6 +36,7 @@ const MESSAGES = [
   'o disco de {name} tem {free} livres e enche em {n} dias',
   'o disco de {name} tem {free} livres',
   'menos que DISK_FREE_MIN ({size})',
+  'ARCHIVE_DIR não está configurado, e corpos de webhooks mais antigos que RETAIN_BODIES ficam no banco: configure-o',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco',
   '{n} arquivos não estão em {path}; o primeiro é {file}',
   '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}',
