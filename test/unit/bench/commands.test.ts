@@ -9,5 +9,7 @@ test('a file of bench/ that is a command does nothing when npm run bench imports
       .filter((line) => line.includes('process.exit(')),
   );
   expect(ends.length).toBeGreaterThan(3);
-  expect(ends.filter((line) => !line.startsWith('if (process.argv[1] === fileURLToPath(import.meta.url))'))).toEqual([]);
+  expect(ends.filter((line) => !line.startsWith('if (process.argv[1] === fileURLToPath(import.meta.url))'))).toEqual(
+    [],
+  );
 });
