@@ -39,21 +39,15 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
       await writeItems(trx, outcomes, now);
       const repeated = outcomes
         .filter(({ result }) => result === 'row')
-        .filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
-      await refetchRepeated(
-        trx,
-        repeated.map(({ item }) => item),
-        now,
-      );
+        .map(({ item }) => item)
+        .filter((item) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
+      await refetchRepeated(trx, repeated, now);
       await raiseContradictions(trx, outcomes, now);
       const quarantined = outcomes.flatMap(({ item, outcome }) =>
         outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
       await raiseQuarantine(context, trx, quarantined);
-      await closeWebhooks(
-        trx,
-        outcomes.map(({ item }) => item.webhookSeq),
-      );
+      await closeWebhooks(trx, await readItems(trx, outcomes, new Set(repeated)));
       const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
       await resolveQuarantine(trx, applied, now);
       await redactArrivals(
@@ -223,13 +217,34 @@ function toColumns(group: FetchedItem[]) {
   };
 }
 
-/** Closes webhooks whose items have all ended: quarantined if any item is, else applied. */
-async function closeWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
-  const rows = await trx
+type ItemState = { webhook_seq: number; state: string; reason: string | null };
+
+/** The states of all items of these webhooks. An item that is its webhook's only one was written by this transaction. */
+async function readItems(
+  trx: Transaction<Database>,
+  outcomes: FetchedItem[],
+  repeated: Set<ClaimedItem>,
+): Promise<ItemState[]> {
+  const { true: only = [], false: others = [] } = Object.groupBy(
+    outcomes,
+    ({ item }) => `${item.itemsInWebhook === 1}` as const,
+  );
+  const known = only.map(({ item, outcome }) => ({
+    webhook_seq: item.webhookSeq,
+    state: outcome.kind === 'waiting' || repeated.has(item) ? 'pending' : outcome.kind,
+    reason: outcome.kind === 'quarantined' ? outcome.reason : null,
+  }));
+  if (others.length === 0) return known;
+  const read = await trx
     .selectFrom('webhook_items')
     .select(['webhook_seq', 'state', 'reason'])
-    .where('webhook_seq', 'in', [...new Set(webhookSeqs)])
+    .where('webhook_seq', 'in', [...new Set(others.map(({ item }) => item.webhookSeq))])
     .execute();
+  return [...known, ...read];
+}
+
+/** Closes webhooks whose items have all ended: quarantined if any item is, else applied. */
+async function closeWebhooks(trx: Transaction<Database>, rows: ItemState[]): Promise<void> {
   const ended = [...Map.groupBy(rows, (row) => row.webhook_seq)]
     .filter(([, items]) => items.every((item) => item.state !== 'pending'))
     .map(([seq, items]) => ({ seq, quarantined: items.find((item) => item.state === 'quarantined') }));

@@ -2,7 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLAIM_COLUMNS, claimItems, toClaimedItem } from '../../../src/inbox/items/claim-items.ts';
+import { recordOutcomes } from '../../../src/inbox/verify/record-outcomes.ts';
+import { observe } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
 let environment: TestEnvironment;
 let log: PassThrough;
@@ -49,4 +52,28 @@ test('an item whose webhook is gone is logged, and delays no other item', async 
     .where('webhook_seq', '=', gone)
     .executeTakeFirstOrThrow();
   expect(() => toClaimedItem(row, new Map())).toThrow(`item ${row.seq} has no webhook ${gone}`);
+});
+
+test('a webhook that is received again during its fetch is closed by the next fetch', async () => {
+  const { context } = environment;
+  const webhook = await insertWebhook();
+  await insertItem(webhook);
+  const readStates = async () => {
+    const items = context.db.selectFrom('webhook_items').select('state').where('webhook_seq', '=', webhook);
+    const webhooks = context.db.selectFrom('webhooks').select('state').where('seq', '=', webhook);
+    return (await webhooks.unionAll(items).execute()).map(({ state }) => state);
+  };
+  const fetchOnce = async (whileFetching: () => Promise<unknown>) => {
+    const items = await claimItems(context, 10);
+    expect(items).toHaveLength(1);
+    const { transaction, digest, askedAt } = observe(makeShownTransaction(['paid@0']), context.clock.now());
+    await whileFetching();
+    await recordOutcomes(context, [
+      { items, result: { kind: 'row', row: { ok: true, transaction, digest, askedAt } } },
+    ]);
+  };
+  await fetchOnce(() => context.db.updateTable('webhooks').set({ repeats: 1 }).execute());
+  expect(await readStates()).toEqual(['pending', 'pending']);
+  await fetchOnce(async () => undefined);
+  expect(await readStates()).toEqual(['applied', 'applied']);
 });
