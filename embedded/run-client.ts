@@ -62,11 +62,17 @@ function withoutStatement(said: string): string {
 
 /**
  * Waits for a program and for what reads or writes its streams.
- * @throws the program's error first: the stream's follows from it.
+ * @throws the error of a file first, such as that of a full disk: the program's follows from it; then the program's, from which
+ *   that of its stream follows.
  */
 export async function finishProgram({ ended }: RunningProgram, streaming: Promise<void>): Promise<void> {
   const [end, streamed] = await Promise.allSettled([ended, streaming]);
+  if (streamed.status === 'rejected' && isOfFile(streamed.reason)) throw streamed.reason;
   for (const outcome of [end, streamed]) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+function isOfFile(error: unknown): boolean {
+  return typeof (error as NodeJS.ErrnoException).path === 'string';
 }
 
 /** Writes the options file of a connection. Disposing removes it. */

@@ -57,8 +57,19 @@ export function renderDescription(backup: Omit<BackupDescription, 'format'>): st
 
 /** Reads the description of a backup whose sums were verified. @throws ConfereError if this version cannot read it. */
 export async function readDescription(directory: string): Promise<BackupDescription> {
-  const text = await readFile(path.join(directory, DESCRIPTION), 'utf8').catch(() => '{}');
-  const parsed = description.safeParse(JSON.parse(text));
+  const file = path.join(directory, DESCRIPTION);
+  const parsed = description.safeParse(parseOrNull(await readFile(file, 'utf8')));
   if (parsed.success) return parsed.data;
-  throw new ConfereError('wrong_use', `${DESCRIPTION} is not of a backup that this version can read`);
+  throw new ConfereError(
+    'wrong_use',
+    `${file} is broken, or not of a backup that this version can read: use another copy, or another version`,
+  );
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -6,20 +6,31 @@ import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../embedded/files/make-directory.ts';
 import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkOwner, nameOwner } from '../inbox/spool/spool-owner.ts';
 import { describeError, type Log } from '../log.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 
 /** Earlier versions named no owner. */
 const DRAFT = /\.draft-(?:(\d+-.+)-)?[0-9a-f]{8}$/;
 /** A process in another container, or on another machine, is not visible: a backup that is made writes all the time. */
 const QUIET_MS = 24 * 3_600_000;
 
-export function nameDraft(directory: string): string {
-  return `${directory}.draft-${nameOwner()}-${randomBytes(4).toString('hex')}`;
+/** Makes an empty draft of this backup. @throws ConfereError `wrong_use` where none can be made. */
+export function makeDraft(directory: string): string {
+  const draft = `${directory}.draft-${nameOwner()}-${randomBytes(4).toString('hex')}`;
+  try {
+    makeDirectory(draft);
+  } catch (error) {
+    throw new ConfereError('wrong_use', `--to ${directory} cannot be made: ${describeFailure(error)}`, {
+      cause: error,
+    });
+  }
+  return draft;
 }
 
 /** Removes drafts that surely nobody writes. A failure is logged: the backup itself goes on. */

@@ -30,7 +30,7 @@ export async function explainFullDisk(error: unknown, config: Config): Promise<u
   const home = path.resolve(config.DATA_DIR);
   const { bavail, blocks, bsize } = await statfs(home);
   const [freeMib = 0, allMib] = [bavail, blocks].map((count) => Math.floor((count * bsize) / 2 ** 20));
-  const isFull = !(error instanceof ConfereError) && freeMib < FREE_MIB_MIN;
+  const isFull = !(error instanceof ConfereError && error.code !== 'unavailable') && freeMib < FREE_MIB_MIN;
   if (!isFull && !FULL.test(said)) return error;
   const server = config.DATABASE_URL ? ', or that of the database server,' : '';
   return new ConfereError(

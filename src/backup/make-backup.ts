@@ -10,7 +10,7 @@
  *
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type Kysely, sql } from 'kysely';
@@ -30,10 +30,11 @@ import { VERSION } from '../domain/version.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameSpool } from '../inbox/spool/spool-owner.ts';
 import { describeError, type Log } from '../log.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { type CopiedKey, copyArchives, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
 import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
-import { nameDraft, refuseOwnFolder, removeDeadDrafts } from './drafts.ts';
+import { makeDraft, refuseOwnFolder, removeDeadDrafts } from './drafts.ts';
 import { flushDirectory } from './flush.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { readShape, storeDatabase } from './store-database.ts';
@@ -81,8 +82,7 @@ export async function makeBackup(
     await using stack = new AsyncDisposableStack();
     const source = await openSource(config, log, stack);
     await removeDeadDrafts(path.dirname(directory), log);
-    const draft = nameDraft(directory);
-    await mkdir(draft, { recursive: true, mode: 0o700 });
+    const draft = makeDraft(directory);
     try {
       const made = await writeBackup(source, draft, options, signal);
       await publish(draft, directory);
@@ -161,10 +161,24 @@ async function writeBackup(
 async function refuseTaken(directory: string): Promise<void> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new ConfereError('wrong_use', `--to ${directory} cannot be used (${error.code})`);
+    throw new ConfereError('wrong_use', `--to: ${describeFailure(error)}`);
   });
   if (names.length > 0)
     throw new ConfereError('wrong_use', `${directory} is not empty: name a new directory for each backup`);
+  const [device, parentDevice] = await Promise.all([directory, path.dirname(directory)].map(findDevice));
+  if (device !== undefined && device !== parentDevice) refuseMountPoint(directory);
+}
+
+async function findDevice(directory: string): Promise<number | undefined> {
+  return (await stat(directory).catch(() => undefined))?.dev;
+}
+
+/** The draft gets the name of the backup by a rename, which a mount point refuses. */
+function refuseMountPoint(directory: string): never {
+  throw new ConfereError(
+    'wrong_use',
+    `--to ${directory} is a mount point: name a new directory in it, such as ${path.join(directory, 'NAME')}`,
+  );
 }
 
 /**
@@ -217,6 +231,7 @@ async function publish(draft: string, directory: string): Promise<void> {
   for (const folder of [...folders, draft]) await flushDirectory(folder);
   // an empty directory of this name gives way
   await rename(draft, directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EBUSY') refuseMountPoint(directory);
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     throw new ConfereError(
       'conflict',

@@ -10,6 +10,7 @@ import { restoreMarkFile } from '../database/open/restore-mark.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameOwner } from '../inbox/spool/spool-owner.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 import { ARCHIVE, DATA, SPOOL, SPOOL_FILES } from './copy-data-dir.ts';
 import type { BackupDescription } from './describe-backup.ts';
 import { flushDirectory } from './flush.ts';
@@ -115,6 +116,6 @@ async function list(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    throw new ConfereError('wrong_use', describeFailure(error), { cause: error });
   }
 }

@@ -20,7 +20,7 @@ import type { Config } from '../config.ts';
 import { openContext } from '../context.ts';
 import { createVault } from '../database/keys/vault.ts';
 import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
-import { findDatabase } from '../database/open/find-database.ts';
+import { explainServer, findDatabase } from '../database/open/find-database.ts';
 import {
   clearUnfinishedRestore,
   markUnfinishedRestore,
@@ -136,7 +136,8 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   const { config, description, read, log, signal } = opened;
   if (description.database.method === 'dump') {
     const name = DATABASE_FILES.dump;
-    await loadDump(await chooseHost(target), (into) => read.copy(name, into, { compressed: true }), signal);
+    const loading = loadDump(await chooseHost(target), (into) => read.copy(name, into, { compressed: true }), signal);
+    await loading.catch(explainServer);
     for (const trigger of description.database.triggers) await createTrigger(db, trigger);
   }
   await refuseIncomplete(db, description);
@@ -200,7 +201,8 @@ function refuseOtherServer({ DATABASE_URL }: Config, { database }: BackupDescrip
 
 async function placeCopy({ config, read, signal }: Opened): Promise<void> {
   const name = DATABASE_FILES.copy;
-  await placeServerCopy(config.DATA_DIR, (into) => read.copy(name, into, { compressed: true }), signal);
+  const placing = placeServerCopy(config.DATA_DIR, (into) => read.copy(name, into, { compressed: true }), signal);
+  await placing.catch(explainServer);
 }
 
 /** Creates the database of the address, if the user may and it is not there. */

@@ -5,6 +5,7 @@ import { dumpDatabase } from '../../embedded/dump-database.ts';
 import type { ConnectionTarget } from '../../embedded/open-database.ts';
 import type { Config } from '../config.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
+import { explainServer } from '../database/open/find-database.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { type BackupDescription, type BackupMethod, DATABASE_FILES, type Trigger } from './describe-backup.ts';
@@ -34,12 +35,12 @@ export async function storeDatabase({ config, target, db, method, store, signal 
       throw new ConfereError('wrong_use', '--method copy is for the embedded database alone: use dump');
     const { socketPath } = target;
     const files = { dataDir: config.DATA_DIR, socketPath };
-    await copyServer(files, (stream) => storeAs(store, name, stream), signal);
+    await copyServer(files, (stream) => storeAs(store, name, stream), signal).catch(explainServer);
   } else {
     // chosen here, after the spool was copied: it has what left the spool
     // another host may be back, and lack what was committed since
     const host = await chooseHost(target, (await readWriter(db))?.host);
-    await dumpDatabase(host, (statements) => storeAs(store, name, statements), signal);
+    await dumpDatabase(host, (statements) => storeAs(store, name, statements), signal).catch(explainServer);
   }
   return chosen;
 }

@@ -38,13 +38,17 @@ export function createStore(directory: string, recipients: string[]): { store: S
         yield chunk;
       }
     }
-    await pipeline(
+    const writing = pipeline(
       source,
       compress ? createGzip({ level: GZIP_LEVEL }) : new PassThrough(),
       encrypter ? encryptWith(encrypter) : new PassThrough(),
       measure,
       out,
     );
+    // the system does not name the file that it could not write to
+    await writing.catch((error: NodeJS.ErrnoException) => {
+      throw error.syscall === 'write' ? Object.assign(error, { path: file }) : error;
+    });
     files.push({ name, bytes, sha256: hash.digest('hex') });
     return name;
   };

@@ -5,6 +5,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConfereError } from '../domain/errors.ts';
+import { describeFailure } from '../runtime/describe-failure.ts';
 import type { StoredFile } from './stored-files.ts';
 
 const NAME = 'SHA256SUMS';
@@ -26,7 +27,8 @@ export async function writeSums(directory: string, files: StoredFile[]): Promise
  * @throws ConfereError `wrong_use` that names the first differences.
  */
 export async function verifySums(directory: string, expected: string | undefined): Promise<number> {
-  const text = await readFile(path.join(directory, NAME), 'utf8').catch(() => {
+  const text = await readFile(path.join(directory, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw new ConfereError('wrong_use', `--from: ${describeFailure(error)}`);
     throw new ConfereError('wrong_use', `${directory} is no finished backup: it has no ${NAME}`);
   });
   if (expected !== undefined && sha256Of(text) !== expected.toLowerCase())

@@ -4,11 +4,13 @@
  * of an interrupted one removes what that one placed, and begins anew.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rm, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { stopAbandonedServer } from '../../embedded/join-server.ts';
 import type { Config } from '../config.ts';
 import { lockDataDir } from '../database/open/lock-data-dir.ts';
+import { makeDataDir } from '../database/open/make-data-dir.ts';
 import { findRestoreMark, type RestoreMark, restoreMarkFile } from '../database/open/restore-mark.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
@@ -48,12 +50,13 @@ export async function takePlace(
   const files = planFiles(config, description);
   const left = findRestoreMark(home);
   if (!left) await refuseUsedPlace(config, description);
-  const created = await mkdir(home, { recursive: true, mode: 0o700 });
+  const isNew = !existsSync(home);
+  makeDataDir(home);
   const unlock = lockDataDir(home);
   const leave = async (): Promise<void> => {
     unlock();
     // a file of others keeps it
-    if (created !== undefined) await rmdir(home).catch(() => undefined);
+    if (isNew) await rmdir(home).catch(() => undefined);
   };
   try {
     await removePlaced(home, left, log);
@@ -64,7 +67,7 @@ export async function takePlace(
     refuseSmallPlace(config, bytes);
     const mark = { id: left?.id || randomBytes(16).toString('hex'), files: files.map(({ file }) => file) };
     await writeMark(home, mark);
-    if (created !== undefined) await flushDirectory(path.dirname(created));
+    if (isNew) await flushDirectory(path.dirname(home));
     let isKept = false;
     return {
       ...{ id: mark.id, files },

@@ -53,7 +53,7 @@ async function joinEmbedded(config: Config, log: Log, stack: AsyncDisposableStac
 }
 
 /** Errors of the embedded server's room say what to do; those of the system, with a code, do not. */
-function explainServer(error: Error & { code?: unknown }): never {
+export function explainServer(error: Error & { code?: unknown }): never {
   if (error.code !== undefined) throw error;
   throw new ConfereError('unavailable', error.message, { cause: error });
 }

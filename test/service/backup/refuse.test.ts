@@ -185,6 +185,9 @@ describe('a backup', () => {
     writeSums(copy);
     await expectRefused(['--from', copy, '--sum', sum], await makePlace(), /is not the one of --sum/);
     await expectRefused(['--from', copy], await makePlace(), /not of a backup that this version can read/);
+    writeFileSync(path.join(copy, 'backup.json'), '');
+    writeSums(copy);
+    await expectRefused(['--from', copy], await makePlace(), /backup\.json is broken, or not of a backup/);
   });
 
   it('of another key is refused, and the key is named', async () => {
