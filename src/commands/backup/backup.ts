@@ -1,15 +1,18 @@
+import path from 'node:path';
 import type { Command } from 'commander';
 import { type MadeBackup, makeBackup } from '../../backup/make-backup.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { print, withConfig } from '../with-context.ts';
 
-type Options = { to: string; recipient: string[]; method?: 'dump' | 'copy'; json?: boolean };
+type Options = { to?: string; into?: string; recipient: string[]; method?: 'dump' | 'copy'; json?: boolean };
 
 /** `confere backup`: everything that a restore needs, while the service runs. */
 export function backupCommand(program: Command): void {
   program
     .command('backup')
     .description('back up the database, keys, manifests and the spool into a new directory; serve may run')
-    .requiredOption('--to <dir>', 'a directory that does not exist yet, or is empty')
+    .option('--to <dir>', 'a directory that does not exist yet, or is empty')
+    .option('--into <dir>', 'in place of --to: a folder, in which the backup is named by its time, 2026-11-23T033000Z')
     .option('--recipient <key>', 'encrypt for this public key of age (age1…); may be repeated', collect, [])
     .addOption(
       program
@@ -17,12 +20,21 @@ export function backupCommand(program: Command): void {
         .choices(['dump', 'copy']),
     )
     .option('--json', 'print one JSON object')
-    .action(async ({ to, recipient, method, json }: Options) => {
+    .action(async ({ recipient, method, json, ...place }: Options) => {
+      const to = choosePlace(place);
       await withConfig(async (config, { log, signal }) => {
         const made = await makeBackup(config, { to, recipients: recipient, method }, { log, signal });
         print(json, toJson(to, made), describe(to, made));
       });
     });
+}
+
+/** A timer has no shell that would name a new directory each time. */
+function choosePlace({ to, into }: Pick<Options, 'to' | 'into'>): string {
+  if (to !== undefined && into === undefined) return to;
+  if (into === undefined || to !== undefined) throw new ConfereError('wrong_use', 'give one of --to and --into');
+  const time = new Date().toISOString().replace(/\.\d+/, '').replaceAll(':', '');
+  return path.join(into, time);
 }
 
 function collect(value: string, before: string[]): string[] {

@@ -253,6 +253,17 @@ describe('a backup', () => {
     rmSync(link);
   });
 
+  it('gets a name by its time with --into, and needs one of --to and --into', async () => {
+    const folder = path.join(home.path, 'nights');
+    expect(await runCommandInProcess(['backup', '--into', folder], sourceEnv)).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}Z$/)]);
+    for (const args of [[], ['--into', folder, '--to', folder]])
+      expect(await runCommandInProcess(['backup', ...args], sourceEnv)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('give one of --to and --into'),
+      });
+  });
+
   it('removes drafts of killed backups beside it, and no draft that may be written', async () => {
     const folder = path.join(home.path, 'drafts');
     const owner = nameOwner();
