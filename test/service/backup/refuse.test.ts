@@ -267,6 +267,7 @@ describe('a backup', () => {
   it('removes drafts of killed backups beside it, and no draft that may be written', async () => {
     const folder = path.join(home.path, 'drafts');
     const owner = nameOwner();
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     const elsewhere = owner.replace(/[0-9a-f]{12}$/, '0'.repeat(12));
     const drafts = {
       killed: `a.draft-1-1-${owner.split('-').at(-1)}-00000000`,
@@ -279,7 +280,8 @@ describe('a backup', () => {
     for (const name of Object.values(drafts)) {
       const data = path.join(folder, name, 'data');
       mkdirSync(data, { recursive: true });
-      for (const file of [data, path.dirname(data)]) utimesSync(file, 0, name === drafts.elsewhere ? Date.now() : 0);
+      for (const file of [data, path.dirname(data)])
+        utimesSync(file, 0, name === drafts.elsewhere ? hoursAgo(23) : hoursAgo(25));
     }
     const made = await runCommandInProcess(['backup', '--to', path.join(folder, 'new')], {
       ...sourceEnv,
