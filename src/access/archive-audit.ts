@@ -3,8 +3,10 @@
  * files: the chain proves them as before. A trigger refuses the deletion of rows that `audit_archives` does not name, and a user
  * with restricted grants cannot delete any.
  */
-import { archiveDirectory, nameArchive, removeArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
+import { sql } from 'kysely';
+import { archiveDirectory, nameArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
 import type { Context } from '../context.ts';
+import { isRightMissing } from '../database/open/explain-failure.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError, InvariantError } from '../domain/errors.ts';
@@ -15,7 +17,6 @@ import { type ArchivedAuditRow, readAuditFile } from './read-archived-audit.ts';
 const KEPT_ACTIONS = ['months.close', 'months.reopen'];
 /** A detail has up to 60,000 bytes. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-const DENIED_ERRNOS = new Set([1142, 1143, 1227]);
 
 export function auditRetention(context: Context): RetentionStep {
   const directory = archiveDirectory(context.config);
@@ -30,6 +31,7 @@ export function auditRetention(context: Context): RetentionStep {
       for (let after = await readLastArchived(context); ; ) {
         const rows = await findBatch(context, after, before);
         if (rows.length === 0) return;
+        await requireRight(context);
         if (write) await archiveBatch(context, directory, rows);
         yield rows.length;
         after = rows.at(-1)?.seq ?? after;
@@ -78,11 +80,24 @@ async function archiveBatch(context: Context, directory: string, rows: ArchivedA
   const stored = await readAuditFile(context, name);
   if (JSON.stringify(stored) !== JSON.stringify(rows))
     throw new InvariantError(`the archive ${name} was not stored as it was written`);
+  await moveRows(context, { name, bytes, seqs: rows.map(({ seq }) => seq) });
+}
+
+/** @throws ConfereError `forbidden` where rows of the audit are due for the archive, and this user may not delete them. */
+export async function requireAuditMoves(context: Context): Promise<void> {
+  const { RETAIN_AUDIT } = context.config;
+  if (RETAIN_AUDIT === 'off' || archiveDirectory(context.config) === undefined) return;
+  const before = new Date(context.clock.now().getTime() - RETAIN_AUDIT);
+  const rows = await findBatch(context, await readLastArchived(context), before);
+  if (rows.length > 0) await requireRight(context);
+}
+
+/** Before a file is written. A grant may come through a role, so a statement is run that matches no row. */
+async function requireRight({ db }: Context): Promise<void> {
   try {
-    await moveRows(context, { name, bytes, seqs: rows.map(({ seq }) => seq) });
+    await db.deleteFrom('audit').where(sql<boolean>`1 = 0`).execute();
   } catch (error) {
-    if (!DENIED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
-    await removeArchive(directory, name);
+    if (!isRightMissing(error)) throw error;
     throw new ConfereError(
       'forbidden',
       'this user may not delete from the audit: run confere retention as the user that migrates, or set RETAIN_AUDIT=off',

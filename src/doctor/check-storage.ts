@@ -1,5 +1,6 @@
 /** Whether the disks have room, and the archive has its files. */
 
+import { requireAuditMoves } from '../access/archive-audit.ts';
 import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
 import type { Context } from '../context.ts';
 import { isBodyDue } from '../inbox/archive/archive-bodies.ts';
@@ -56,7 +57,7 @@ function formatBytes(bytes: number): string {
   return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** @throws Error if files that the database names are not in ARCHIVE_DIR, or bodies are due and there is none. */
+/** @throws Error if files that the database names are not in ARCHIVE_DIR, bodies are due and there is none, or the audit can't be moved. */
 export async function checkArchive(context: Context): Promise<string> {
   const { db, config } = context;
   const directory = archiveDirectory(config);
@@ -65,6 +66,7 @@ export async function checkArchive(context: Context): Promise<string> {
   const recorded = [...bodies, ...audit];
   if (directory === undefined && (await isBodyDue(context)))
     throw new Error('ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_BODIES stay in the database: set it');
+  await requireAuditMoves(context);
   if (directory === undefined && recorded.length === 0)
     return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
   const list = async (kind: 'bodies' | 'audit') => (directory === undefined ? [] : await listArchives(directory, kind));

@@ -36,6 +36,7 @@ const MESSAGES = [
   'o disco de {name} tem {free} livres e enche em {n} dias',
   'o disco de {name} tem {free} livres',
   'menos que DISK_FREE_MIN ({size})',
+  'este usuário não pode apagar da auditoria: rode confere retention como o usuário que migra, ou configure RETAIN_AUDIT=off',
   'ARCHIVE_DIR não está configurado, e corpos de webhooks mais antigos que RETAIN_BODIES ficam no banco: configure-o',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco',
   '{n} arquivos não estão em {path}; o primeiro é {file}',

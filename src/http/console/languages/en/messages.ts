@@ -38,6 +38,8 @@ export const MESSAGES_EN = {
     'the disk of {name} has {free} free, and is full in {n} days',
   'o disco de {name} tem {free} livres': 'the disk of {name} has {free} free',
   'menos que DISK_FREE_MIN ({size})': 'less than DISK_FREE_MIN ({size})',
+  'este usuário não pode apagar da auditoria: rode confere retention como o usuário que migra, ou configure RETAIN_AUDIT=off':
+    'this user may not delete from the audit: run confere retention as the user that migrates, or set RETAIN_AUDIT=off',
   'ARCHIVE_DIR não está configurado, e corpos de webhooks mais antigos que RETAIN_BODIES ficam no banco: configure-o':
     'ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_BODIES stay in the database: set it',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
