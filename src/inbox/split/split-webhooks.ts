@@ -7,7 +7,7 @@ import { transact } from '../../database/transact.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { isTracing, recordSpan } from '../../tracing/in-span.ts';
-import { CLAIM_COLUMNS, type ClaimedItem, newLease, toClaimedItem } from '../items/claim-items.ts';
+import { CLAIM_COLUMNS, type ClaimedItem, newLease, noLease, toClaimedItem } from '../items/claim-items.ts';
 import type { ItemKey } from '../items/fetch-transaction.ts';
 import { findKnownKeys, formatItemKey } from '../items/find-known-keys.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
@@ -161,7 +161,7 @@ async function insertItems(
   split: SplitWebhook[],
   claims: boolean,
 ): Promise<ClaimedItem[]> {
-  const lease = claims ? newLease(context) : { lease_holder: null, lease_until: null };
+  const lease = claims ? newLease(context) : noLease(context);
   const known = await findKnownKeys(context, trx, split.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
   const firstFetchAt = (row: WebhookRow, item: WebhookItem, position: number): Date =>
     position < FIRST_IDS || known.has(formatItemKey(keyOf(item))) ? row.received_at : endOfListWait(context, row);

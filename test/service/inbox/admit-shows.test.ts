@@ -50,7 +50,7 @@ async function untilQuarantined(id: string): Promise<void> {
     const leased = await db
       .selectFrom('webhook_items')
       .select('seq')
-      .where('lease_holder', 'is not', null)
+      .where('lease_until', 'is not', null)
       .executeTakeFirst();
     if (leased) return undefined;
     await env.timers.advance(60_000);

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CLAIM_COLUMNS, claimItems, toClaimedItem } from '../../../src/inbox/items/claim-items.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { recordOutcomes } from '../../../src/inbox/verify/record-outcomes.ts';
 import { observe } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -77,3 +79,45 @@ test('a webhook that is received again during its fetch is closed by the next fe
   await fetchOnce(async () => undefined);
   expect(await readStates()).toEqual(['applied', 'applied']);
 });
+
+/** InnoDB leaves a sixteenth of a page free: a row of 190 bytes may grow by that. */
+const GROWTH_BYTES_MAX = 11;
+
+test.each([
+  ['claimed as it is inserted', 1],
+  ['claimed later', 0],
+])('an item that is %s does not grow until its outcome is recorded', async (_, slots) => {
+  const { context } = environment;
+  const shown = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID() });
+  await context.db
+    .insertInto('webhooks')
+    .values({
+      ...{ hash: randomBytes(32), received_at: context.clock.now(), source_address: '127.0.0.1', headers: '{}' },
+      ...{ body: Buffer.from(JSON.stringify({ transaction_id: shown.id, status: 'paid' })), state: 'received' },
+    })
+    .execute();
+  const { claimed } = await splitWebhooks(context, slots);
+  expect(claimed).toHaveLength(slots);
+  const inserted = await readItemBytes();
+  const items = slots > 0 ? claimed : await claimItems(context, 10);
+  expect(items).toHaveLength(1);
+  const { transaction, digest, askedAt } = observe(shown, context.clock.now());
+  const row = { ok: true as const, transaction, digest, askedAt };
+  expect((await readItemBytes()) - inserted).toBeLessThanOrEqual(GROWTH_BYTES_MAX);
+  await recordOutcomes(context, [{ items, result: { kind: 'row', row } }]);
+  expect((await readItemBytes()) - inserted).toBeLessThanOrEqual(GROWTH_BYTES_MAX);
+  const stored = await context.db
+    .selectFrom('webhook_items')
+    .select(['state', 'resolved_id', 'lease_holder'])
+    .execute();
+  expect(stored).toEqual([{ state: 'applied', resolved_id: shown.id, lease_holder: null }]);
+});
+
+/** The bytes of the only item's columns whose length changes; a DATETIME(3) has 7. */
+async function readItemBytes(): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`SELECT LENGTH(state) + COALESCE(LENGTH(reason), 0)
+      + COALESCE(LENGTH(lease_holder), 0) + COALESCE(LENGTH(resolved_id), 0)
+      + 7 * ((lease_until IS NOT NULL) + (next_look_at IS NOT NULL) + (looked_at IS NOT NULL)) AS bytes
+    FROM webhook_items`.execute(environment.context.db);
+  return Number(rows[0]?.bytes);
+}
