@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
+import type { Context } from '../../../src/context.ts';
+import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
@@ -55,15 +57,25 @@ afterAll(() => env[Symbol.asyncDispose]());
 const readers = Object.entries(METRIC_READERS).filter(([reader]) => reader !== 'announcements');
 
 it.each(readers)('the reader %s reads what is open or new, not all rows of a table', async (_, read) => {
-  const { context } = env;
-  const handlers = await context.db.connection().execute(async (db) => {
+  expect(await countReads((context) => read(context))).toBeLessThan(READS_MAX);
+});
+
+it('the mismatches of one transaction are read by its id, not among all', async () => {
+  const one = env.context.db.selectFrom('transactions').select('id').limit(1).executeTakeFirstOrThrow();
+  const { id: transactionId } = await one;
+  const reads = await countReads(({ db }) => listMismatches(db, { transactionId, limit: 50 }));
+  expect(reads).toBeLessThan(READS_MAX / 100);
+});
+
+/** How many rows and entries of indexes the server read meanwhile. */
+async function countReads(work: (context: Context) => Promise<unknown>): Promise<number> {
+  return await env.context.db.connection().execute(async (db) => {
     const count = async () => {
       const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
       return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
     };
     const before = await count();
-    await read({ ...context, db });
+    await work({ ...env.context, db });
     return (await count()) - before;
   });
-  expect(handlers).toBeLessThan(READS_MAX);
-});
+}

@@ -202,9 +202,7 @@ describe('the search over many', () => {
   const MONTH = { from: '2025-06-01', to: '2025-07-05' };
   it.each<[string, Partial<TransactionQuery>, string]>([
     ['id', { id: idOf(5) }, 'transactions_id'],
-    ['reference', { reference: 'pedido-77' }, 'transactions_reference_day'],
     ['an extra that thousands share', { extra: 'shop-1' }, 'transactions_extra_day'],
-    ['e2e_id', { e2eId: 'E00000000000000000077' }, 'transactions_e2e_day'],
     ['a document that thousands share', { document: '00000000007' }, 'parties_document'],
     ['status in a month', { status: 'denied', ...MONTH }, 'transactions_status'],
     ['status in a month of its own time', { status: 'denied', ...MONTH, by: 'status' }, 'transactions_status_moved'],
@@ -220,6 +218,15 @@ describe('the search over many', () => {
     expect(plan.map((step) => step.Extra).join()).not.toContain('filesort');
     // parties, or transactions, by their own number
     for (const step of plan.slice(1)) expect(step.key).toBe('PRIMARY');
+  });
+
+  it.each<[string, Partial<TransactionQuery>]>([
+    ['transactions_reference_day', { reference: 'pedido-77' }],
+    ['transactions_e2e_day', { e2eId: 'E00000000000000000077' }],
+  ])('reads a value that hardly two transactions share off %s alone', async (index, query) => {
+    const { db, keys } = environment.context;
+    const plan = await explain((await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile());
+    expect(plan[0]).toMatchObject({ key: index, rows: '1' });
   });
 
   it.each([{ platform: 'p2' }, { name: 'pessoa' }])(
