@@ -4,12 +4,12 @@ import { abortConnection, socketOf } from './detect-unresponsive-host.ts';
 /** Time for pending statements of other callers to finish before the pool's connections are destroyed. */
 const LAST_ANSWERS_MS = 2_000;
 
-type OnEnd = (error: NodeJS.ErrnoException | null) => void;
+type OnEnd = (error: null) => void;
 
 /**
  * Returns a function that ends a pool: it sends COM_QUIT on each connection. A host that vanished never closes its
- * connections, and mysql2 sends COM_QUIT only after pending statements: after LAST_ANSWERS_MS they are aborted. No
- * connection keeps the process alive.
+ * connections, and mysql2 sends COM_QUIT only after pending statements: after LAST_ANSWERS_MS they are aborted. A connection
+ * that fails meanwhile has ended too. No connection keeps the process alive.
  */
 export function prepareEnd(pool: Pool): (callback: OnEnd) => void {
   const connections = new Set<PoolConnection>();
@@ -19,17 +19,17 @@ export function prepareEnd(pool: Pool): (callback: OnEnd) => void {
   });
   return (callback) => {
     let isEnded = false;
-    const end: OnEnd = (error) => {
+    const end = (): void => {
       if (isEnded) return;
       isEnded = true;
       clearTimeout(late);
       for (const connection of connections) socketOf(connection).unref();
-      callback(error);
+      callback(null);
     };
     const late = setTimeout(() => {
       for (const connection of connections) abortConnection(connection);
-      end(null);
+      end();
     }, LAST_ANSWERS_MS);
-    pool.end(end);
+    pool.end(() => end());
   };
 }

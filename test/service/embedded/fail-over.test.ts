@@ -47,6 +47,19 @@ test('a first host that is dead from the start does not prevent a start', async 
   way.cut();
 });
 
+test('a pool ends although a connection fails that it was opening', async () => {
+  const { socketPath, database } = await createTestDatabase();
+  using proxy = await openTcpProxy(socketPath);
+  const opened = openDatabase<Database>({ host: '127.0.0.1', port: proxy.port, user: 'root', database });
+  proxy.freeze();
+  const asked = sql`SELECT 1`.execute(opened.db).catch((error: Error) => error);
+  await eventually('the connection', () => proxy.taken() === 1);
+  const ended = opened[Symbol.asyncDispose]();
+  proxy.cut();
+  await ended;
+  expect(await asked).toBeInstanceOf(Error);
+});
+
 test('programs beside the pool use the host that all agreed on, and the first one otherwise', async () => {
   const { socketPath, database } = await createTestDatabase();
   const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
