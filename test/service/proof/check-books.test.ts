@@ -456,7 +456,7 @@ describe('books of its own', () => {
     expect(saysOf(await checkBooks(context))).not.toContain('notes');
     writeFileSync(path.join(path.dirname(file), 'heads-2026-11-20.jsonl'), '');
     expect(saysOf(await checkBooks(context))).toContain(
-      'manifests/heads-2026-11-20.jsonl: it has no head that can be read',
+      'manifests/heads-2026-11-20.jsonl: it is empty: its heads are lost',
     );
   });
 
