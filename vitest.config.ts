@@ -34,14 +34,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
-          include: ['test/service/**/*.test.ts'],
+          include: ['test/service/**/*.test.ts', 'test/browser/**/*.test.ts'],
           exclude: ['**/*.mocked.test.ts'],
           ...quick,
           ...database,
         },
       },
       { extends: true, test: { name: 'mocked', include: ['test/service/**/*.mocked.test.ts'], ...database } },
-      { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...quick, ...database } },
     ],
   },
 });
