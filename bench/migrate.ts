@@ -30,6 +30,12 @@ const CHANGES = [
       ADD KEY webhook_items_transaction (transaction_id, received_at), ADD KEY webhook_items_resolved (resolved_id, received_at)`,
     table: 'webhook_items',
   },
+  {
+    file: '0101-drop-unused-indexes.ts',
+    undo: `ALTER TABLE transactions DROP KEY transactions_reference_day, DROP KEY transactions_e2e_day,
+      ADD KEY transactions_reference_day (reference, created_wall), ADD KEY transactions_e2e_day (e2e_id, created_wall)`,
+    table: 'transactions',
+  },
 ] as const;
 
 /** Real migrations on tables of five million rows, while a writer adds rows: how long they take, and how long the writer waits. */
@@ -96,6 +102,10 @@ const INSERTS: Record<(typeof CHANGES)[number]['table'], string> = {
     SELECT seq, CONCAT('mm_', MD5(seq)), 'webhook_lost', 'medium', 'resolved', MD5(seq), '2026-01-01' + INTERVAL seq SECOND`,
   webhook_items: `INSERT INTO webhook_items (seq, webhook_seq, position, received_at, transaction_id, resolved_id, state)
     SELECT seq, seq, 0, '2026-01-01' + INTERVAL seq SECOND, MD5(seq DIV 2), MD5(seq DIV 2), 'applied'`,
+  transactions: `INSERT INTO transactions (seq, id, operation, status, status_wall, sequence, event_count, amount_cents, reference, e2e_id,
+      created_wall, digest, asked_at, first_seen_at)
+    SELECT seq, MD5(seq), 'cashin', 'paid', '2026-01-01' + INTERVAL seq SECOND, 1, 1, seq MOD 100000, CONCAT('pedido-', seq),
+      CONCAT('E', LEFT(MD5(seq + 1), 31)), '2026-01-01' + INTERVAL seq SECOND, REPEAT('d', 32), NOW(3), NOW(3)`,
 };
 
 function insert(table: keyof typeof INSERTS, from: number, to: number): string {
