@@ -15,8 +15,8 @@ import { checkOwner, nameOwner } from '../inbox/spool/spool-owner.ts';
 import { describeError, type Log } from '../log.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 
-/** Earlier versions named no owner. */
-const DRAFT = /\.draft-(?:(\d+-.+)-)?[0-9a-f]{8}$/;
+/** The whole owner: a person's `contract.draft-20261123` in the same folder is none of ours. */
+const DRAFT = /\.draft-(\d+-.+-[0-9a-f]{12})-[0-9a-f]{8}$/;
 /** A process in another container, or on another machine, is not visible: a backup that is made writes all the time. */
 const QUIET_MS = 24 * 3_600_000;
 
@@ -37,7 +37,7 @@ export function makeDraft(directory: string): string {
 export async function removeDeadDrafts(folder: string, log: Log): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [draft, owner] = DRAFT.exec(name) ?? [];
-    if (draft === undefined) continue;
+    if (draft === undefined || owner === undefined) continue;
     const directory = path.join(folder, name);
     try {
       if (!(await isDead(directory, owner))) continue;
@@ -49,8 +49,8 @@ export async function removeDeadDrafts(folder: string, log: Log): Promise<void> 
   }
 }
 
-async function isDead(directory: string, owner: string | undefined): Promise<boolean> {
-  const is = owner === undefined ? 'unknown' : checkOwner(owner);
+async function isDead(directory: string, owner: string): Promise<boolean> {
+  const is = checkOwner(owner);
   if (is !== 'unknown') return is === 'gone';
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = [directory, ...entries.map((entry) => path.join(entry.parentPath, entry.name))];
