@@ -30,7 +30,11 @@ export async function useReport(
   use: (opened: OpenedReport) => Promise<void>,
 ): Promise<void> {
   if (isKept(wanted)) {
-    await use(await openReport(context, wanted));
+    await use(await openReport(context, wanted)).catch(async (error: NodeJS.ErrnoException) => {
+      // retention deleted it since it was opened
+      if (error.code !== 'ENOENT') throw error;
+      await use(await openReport(context, wanted));
+    });
     return;
   }
   const { row, name } = await findReport(context, wanted);

@@ -1,12 +1,24 @@
-import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lutimesSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../../../src/context.ts';
+import { VERSION } from '../../../src/domain/version.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/build-once.ts';
 import { DERIVED_LIMITS, evictDerivedFiles } from '../../../src/reports/serve/evict-derived-files.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { useReport } from '../../../src/reports/serve/use-report.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -110,10 +122,44 @@ test('files of revisions older than RETAIN_REPORT_FILES are deleted with their s
   const shorter = { ...context, config: { ...config, RETAIN_REPORT_FILES: 39 * 86_400_000 } };
   const count = async (on: Context, write = true) =>
     (await applyRetention(on, { write })).find(({ name }) => name === 'report_files')?.rows;
-  expect([await count(context), await count(shorter, false), existsSync(file)]).toEqual([0, 2, true]);
-  expect(await count(shorter)).toBe(2);
+  // neither a link, nor a revision that the database lacks, nor one that another version or a closed month keeps
+  const [link = '', lost = ''] = ['r1.journal', 'r9.csv'].map((end) => path.join(directory, `confere-${DAY}-${end}`));
+  const kept = path.join(environment.dataDir, 'kept.journal');
+  renameSync(link, kept);
+  symlinkSync(kept, link);
+  lutimesSync(link, old, old);
+  copyFileSync(file, lost);
+  utimesSync(lost, old, old);
+  const setVersion = (version: string) => context.db.updateTable('reports').set({ version }).execute();
+  await setVersion('0.0.9');
+  expect(await count(shorter, false)).toBe(0);
+  await setVersion(VERSION);
+  const change = { month: DAY.slice(0, 7), at: context.clock.now(), actor: 'test', note: null };
+  await context.db
+    .insertInto('month_closes')
+    .values({ ...change, seq: 1, action: 'close' })
+    .execute();
+  expect(await count(shorter, false)).toBe(0);
+  await context.db
+    .insertInto('month_closes')
+    .values({ ...change, seq: 2, action: 'reopen' })
+    .execute();
+  expect([await count(context), await count(shorter, false), existsSync(file)]).toEqual([0, 1, true]);
+  expect(await count(shorter)).toBe(1);
   const own = readdirSync(directory).filter((name) => name.startsWith(`confere-${DAY}-r1.`));
-  expect(own.sort()).toEqual([`confere-${DAY}-r1.xlsx`, `confere-${DAY}-r1.xlsx.sha256`]);
+  const ends = ['journal', 'journal.sha256', 'xlsx', 'xlsx.sha256'];
+  expect(own.sort()).toEqual(ends.map((end) => `confere-${DAY}-r1.${end}`));
+  expect([existsSync(lost), existsSync(kept)]).toEqual([true, true]);
+  for (const one of [link, lost]) rmSync(one);
   expect((await openReport(context, { day: DAY, format: 'csv' })).sha256).toBe(sha256);
   expect(existsSync(file)).toBe(true);
+});
+
+test('a file that is deleted between its check and its sending is made again', async () => {
+  const sent: string[] = [];
+  await useReport(environment.context, { day: DAY, format: 'csv' }, async ({ file }) => {
+    if (sent.push('') === 1) rmSync(file);
+    sent.push(readFileSync(file, 'utf8'));
+  });
+  expect(sent).toEqual(['', '', expect.stringContaining('p')]);
 });
