@@ -18,7 +18,7 @@ export function makeDirectory(directory: string, mode = 0o700): void {
     if (code === 'EEXIST' && isDirectory(directory)) return;
     if (code !== 'ENOENT' || isDirectory(parent)) throw error;
     makeDirectory(parent, mode);
-    mkdirSync(directory, { mode });
+    makeDirectory(directory, mode);
   }
 }
 

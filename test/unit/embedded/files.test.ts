@@ -25,6 +25,13 @@ test('a directory is made with those above it, for its owner alone, also where i
   expect([directory, path.dirname(directory)].map((one) => statSync(one).mode & 0o777)).toEqual([0o700, 0o700]);
 });
 
+test('a directory that another process makes meanwhile is taken', () => {
+  // `..` is there once `new` is: as if another process had made it
+  const directory = [home, 'new', '..', 'c'].join('/');
+  makeDirectory(directory);
+  expect(statSync(directory).isDirectory()).toBe(true);
+});
+
 test('a directory that can not be made is named, without trying for ever', () => {
   const file = path.join(home, 'file');
   writeFileSync(file, '');
