@@ -17,8 +17,11 @@ import { describeFailure } from '../runtime/describe-failure.ts';
 
 /** The whole owner: a person's `contract.draft-20261123` in the same folder is none of ours. */
 const DRAFT = /\.draft-(\d+-.+-[0-9a-f]{12})-[0-9a-f]{8}$/;
-/** A process in another container, or on another machine, is not visible: a backup that is made writes all the time. */
-const QUIET_MS = 24 * 3_600_000;
+/**
+ * A process in another container, or on another machine, is not visible: a backup that is made writes all the time. Less than a day: the
+ * next night's backup removes the drafts of this one, before they fill the disk.
+ */
+const QUIET_MS = 20 * 3_600_000;
 
 /** Makes an empty draft of this backup. @throws ConfereError `wrong_use` where none can be made. */
 export function makeDraft(directory: string): string {

@@ -281,7 +281,7 @@ describe('a backup', () => {
       const data = path.join(folder, name, 'data');
       mkdirSync(data, { recursive: true });
       for (const file of [data, path.dirname(data)])
-        utimesSync(file, 0, name === drafts.elsewhere ? hoursAgo(23) : hoursAgo(25));
+        utimesSync(file, 0, name === drafts.elsewhere ? hoursAgo(19) : hoursAgo(23));
     }
     const made = await runCommandInProcess(['backup', '--to', path.join(folder, 'new')], {
       ...sourceEnv,
