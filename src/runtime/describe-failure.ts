@@ -11,6 +11,7 @@ export function describeFailure(error: unknown): string {
   const system = describeSystemError(error);
   if (system !== undefined) return system;
   const { name, code, at } = describeError(error);
+  if (code === 'ABORT_ERR') return 'it was stopped by a signal before it was finished';
   const quotes = code !== undefined && /^ER_/.test(String(code));
   const message = !quotes && error instanceof Error ? error.message : '';
   return [name, code, message, at?.[0]].filter(Boolean).join(' ');

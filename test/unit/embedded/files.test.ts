@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { describeSystemError } from '../../../embedded/files/describe-system-error.ts';
 import { makeDirectory } from '../../../embedded/files/make-directory.ts';
 import { writeText } from '../../../embedded/files/write-text.ts';
 import { ConfereError } from '../../../src/domain/errors.ts';
+import { describeFailure } from '../../../src/runtime/describe-failure.ts';
 
 const home = mkdtempSync(path.join(tmpdir(), 'confere-files-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -65,4 +67,9 @@ test('a refused connection is named by its address, and what the system did not 
   );
   for (const other of [new ConfereError('conflict', 'no'), new TypeError('no'), 'no', undefined])
     expect(describeSystemError(other)).toBeUndefined();
+});
+
+test('work that a signal stopped is described as such, without the place in the code', async () => {
+  const stopped = await sleep(1_000, undefined, { signal: AbortSignal.abort() }).catch((error: unknown) => error);
+  expect(describeFailure(stopped)).toBe('it was stopped by a signal before it was finished');
 });
