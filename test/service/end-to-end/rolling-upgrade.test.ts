@@ -13,7 +13,7 @@ import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeRow, wallAgo } from '../../support/make-provider-rows.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
-import { missesTag, PREVIOUS, ROOT } from '../../support/previous-release.ts';
+import { missesRelease, PREVIOUS, ROOT } from '../../support/previous-release.ts';
 import { DEEP } from '../../support/property.ts';
 import { runCommand } from '../../support/run-command.ts';
 import {
@@ -44,7 +44,7 @@ const READ = [
   '/merchants',
 ];
 
-const untagged = missesTag();
+const missing = missesRelease();
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
 const previousRoot = path.join(home.path, 'previous');
@@ -54,10 +54,10 @@ let merchant: MerchantServer;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
-  if (!DEEP || untagged) return;
+  if (!DEEP || missing) return;
   mkdirSync(previousRoot);
   const archive = path.join(home.path, 'previous.tar');
-  execFileSync('git', ['archive', '--output', archive, PREVIOUS.tag], { cwd: ROOT });
+  execFileSync('git', ['archive', '--output', archive, PREVIOUS.commit], { cwd: ROOT });
   execFileSync('tar', ['-xf', archive, '-C', previousRoot]);
   // the packages of this version: the previous one's are among them, at the same or a later version
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(previousRoot, 'node_modules'));
@@ -159,7 +159,7 @@ test('a rolling upgrade from the previous release loses and refuses no webhook, 
   skip,
 }) => {
   if (!DEEP) skip('half a minute: npm run test:deep');
-  if (untagged) skip(untagged);
+  if (missing) skip(missing);
   const old = [await start('old-1', previousRoot), await start('old-2', previousRoot)];
   for (const served of old) stack.use(served);
   await old[0]?.api.call('POST', '/merchants', { name: 'm', url: `${merchant.url}/m` });
