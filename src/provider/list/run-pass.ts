@@ -41,8 +41,9 @@ type PassOptions = {
 
 /**
  * Reads every page of the list once, up to the first page without a row, then both ends again while rows are missing.
- * Yields each requested page as it arrives. The announced `total` and `last_page` do not decide how many requests are sent: a pass sends at most
- * SPARE_PAGES more requests than pages that brought a row, or than the pass before had filled. A killed pass can be
+ * Yields each requested page as it arrives. The announced `total` and `last_page` do not decide how many requests are sent: beyond
+ * the pages that brought a row, or that the pass before had filled, a pass sends SPARE_PAGES, or as many as brought a row, up to
+ * `inFlightMax`. A killed pass can be
  * resumed: its checks (see check-pass) hold for any time between two of its pages.
  * @returns what the pass has seen, for check-pass.
  */

@@ -7,7 +7,7 @@ import type { ListPage } from '../client.ts';
 import { PAGE_ROWS } from './check-pass.ts';
 import type { StoredPage } from './collect-rows.ts';
 
-/** Requests that a pass may send beyond the pages that brought rows: the page after the last, and one more. */
+/** Requests that a pass may always send beyond the pages that brought rows: the page after the last, and one more. */
 const SPARE_PAGES = 2;
 /** Limit of partly new pages past the announced end. They are drift, and continue while rows are created. */
 const PARTLY_NEW_MAX = 20;
@@ -16,7 +16,8 @@ export type RequestBudget = {
   recordRequest(): void;
   /** Called for each page that brought a row which the pass had not seen. */
   recordFilledPage(): void;
-  maySend(): boolean;
+  /** @param ahead how many requests may be in flight at once. Pages that brought rows allow as many further ones. */
+  maySend(ahead?: number): boolean;
 };
 
 /** @param pagesBefore how many pages the pass before had filled. */
@@ -29,7 +30,7 @@ export function createRequestBudget(pagesBefore: number): RequestBudget {
     recordFilledPage: () => {
       filled++;
     },
-    maySend: () => sent < Math.max(filled, pagesBefore) + SPARE_PAGES,
+    maySend: (ahead = 0) => sent < Math.max(filled, pagesBefore) + Math.max(SPARE_PAGES, Math.min(ahead, filled)),
   };
 }
 
@@ -72,8 +73,10 @@ export async function* sweepForwards(
   let largest = before.found;
   let ended = before.found === 0;
   const choosePage = (): number | undefined => {
-    const mayFollow = counted === next - 1 || (isFull && next <= announced + 1);
-    return ended || next > pagesMax || !mayFollow || !requests.maySend() ? undefined : next++;
+    const isNext = counted === next - 1;
+    const mayFollow = isNext || (isFull && next <= announced + 1);
+    const maySend = requests.maySend(isNext ? 0 : inFlightMax);
+    return ended || next > pagesMax || !mayFollow || !maySend ? undefined : next++;
   };
   for await (const { page, answer } of fetchConcurrently(inFlightMax, choosePage, fetchPage)) {
     arrived.set(page, answer);

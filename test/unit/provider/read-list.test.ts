@@ -246,7 +246,27 @@ test('a page that fails ends the reading only once no other page is in flight', 
   expect({ under, reached }).toEqual({ under: 0, reached: 3 });
 });
 
-test('two pages are in flight in the first pass, eight in the second, one later; none is requested for a busy reader', async () => {
+test('a first pass has two pages in flight, more with each page that brings rows, up to eight', async () => {
+  const { client: list, asked } = createDriftingList({ ...STABLE_LIST, rows: 2500 });
+  let inFlight = 0;
+  const seen: number[] = [];
+  const client: ListClient = {
+    async listPage(query, page) {
+      seen.push(++inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight--;
+      return await list.listPage(query, page);
+    },
+  };
+  const reading = await readToEnd(readList(client, {}, { now: () => new Date(), growsSince: () => undefined }));
+  expect(reading).toMatchObject({ complete: true, passes: 1 });
+  expect(seen.slice(0, 3)).toEqual([1, 1, 2]);
+  expect(Math.max(...seen)).toBe(8);
+  // the last one is the page after the end
+  expect(asked.length).toBe(26);
+});
+
+test('a busy reader has two pages in flight in the first pass, eight in the second, one later; none is requested for it', async () => {
   const { client: list, asked } = createDriftingList({ ...STABLE_LIST, rows: 2500, insertsPerPage: 1 });
   let [inFlight, inFlightMax] = [0, 0];
   const client: ListClient = {
@@ -298,18 +318,22 @@ describe('an announced total or last page', () => {
     ['a total and a last_page of millions beside 130 rows', 130, 9_000_000, 90_000, 5],
     ['a total of millions beside 1,000 rows', 1000, 9_000_000, 90_000, 5],
     ['a total of millions beside none', 0, 9_000_000, 90_000, 5],
-  ])('%s allows two more pages a pass at most', async (_, rows, total, lastPage, passes) => {
-    for (const beyond of ['empty', 'absent', 'clamped'] as const) {
-      const { asked, go } = lying(rows, total, lastPage, beyond);
-      const reading = await go();
-      // a full page that is shown again beyond the end may stand for one that is not shown
-      const clean = passes === 1 && beyond !== 'clamped';
-      if (clean) expect(reading).toMatchObject({ complete: true, passes });
-      else expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
-      expect(reading.seenRows.size).toBe(rows);
-      expect(asked.length).toBeLessThanOrEqual(reading.passes * (Math.ceil(rows / 100) + 2));
-    }
-  });
+  ])(
+    '%s allows few pages more a pass: two, or as many as brought rows, up to eight',
+    async (_, rows, total, lastPage, passes) => {
+      for (const beyond of ['empty', 'absent', 'clamped'] as const) {
+        const { asked, go } = lying(rows, total, lastPage, beyond);
+        const reading = await go();
+        // a full page that is shown again beyond the end may stand for one that is not shown
+        const clean = passes === 1 && beyond !== 'clamped';
+        if (clean) expect(reading).toMatchObject({ complete: true, passes });
+        else expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
+        expect(reading.seenRows.size).toBe(rows);
+        const pages = Math.ceil(rows / 100);
+        expect(asked.length).toBeLessThanOrEqual(reading.passes * (pages + Math.max(2, Math.min(8, pages))));
+      }
+    },
+  );
 
   test('a total that is too high by the same number in all five passes says by how many', async () => {
     const { go } = lying(130, 133, 2);
