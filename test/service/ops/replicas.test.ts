@@ -148,12 +148,22 @@ test('a killed worker is seen, and the other one takes over its work', async () 
   const ticket = listNotified('/tickets').find((one) => one.alertname === 'replica_silent');
   expect(ticket).toMatchObject({ role: 'worker', severity: 'ticket' });
   let advancedMs = 0;
-  await eventually('the other worker applies it', async () => {
+  await eventually('the other worker takes it', async () => {
     await web.timers.advance(1_000);
     advancedMs += 1_000;
-    return shop.callsTo('/accepts').some(({ json }) => json.data.transaction.id === taken);
+    const item = await db
+      .selectFrom('webhook_items')
+      .select(['state', 'lease_holder'])
+      .where('transaction_id', '=', taken)
+      .executeTakeFirstOrThrow();
+    return item.state !== 'pending' || item.lease_holder === worker.context.holder;
   });
   expect(advancedMs).toBeLessThan(60_000);
+  // in small steps: a callback whose claim is 30 s old waits for its lease
+  await eventually('its callback', async () => {
+    await web.timers.advance(100);
+    return shop.callsTo('/accepts').some(({ json }) => json.data.transaction.id === taken);
+  });
 });
 
 test('without a worker, a web process sends worker_dead to Alertmanager in 3 minutes, which pages once for it', async () => {
