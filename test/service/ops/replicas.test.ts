@@ -140,6 +140,8 @@ test('a killed worker is seen, and the other one takes over its work', async () 
   });
   killed.child.kill('SIGKILL');
   provider.switches.fault = () => undefined;
+  // those that the other worker leased before would hold its places until they time out
+  provider.cut();
   await eventually('Prometheus sees it', async () => {
     const [state] = await query('count_over_time(ALERTS{alertname="replica_silent",alertstate="pending"}[1m])');
     return state !== undefined;
