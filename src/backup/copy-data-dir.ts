@@ -9,7 +9,7 @@ import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { listSpoolFiles, RETAINED_KINDS } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
-import { manifestsDirectory } from '../proof/write-manifest.ts';
+import { manifestsDirectories } from '../proof/write-manifest.ts';
 import type { StoreFile } from './stored-files.ts';
 
 /** In DATA_DIR itself: keys, also the next one of a rotation that was interrupted, and the admin's token. */
@@ -59,15 +59,14 @@ export async function copyKeysAndManifests(
     names.push(`${DATA}/${name}`);
     keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.toString().trim(), 'base64') });
   }
-  const manifests = manifestsDirectory(config);
-  const others = [
-    ...(await list(home, TOKEN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` })),
-    ...(await list(manifests, MANIFESTS)).map((name) => ({
-      file: path.join(manifests, name),
-      name: `${DATA}/manifests/${name}`,
-    })),
-  ];
-  for (const { file, name } of others) if (await copyFile(file, name, store)) names.push(name);
+  const others = (await list(home, TOKEN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` }));
+  for (const manifests of manifestsDirectories(config)) {
+    for (const one of await list(manifests, MANIFESTS))
+      others.push({ file: path.join(manifests, one), name: `${DATA}/manifests/${one}` });
+  }
+  // a night's manifest in both directories: the first one is the newest
+  for (const { file, name } of others)
+    if (!names.includes(name) && (await copyFile(file, name, store))) names.push(name);
   return { names, keys };
 }
 

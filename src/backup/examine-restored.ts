@@ -5,6 +5,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { countSegments } from '../inbox/spool/redact-retained-files.ts';
 import { checkBooks } from '../proof/check-books.ts';
 import { findLostPosition, verifyHeads, verifyManifests } from '../proof/verify-anchors.ts';
+import { manifestsDirectories } from '../proof/write-manifest.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { findGapRun, findLastRestore, GAP_RUN, LATE_RUN, queueGapRuns, recordRestore } from './record-restore.ts';
 
@@ -67,7 +68,7 @@ async function examineBooks(context: Context): Promise<RestoreFinding> {
   return { check: 'books', ok: false, says: `${broken} breaks. ${shown.join('; ')}` };
 }
 
-/** The books check has compared DATA_DIR's manifests already; those of another directory are compared here. */
+/** The books check has compared this machine's manifests already; those of another directory are compared here. */
 async function compareChain(
   context: Context,
   { head_position, restored_at }: Restore,
@@ -84,7 +85,7 @@ async function compareChain(
   const lost = await findLostPosition(context, manifests);
   const kept = `the backup ends at position ${head_position}`;
   if (!lost) {
-    const where = manifests ?? 'DATA_DIR/manifests';
+    const where = manifests ?? manifestsDirectories(context.config).join(' and ');
     return {
       check: 'chain',
       ok: true,

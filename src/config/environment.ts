@@ -40,6 +40,7 @@ export const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   POOL_CONNECTIONS: intText(POOL_CONNECTIONS_MIN, 1_000).default(20),
   DATA_DIR: z.string().min(1).default('./var'),
+  MANIFESTS_DIR: z.string().min(1).optional(),
   HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).default(3000),
   PUBLIC_URL: httpUrl.optional(),

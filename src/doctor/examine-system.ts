@@ -133,11 +133,13 @@ async function examineClock(context: Context): Promise<string> {
   return `${offset} ms between this machine's clock and the database's`;
 }
 
-async function examineDataDir({ config: { DATA_DIR, DATABASE_URL } }: BareContext): Promise<string> {
-  const missing = describePlace(DATA_DIR);
+async function examineDataDir({ config }: BareContext): Promise<string> {
+  const { DATA_DIR, DATABASE_URL, MANIFESTS_DIR, ARCHIVE_DIR } = config;
+  const places = [DATA_DIR, MANIFESTS_DIR, ARCHIVE_DIR].filter((place) => place !== undefined);
+  const says = places.map((place) => describePlace(place) ?? `${place} can be written to`);
   const isNew = DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'));
   if (isNew) refuseSmallDisk(nearestDirectory(DATA_DIR));
-  return missing ?? `${DATA_DIR} can be written to`;
+  return says.join('; ');
 }
 
 async function examineSpool({ config }: BareContext): Promise<string> {

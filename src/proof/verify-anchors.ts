@@ -13,7 +13,7 @@ import { isLostPosition, readRestores } from '../database/restores.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
 import { headsDirectory, listHeadFiles } from '../seal/record-heads.ts';
 import type { ReportBreak } from './collect-breaks.ts';
-import { manifestsDirectory } from './write-manifest.ts';
+import { manifestsDirectories } from './write-manifest.ts';
 
 /** More differences than this mean one rebuilt chain. */
 const REPORTS_MAX = 100;
@@ -75,19 +75,23 @@ const MONTH = z.object({ month: z.string(), position: z.int(), digest: z.string(
 /** Manifests of earlier versions name no months. */
 const MANIFEST = z.object({ sealed: HEAD, months: z.array(MONTH).default([]) });
 
-/** Compares the chain with the manifests of a directory: of this machine's DATA_DIR; another replica has others, or none. */
+/**
+ * Compares the chain with the manifests of a directory, by default of MANIFESTS_DIR and this machine's DATA_DIR. Without
+ * MANIFESTS_DIR another replica has others, or none.
+ */
 export async function verifyManifests(
   context: Context,
   end: number,
   report: ReportBreak,
-  directory = manifestsDirectory(context.config),
+  directory?: string,
 ): Promise<void> {
   const restores = await readRestores(context.db);
   const changes = await readMonthChanges(context.db);
   const closed = new Set(changes.map((one) => `${one.month} ${one.position} ${one.digest?.toString('hex')}`));
-  for (const name of await listManifests(directory)) {
+  for (const file of await listManifests(context, directory)) {
     if (context.signal.aborted) return;
-    const manifest = readManifest(await readFile(path.join(directory, name), 'utf8'));
+    const name = path.basename(file);
+    const manifest = readManifest(await readFile(file, 'utf8'));
     if (!manifest) {
       report({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
       continue;
@@ -158,16 +162,17 @@ export async function verifyHeads(
  */
 export async function findLostPosition(
   context: Context,
-  directory = manifestsDirectory(context.config),
+  directory?: string,
 ): Promise<(Head & { file: string }) | undefined> {
   const restores = await readRestores(context.db);
   const named: (Head & { file: string })[] = [];
-  for (const file of await listManifests(directory)) {
-    const sealed = readManifest(await readFile(path.join(directory, file), 'utf8'))?.sealed;
-    if (sealed) named.push({ ...sealed, file });
+  for (const file of await listManifests(context, directory)) {
+    const sealed = readManifest(await readFile(file, 'utf8'))?.sealed;
+    if (sealed) named.push({ ...sealed, file: path.basename(file) });
   }
-  for (const file of await listHeadFiles(directory)) {
-    const heads = readHeads(await readFile(path.join(directory, file), 'utf8'));
+  const headsOf = directory ?? headsDirectory(context.config);
+  for (const file of await listHeadFiles(headsOf)) {
+    const heads = readHeads(await readFile(path.join(headsOf, file), 'utf8'));
     named.push(...heads.map((head) => ({ ...head, file })));
   }
   return named.filter((head) => isLost(restores, head)).sort((a, b) => b.position - a.position)[0];
@@ -188,9 +193,16 @@ function readHeads(text: string): Head[] {
   });
 }
 
-async function listManifests(directory: string): Promise<string[]> {
+/** The files of a directory, or of those of this process, each oldest first. */
+async function listManifests({ config }: Context, directory: string | undefined): Promise<string[]> {
+  const directories = directory === undefined ? manifestsDirectories(config) : [directory];
+  return (await Promise.all(directories.map(listManifestsOf))).flat();
+}
+
+async function listManifestsOf(directory: string): Promise<string[]> {
   try {
-    return (await readdir(directory)).filter((name) => MANIFEST_NAME.test(name)).sort();
+    const names = (await readdir(directory)).filter((name) => MANIFEST_NAME.test(name)).sort();
+    return names.map((name) => path.join(directory, name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

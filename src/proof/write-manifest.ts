@@ -7,15 +7,24 @@ import { formatAmount } from '../domain/money.ts';
 import { readBalances } from '../seal/read-balances.ts';
 import { listClosesInForce, readMonthChanges } from '../seal/read-month-closes.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
+import { headsDirectory } from '../seal/record-heads.ts';
 
-export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
-  return path.resolve(config.DATA_DIR, 'manifests');
+type Places = Pick<Config, 'MANIFESTS_DIR' | 'DATA_DIR'>;
+
+/** Returns the directory in which nightly manifests are written: MANIFESTS_DIR, which machines can share, or one in DATA_DIR. */
+export function manifestsDirectory(config: Places): string {
+  return config.MANIFESTS_DIR === undefined ? headsDirectory(config) : path.resolve(config.MANIFESTS_DIR);
+}
+
+/** Returns the directories in which manifests are read: DATA_DIR has those from before MANIFESTS_DIR was set, and of a restore. */
+export function manifestsDirectories(config: Places): string[] {
+  return [...new Set([manifestsDirectory(config), headsDirectory(config)])];
 }
 
 /**
  * Exports the newest seal, with its hash, from the database once a night: in a log line, and with the closed months and the
- * balances at the day's end as known at that seal in `DATA_DIR/manifests/<day>.json`. With a copy of the log elsewhere, the state of
- * the ledger can be proven later even if this machine is lost or compromised.
+ * balances at the day's end as known at that seal in `<day>.json` of the manifests' folder. With a copy elsewhere, the state of the
+ * ledger can be proven later even if this machine is lost or compromised.
  * @returns the file; undefined while nothing is sealed.
  */
 export async function writeManifest(context: Context): Promise<string | undefined> {

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { copyKeysAndManifests } from '../../../src/backup/copy-data-dir.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
@@ -458,6 +460,28 @@ describe('books of its own', () => {
     expect(saysOf(await checkBooks(context))).toContain(
       'manifests/heads-2026-11-20.jsonl: it is empty: its heads are lost',
     );
+  });
+
+  test('every machine compares the manifests of MANIFESTS_DIR with the chain, and backs them up with its own', async () => {
+    const { context } = environment;
+    await learn(['paid@1']);
+    await sealNow(context);
+    const own = (await writeManifest(context)) ?? '';
+    const home = context.config.DATA_DIR;
+    const before = path.join(path.dirname(own), '2026-10-01.json');
+    renameSync(own, before);
+    const MANIFESTS_DIR = path.join(home, 'shared', 'manifests');
+    const other = await environment.replica({ DATA_DIR: path.join(home, 'other'), MANIFESTS_DIR });
+    const shared = path.basename((await writeManifest(other)) ?? '');
+    const replica = await environment.replica({ MANIFESTS_DIR });
+    const { names } = await copyKeysAndManifests(replica.config, (_, content) => text(content));
+    expect(names).toEqual([`data/manifests/${shared}`, 'data/manifests/2026-10-01.json']);
+    expect(await checkBooks(replica)).toMatchObject({ breaks: [] });
+    await rebuildChain();
+    expect(saysOf(await checkBooks(replica)).split('\n')).toEqual([
+      `seal 1: its hash is not the one in manifests/${shared}`,
+      'seal 1: its hash is not the one in manifests/2026-10-01.json',
+    ]);
   });
 
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {

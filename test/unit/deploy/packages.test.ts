@@ -58,6 +58,9 @@ type Manifest = {
   };
 };
 
+type Claim = { metadata: { name: string }; spec: { accessModes: string[] } };
+type Kustomized = { resources: string[]; components?: string[] };
+
 /** What a person sets before the first start. */
 const FILLED: Env = {
   SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
@@ -119,6 +122,18 @@ function listUnitParts(): Record<string, Part> {
     }),
   );
 }
+
+/** What the component `shared` adds to a pod: the values of its patch, by the last part of their path. */
+const sharedBy = (file: string) => {
+  const added = parse(read(`deploy/kubernetes/shared/${file}.yaml`)) as { path: string; value: never }[];
+  const at = (part: string) => added.find((one) => one.path.endsWith(part))?.value;
+  return {
+    path: added.map((one) => one.path.split('/containers')[0]?.split('/volumes')[0]),
+    volume: at('/volumes/-') as unknown as { name: string; persistentVolumeClaim: { claimName: string } },
+    mount: at('/volumeMounts/-') as unknown as { name: string; mountPath: string },
+    env: at('/env') as unknown as { name: string; value: string }[],
+  };
+};
 
 const manifestFiles = ['settings/network', 'migrate/job', 'backup/cronjob', 'service/web', 'service/worker'];
 const manifests = manifestFiles.flatMap((file) =>
@@ -258,6 +273,27 @@ describe('the manifests', () => {
     const all = name === 'NetworkPolicy confere';
     expect(selected).toHaveLength(all ? workloads.length : 1);
     if (!all) expect(name).toContain(selected[0]);
+  });
+
+  it('give the archive and the manifests one volume of all processes, which no part but storage deletes', () => {
+    const [pod, job] = [sharedBy('pod'), sharedBy('cronjob')];
+    expect({ ...job, path: [] }).toEqual({ ...pod, path: [] });
+    expect(new Set(pod.path)).toEqual(new Set(['/spec/template/spec']));
+    expect(new Set(job.path)).toEqual(new Set(['/spec/jobTemplate/spec/template/spec']));
+    const env = Object.fromEntries(pod.env.map(({ name, value }) => [name, value]));
+    for (const name of ['ARCHIVE_DIR', 'MANIFESTS_DIR']) expect(env[name]).toMatch(`${pod.mount.mountPath}/`);
+    expect(pod.mount.name).toBe(pod.volume.name);
+    expect(readConfig({ ...parts['confere-worker']?.env, ...env })).toMatchObject(env);
+    const claims = parseAllDocuments(read('deploy/kubernetes/storage/volumes.yaml')).map((one) => one.toJS() as Claim);
+    const modes = Object.fromEntries(claims.map(({ metadata, spec }) => [metadata.name, spec.accessModes]));
+    expect(modes).toEqual({ 'confere-shared': ['ReadWriteMany'], 'confere-backups': ['ReadWriteOnce'] });
+    expect(pod.volume.persistentVolumeClaim.claimName).toBe('confere-shared');
+    for (const part of ['service', 'backup', 'migrate', 'settings']) {
+      const { resources, components = [] } = parse(read(`deploy/kubernetes/${part}/kustomization.yaml`)) as Kustomized;
+      expect(components.includes('../shared'), part).toBe(part === 'service' || part === 'backup');
+      expect(resources, part).not.toContain('../storage');
+    }
+    expect(manifests.map(({ kind }) => kind)).not.toContain('PersistentVolumeClaim');
   });
 
   it('allow the port of the pods', () => {
