@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { archiveDirectory, nameArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
+import { LOST_ACTION } from '../archive/lost-archives.ts';
 import type { Context } from '../context.ts';
 import { isRightMissing } from '../database/open/explain-failure.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
@@ -13,8 +14,8 @@ import { ConfereError, InvariantError } from '../domain/errors.ts';
 import { audit } from './audit.ts';
 import { type ArchivedAuditRow, readAuditFile } from './read-archived-audit.ts';
 
-/** The books check compares closed months with these rows. */
-const KEPT_ACTIONS = ['months.close', 'months.reopen'];
+/** The books check compares closed months with these rows, and asks them for archives that are lost. */
+const KEPT_ACTIONS = ['months.close', 'months.reopen', LOST_ACTION];
 /** A detail has up to 60,000 bytes. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -1,5 +1,6 @@
 /** Audit rows in the archive: as they were sealed, and as they are listed. */
 import { archiveDirectory, readArchive } from '../archive/archive-files.ts';
+import { readLostArchives } from '../archive/lost-archives.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { AuditFilter } from './list-audit.ts';
@@ -27,23 +28,41 @@ export async function readAuditFile(
 }
 
 /**
- * Returns those of these rows that are in the archive.
- * @throws ConfereError `unavailable` if a file that may have them cannot be read.
+ * Returns those of these rows that are in the archive. `lost` has the files that cannot be read and are stated as lost, each with the
+ * rows that may have been in it.
+ * @throws ConfereError `unavailable` if another file that may have them cannot be read.
  */
-export async function findArchivedAudit(context: Context, seqs: number[]): Promise<ArchivedAuditRow[]> {
-  if (seqs.length === 0) return [];
+export async function findArchivedAudit(
+  context: Context,
+  seqs: number[],
+): Promise<{ found: ArchivedAuditRow[]; lost: { file: string; seqs: number[] }[] }> {
+  const found: ArchivedAuditRow[] = [];
+  const lost: { file: string; seqs: number[] }[] = [];
+  if (seqs.length === 0) return { found, lost };
   const wanted = new Set(seqs);
   const files = await context.db
     .selectFrom('audit_archives')
-    .select('file')
+    .select(['file', 'first_audit_seq as first', 'last_audit_seq as last'])
     .where('first_audit_seq', '<=', Math.max(...seqs))
     .where('last_audit_seq', '>=', Math.min(...seqs))
     .orderBy('first_audit_seq')
     .execute();
-  const found: ArchivedAuditRow[] = [];
-  for (const { file } of files)
-    found.push(...(await readAuditFile(context, file)).filter(({ seq }) => wanted.has(seq)));
-  return found;
+  for (const { file, first, last } of files) {
+    const rows = await readUnlessLost(context, file);
+    if (rows) found.push(...rows.filter(({ seq }) => wanted.has(seq)));
+    else lost.push({ file, seqs: seqs.filter((seq) => seq >= first && seq <= last) });
+  }
+  return { found, lost };
+}
+
+/** @returns undefined if the file cannot be read and is stated as lost. */
+async function readUnlessLost(context: Context, file: string): Promise<ArchivedAuditRow[] | undefined> {
+  try {
+    return await readAuditFile(context, file);
+  } catch (error) {
+    if ((await readLostArchives(context.db)).has(file)) return undefined;
+    throw error;
+  }
 }
 
 /** Returns archived rows, newest first. A filter by target also finds rows whose detail names it. */
@@ -60,8 +79,9 @@ export async function listArchivedAudit(
   const found: ArchivedAuditRow[] = [];
   for (const { file } of files) {
     if (found.length >= limit) break;
-    const rows = await readAuditFile(context, file);
-    found.push(...rows.filter((row) => isWanted(row, filter)).reverse());
+    const rows = await readUnlessLost(context, file);
+    if (!rows) context.log.warn({ archive: file }, 'an archive is stated as lost: its rows cannot be listed');
+    found.push(...(rows ?? []).filter((row) => isWanted(row, filter)).reverse());
   }
   return found.slice(0, limit);
 }

@@ -89,9 +89,13 @@ export async function readArchive<Line>(keys: Keys, directory: string, name: str
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'is not there' : `cannot be read (${code ?? 'damaged, or of another database'})`;
-    throw new ConfereError('unavailable', `the archive ${file} ${why}: is ARCHIVE_DIR the same for all processes?`, {
-      cause: error,
-    });
+    throw new ConfereError(
+      'unavailable',
+      `the archive ${file} ${why}: is ARCHIVE_DIR the same for all processes? If it is lost for good: confere retention --lost`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { archiveDirectory } from '../archive/archive-files.ts';
+import { readLostArchives } from '../archive/lost-archives.ts';
 import type { Config } from '../config.ts';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -74,7 +75,7 @@ export async function copyKeysAndManifests(
  * Copies the files of the archive that the database names. Called after the database was copied: what was archived meanwhile is
  * in both.
  * @returns the names of the copies.
- * @throws ConfereError `unavailable` if one is not there.
+ * @throws ConfereError `unavailable` if one is not there, and not stated as lost.
  */
 export async function copyArchives(config: Config, db: Reader, store: StoreFile): Promise<string[]> {
   const directory = archiveDirectory(config);
@@ -82,10 +83,13 @@ export async function copyArchives(config: Config, db: Reader, store: StoreFile)
     ...(await db.selectFrom('body_archives').select('file').orderBy('file').execute()),
     ...(await db.selectFrom('audit_archives').select('file').orderBy('file').execute()),
   ];
+  const lost = await readLostArchives(db);
   const names: string[] = [];
   for (const { file } of archives) {
     const name = `${ARCHIVE}/${file}`;
-    if (directory === undefined || !(await copyFile(path.join(directory, file), name, store)))
+    const isCopied = directory !== undefined && (await copyFile(path.join(directory, file), name, store));
+    if (!isCopied && lost.has(file)) continue;
+    if (!isCopied)
       throw new ConfereError(
         'unavailable',
         `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would not be whole`,

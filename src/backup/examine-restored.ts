@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Restore } from '../database/restores.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countSegments } from '../inbox/spool/redact-retained-files.ts';
-import { checkBooks } from '../proof/check-books.ts';
+import { checkBooks, describeLost } from '../proof/check-books.ts';
 import { findLostPosition, verifyHeads, verifyManifests } from '../proof/verify-anchors.ts';
 import { manifestsDirectories } from '../proof/write-manifest.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
@@ -59,10 +59,12 @@ function describeGap({ clock }: Context, { gap_from, gap_to }: Restore): Restore
 }
 
 async function examineBooks(context: Context): Promise<RestoreFinding> {
-  const { position, entries, transactions, broken, breaks } = await checkBooks(context);
+  const check = await checkBooks(context);
+  const { position, entries, transactions, broken, breaks } = check;
+  const lost = describeLost(check);
   if (broken === 0) {
     const says = `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
-    return { check: 'books', ok: true, says };
+    return { check: 'books', ok: true, says: lost === undefined ? says : `${says}; ${lost}` };
   }
   const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
   return { check: 'books', ok: false, says: `${broken} breaks. ${shown.join('; ')}` };

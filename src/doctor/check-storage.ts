@@ -2,6 +2,7 @@
 
 import { requireAuditMoves } from '../access/archive-audit.ts';
 import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
+import { readLostArchives } from '../archive/lost-archives.ts';
 import type { Context } from '../context.ts';
 import { isBodyDue } from '../inbox/archive/archive-bodies.ts';
 import { readDiskSizes, readDisks, readTableSizes } from '../retention/measure-sizes.ts';
@@ -71,10 +72,15 @@ export async function checkArchive(context: Context): Promise<string> {
     return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
   const list = async (kind: 'bodies' | 'audit') => (directory === undefined ? [] : await listArchives(directory, kind));
   const present = new Set([...(await list('bodies')), ...(await list('audit'))]);
-  const missing = recorded.filter(({ file }) => !present.has(file));
+  const stated = await readLostArchives(db);
+  const missing = recorded.filter(({ file }) => !present.has(file) && !stated.has(file));
   const place = directory ?? 'ARCHIVE_DIR, which is not set';
   if (missing.length > 0)
     throw new Error(`${missing.length} archives are not in ${place}, the first is ${missing[0]?.file}`);
   const count = (files: { rows: number }[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
-  return `${count(bodies)} webhook bodies and ${count(audit)} rows of the audit in ${recorded.length} files of ${place}`;
+  const says = `${count(bodies)} webhook bodies and ${count(audit)} rows of the audit in ${recorded.length} files of ${place}`;
+  const isLost = ({ file }: { file: string }): boolean => stated.has(file);
+  const lost = [bodies.filter(isLost), audit.filter(isLost)] as const;
+  if (lost.flat().length === 0) return says;
+  return `${says}; of them, ${lost.flat().length} files are stated as lost: ${count(lost[0])} webhook bodies and ${count(lost[1])} rows of the audit`;
 }

@@ -15,7 +15,7 @@ import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { hasSpool, spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkIssuer } from '../oidc/check-issuer.ts';
-import { checkBooks } from '../proof/check-books.ts';
+import { checkBooks, describeLost } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
@@ -188,11 +188,13 @@ async function examineProvider({ config, calendar, clock, openProvider }: BareCo
 }
 
 async function examineBooks(context: Context, { sinceProof = false }: { sinceProof?: boolean }): Promise<string> {
-  const { position, entries, transactions, broken, breaks } = await checkBooks(context, { sinceProof });
+  const check = await checkBooks(context, { sinceProof });
+  const { position, entries, transactions, broken, breaks } = check;
+  const lost = describeLost(check);
   if (broken > 0) {
     const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
-    throw new Error(`${broken} breaks. ${shown.join('; ')}`);
+    throw new Error(`${broken} breaks. ${[...shown, lost].filter((one) => one !== undefined).join('; ')}`);
   }
   const since = sinceProof ? ' since the last proof' : '';
-  return `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}`;
+  return `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}${lost === undefined ? '' : `; ${lost}`}`;
 }

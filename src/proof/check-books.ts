@@ -43,6 +43,8 @@ export type BooksCheck = {
   /** How many were read; since a proof, an older transaction once for each part of it that changed. */
   entries: number;
   transactions: number;
+  /** Rows of the audit whose archive is stated as lost, and positions whose hash therefore cannot be computed. */
+  lost: { rows: number; positions: number };
   /** How many breaks there are in all, and the first 200 of them. */
   broken: number;
   breaks: Break[];
@@ -116,7 +118,15 @@ export async function checkAllBooks(context: Context): Promise<BooksCheck | unde
   return toCheck(check.state);
 }
 
-function toCheck({ walk, entries, histories, touched, broken, breaks }: CheckState): BooksCheck {
+function toCheck({ walk, entries, lost, histories, touched, broken, breaks }: CheckState): BooksCheck {
   const transactions = histories.count + touched.count;
-  return { position: walk.position, entries: entries.count, transactions, broken, breaks };
+  const rows = Object.values(lost.rows).reduce((sum, count) => sum + count, 0);
+  const { positions } = lost;
+  return { position: walk.position, entries: entries.count, transactions, lost: { rows, positions }, broken, breaks };
+}
+
+/** Describes what a check cannot prove because archives are lost; undefined without any. */
+export function describeLost({ lost }: BooksCheck): string | undefined {
+  if (lost.rows === 0) return undefined;
+  return `${lost.rows} rows of the audit are stated as lost: the hashes of ${lost.positions} positions can't be computed again`;
 }

@@ -12,7 +12,7 @@ import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
 import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { verifyHeads, verifyManifests, verifyProofs, verifyReports } from './verify-anchors.ts';
-import { findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
+import { findBackdated, readSealedAuditRows, verifyAuditSealed, verifyLostRows } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
@@ -24,10 +24,11 @@ type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
 type Walk = CheckState['walk'];
 
 /** Verifies the next group of seals and what they seal; behind the newest one, that nothing is left unsealed. */
-export async function verifyChain({ context, state: { walk }, report }: Verification): Promise<boolean> {
+export async function verifyChain({ context, state, report }: Verification): Promise<boolean> {
+  const { walk } = state;
   const rows = await readSealRows(context, walk.position);
   if (rows.length > 0) {
-    await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, report);
+    await verifyGroup(context, takeGroup(rows, walk.audit.seq), state, report);
     return true;
   }
   const since = context.clock.now().getTime() - SEALED_WITHIN_MS;
@@ -36,6 +37,7 @@ export async function verifyChain({ context, state: { walk }, report }: Verifica
   }
   await verifySealed(context, walk.entrySeq, report);
   await verifyAuditSealed(context, walk.audit, report);
+  await verifyLostRows(context, state.lost, report);
   return false;
 }
 
@@ -71,7 +73,12 @@ function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
   return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }
 
-async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, report: ReportBreak): Promise<void> {
+async function verifyGroup(
+  context: Context,
+  rows: SealRow[],
+  { walk, lost }: CheckState,
+  report: ReportBreak,
+): Promise<void> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
   const to = Math.max(...rows.map((row) => row.entry_seq));
@@ -85,7 +92,7 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, report
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt.getTime());
   }
   for (const seq of named) walk.uncovered.delete(seq);
-  const audits = await readSealedAuditRows(context, rows, walk.audit, report);
+  const audits = await readSealedAuditRows(context, rows, { walk: walk.audit, lost, report });
   const lateRecorded = await readLateEntries(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
   for (const row of rows) {
     const seqs = members.get(row.position) ?? [];
@@ -100,7 +107,7 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, report
   }
 }
 
-type Loaded = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] };
+type Loaded = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] | 'lost' };
 
 function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Walk, report: ReportBreak): void {
   const fault = (says: string): void => report({ scope: `seal ${row.position}`, says });
@@ -119,11 +126,12 @@ function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Wal
   };
   const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
   if (row.previous_hash.toString('hex') !== walk.hash) fault('it does not follow the hash of the position before it');
-  if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
+  // without its rows no hash can be computed: the next position is compared with the stored one
+  if (audit !== 'lost' && !hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
     const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
     fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
   }
-  const backdated = row.audit_seq === null ? [] : findBackdated(audit, walk.audit, row.sealed_at);
+  const backdated = row.audit_seq === null || audit === 'lost' ? [] : findBackdated(audit, walk.audit, row.sealed_at);
   for (const { seq } of backdated) {
     report({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
   }

@@ -1,4 +1,5 @@
 import { archiveDirectory, listArchives, removeDrafts } from '../../archive/archive-files.ts';
+import { readLostArchives } from '../../archive/lost-archives.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
@@ -17,6 +18,7 @@ export function eraseFromArchives(context: Context): Erase {
     const recorded = await context.db.selectFrom('body_archives').select('file').orderBy('file').execute();
     if (write && directory !== undefined) await removeDrafts(directory);
     const present = directory === undefined ? [] : await listArchives(directory, 'bodies');
+    const lost = await readLostArchives(context.db);
     const all = new Set([...recorded.map(({ file }) => file), ...present]);
     let changed = 0;
     for (const name of all) {
@@ -28,7 +30,15 @@ export function eraseFromArchives(context: Context): Erase {
         changed += found.changed.length;
         if (write && found.changed.length > 0) await rewrite(context, directory, name, redact);
       } catch (error) {
-        context.log.error({ archive: name, error: describeError(error) }, 'an archive could not be searched');
+        const logged = { archive: name, error: describeError(error) };
+        if (lost.has(name)) {
+          context.log.warn(
+            logged,
+            'an archive that is stated as lost was not searched: if it comes back, forget again',
+          );
+          continue;
+        }
+        context.log.error(logged, 'an archive could not be searched');
         onSkipped(`archive ${name}`);
       }
     }

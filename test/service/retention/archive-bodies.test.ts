@@ -11,6 +11,7 @@ import { eraseFromArchives } from '../../../src/inbox/archive/erase-from-archive
 import { readBody } from '../../../src/inbox/archive/read-body.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
+import { stateLostArchives } from '../../../src/retention/state-lost-archives.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -192,6 +193,15 @@ it('forgetting rewrites the files that name the person, also one that no row nam
   await eraseFromArchives(elsewhere)(person, { write: true });
   expect(skipped).toEqual([expect.stringMatching(/^archive 2024-04\/.*\.bodies$/)]);
   await expect(checkArchive(elsewhere)).rejects.toThrow(/1 archives are not in .*elsewhere, the first is 2024-04/);
+  mkdirSync(elsewhere.config.ARCHIVE_DIR ?? '');
+  const by = { by: 'OPS-1', reason: 'the disk is gone', write: true };
+  expect(await stateLostArchives(elsewhere, 'all', by)).toMatchObject([{ kind: 'bodies', fault: 'is not there' }]);
+  skipped.length = 0;
+  await eraseFromArchives(elsewhere)(person, { write: true });
+  expect(skipped).toEqual([]);
+  expect(await checkArchive(elsewhere)).toMatch(
+    /1 files are stated as lost: \d+ webhook bodies and 0 rows of the audit$/,
+  );
   expect(await readBody(elsewhere, seqs[0] ?? 0)).toMatchObject({ body: undefined, fault: expect.any(String) });
 });
 

@@ -40,6 +40,7 @@ const MESSAGES = [
   'ARCHIVE_DIR não está configurado, e corpos de webhooks mais antigos que RETAIN_BODIES ficam no banco: configure-o',
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco',
   '{n} arquivos não estão em {path}; o primeiro é {file}',
+  'deles, {files} arquivos foram declarados perdidos: {n} corpos de webhooks e {rows} linhas da auditoria',
   '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas',
   'o provedor não tem a primeira página da sua lista',

@@ -45,6 +45,8 @@ export const MESSAGES_EN = {
   'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
     'ARCHIVE_DIR is not set: webhook bodies stay in the database',
   '{n} arquivos não estão em {path}; o primeiro é {file}': '{n} archives are not in {path}, the first is {file}',
+  'deles, {files} arquivos foram declarados perdidos: {n} corpos de webhooks e {rows} linhas da auditoria':
+    'of them, {files} files are stated as lost: {n} webhook bodies and {rows} rows of the audit',
   '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}':
     '{n} webhook bodies and {rows} rows of the audit in {files} files of {path}',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas':
