@@ -32,6 +32,8 @@ export function describeSystemError(error: unknown): string | undefined {
   if (place === undefined) return FULL.has(code) ? `a file ${FILE_TEXTS[code]} (${code})` : undefined;
   const who = code === 'EACCES' || code === 'EPERM' ? `, user ${nameUser()}` : '';
   if (syscall === 'mkdir' && code === 'ENOENT') return `${place} can not be made there (${code}, ${syscall})`;
+  if (syscall === 'mkdir' && code === 'EEXIST')
+    return `${place} is a link to a place that does not exist: make that directory, or correct the link (${code}, ${syscall})`;
   return `${place} ${text ?? 'can not be used'} (${code}, ${syscall}${who})`;
 }
 

@@ -1,8 +1,9 @@
 /** The files of DATA_DIR and ARCHIVE_DIR in a backup. Reports are not among them: they are made again from the ledger. */
 import { createReadStream } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { readText } from '../../embedded/files/read-text.ts';
 import { archiveDirectory } from '../archive/archive-files.ts';
 import { readLostArchives } from '../archive/lost-archives.ts';
 import type { Config } from '../config.ts';
@@ -55,10 +56,10 @@ export async function copyKeysAndManifests(
   const keys: CopiedKey[] = [];
   const names: string[] = [];
   for (const name of await list(home, KEYS)) {
-    const content = await readFile(path.join(home, name));
-    await store(`${DATA}/${name}`, Readable.from([content]));
+    const content = readText(path.join(home, name));
+    await store(`${DATA}/${name}`, Readable.from([Buffer.from(content)]));
     names.push(`${DATA}/${name}`);
-    keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.toString().trim(), 'base64') });
+    keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.trim(), 'base64') });
   }
   const others = (await list(home, TOKEN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` }));
   for (const manifests of manifestsDirectories(config)) {

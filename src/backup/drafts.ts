@@ -24,12 +24,12 @@ const DRAFT = /\.draft-(\d+-.+-[0-9a-f]{12})-[0-9a-f]{8}$/;
 const QUIET_MS = 20 * 3_600_000;
 
 /** Makes an empty draft of this backup. @throws ConfereError `wrong_use` where none can be made. */
-export function makeDraft(directory: string): string {
+export function makeDraft(directory: string, { option }: { option: string }): string {
   const draft = `${directory}.draft-${nameOwner()}-${randomBytes(4).toString('hex')}`;
   try {
     makeDirectory(draft);
   } catch (error) {
-    throw new ConfereError('wrong_use', `--to ${directory} cannot be made: ${describeFailure(error)}`, {
+    throw new ConfereError('wrong_use', `${option} ${directory} cannot be made: ${describeFailure(error)}`, {
       cause: error,
     });
   }
@@ -62,13 +62,13 @@ async function isDead(directory: string, owner: string): Promise<boolean> {
 }
 
 /** @throws ConfereError `wrong_use` for a directory within those that are backed up: it would be lost with them. */
-export function refuseOwnFolder(config: Config, directory: string): void {
+export function refuseOwnFolder(config: Config, directory: string, { option }: { option: string }): void {
   const own = { DATA_DIR: config.DATA_DIR, SPOOL_DIR: spoolDirectory(config), ARCHIVE_DIR: archiveDirectory(config) };
   for (const [name, folder] of Object.entries(own)) {
     if (folder === undefined || !isWithin(resolveLinks(directory), resolveLinks(folder))) continue;
     throw new ConfereError(
       'wrong_use',
-      `--to ${directory} lies in ${name} (${folder}), and would be lost with it: name a directory elsewhere, best on another disk`,
+      `${option} ${directory} lies in ${name} (${folder}), and would be lost with it: name a directory elsewhere, best on another disk`,
     );
   }
 }

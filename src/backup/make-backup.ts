@@ -19,6 +19,8 @@ import { type ConnectionTarget, openDatabase } from '../../embedded/open-databas
 import { audit } from '../access/audit.ts';
 import type { Config } from '../config.ts';
 import { openClock } from '../database/clock.ts';
+import { explainWrongKey } from '../database/keys/find-vault.ts';
+import { secretKeyFile } from '../database/keys/secret-key-file.ts';
 import { KEY_CHECK, readSetting } from '../database/keys/settings.ts';
 import { createVault } from '../database/keys/vault.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
@@ -45,6 +47,8 @@ const CONNECTIONS = 2;
 
 export type BackupOptions = {
   to: string;
+  /** The option that named the directory, for errors. */
+  option: '--to' | '--into';
   /** Public keys of age. None: the backup is not encrypted. */
   recipients: string[];
   /** By default chosen by the size of the database. */
@@ -75,17 +79,17 @@ export async function makeBackup(
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<MadeBackup> {
   const directory = path.resolve(options.to);
-  await refuseTaken(directory);
-  refuseOwnFolder(config, directory);
+  await refuseTaken(directory, options);
+  refuseOwnFolder(config, directory, options);
   let published: MadeBackup | undefined;
   try {
     await using stack = new AsyncDisposableStack();
     const source = await openSource(config, log, stack);
     await removeDeadDrafts(path.dirname(directory), log);
-    const draft = makeDraft(directory);
+    const draft = makeDraft(directory, options);
     try {
       const made = await writeBackup(source, draft, options, signal);
-      await publish(draft, directory);
+      await publish(draft, directory, options);
       published = made;
     } catch (error) {
       await rm(draft, { recursive: true, force: true });
@@ -158,15 +162,15 @@ async function writeBackup(
   };
 }
 
-async function refuseTaken(directory: string): Promise<void> {
+async function refuseTaken(directory: string, { option }: Pick<BackupOptions, 'option'>): Promise<void> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new ConfereError('wrong_use', `--to: ${describeFailure(error)}`);
+    throw new ConfereError('wrong_use', `${option}: ${describeFailure(error)}`);
   });
   if (names.length > 0)
     throw new ConfereError('wrong_use', `${directory} is not empty: name a new directory for each backup`);
   const [device, parentDevice] = await Promise.all([directory, path.dirname(directory)].map(findDevice));
-  if (device !== undefined && device !== parentDevice) refuseMountPoint(directory);
+  if (device !== undefined && device !== parentDevice) refuseMountPoint(directory, option);
 }
 
 async function findDevice(directory: string): Promise<number | undefined> {
@@ -174,10 +178,10 @@ async function findDevice(directory: string): Promise<number | undefined> {
 }
 
 /** The draft gets the name of the backup by a rename, which a mount point refuses. */
-function refuseMountPoint(directory: string): never {
+function refuseMountPoint(directory: string, option: string): never {
   throw new ConfereError(
     'wrong_use',
-    `--to ${directory} is a mount point: name a new directory in it, such as ${path.join(directory, 'NAME')}`,
+    `${option} ${directory} is a mount point: name a new directory in it, such as ${path.join(directory, 'NAME')}`,
   );
 }
 
@@ -192,12 +196,11 @@ async function findKey({ config, db }: Source, copied: CopiedKey[]): Promise<Bac
     const vault = createVault(key);
     if (check?.equals(vault.check)) return { id: vault.keyId, file: name };
   }
-  throw new ConfereError(
-    'config_invalid',
-    config.SECRET_KEY
-      ? 'SECRET_KEY is not the one that this database is encrypted with, or it was rotated during the backup: set it, and back up again'
-      : 'DATA_DIR has no secret.key of this database, or it was rotated during the backup: back up again',
+  const current = own.find(
+    ({ name }) => name === null || path.basename(name) === path.basename(secretKeyFile(config.DATA_DIR)),
   );
+  const { message } = await explainWrongKey(db, config, current?.key);
+  throw new ConfereError('config_invalid', `${message}. If the key was rotated during the backup, back up again`);
 }
 
 async function refuseMigrated(db: Kysely<Database>, before: string[]): Promise<void> {
@@ -224,14 +227,14 @@ async function readDatabaseTime(db: Kysely<Database>): Promise<Date> {
 }
 
 /** Makes the draft the backup: its files are durable before it gets its name. */
-async function publish(draft: string, directory: string): Promise<void> {
+async function publish(draft: string, directory: string, { option }: Pick<BackupOptions, 'option'>): Promise<void> {
   const folders = (await readdir(draft, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map((entry) => path.join(entry.parentPath, entry.name));
   for (const folder of [...folders, draft]) await flushDirectory(folder);
   // an empty directory of this name gives way
   await rename(draft, directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EBUSY') refuseMountPoint(directory);
+    if (error.code === 'EBUSY') refuseMountPoint(directory, option);
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     throw new ConfereError(
       'conflict',

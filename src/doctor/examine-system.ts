@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { describeSystemError } from '../../embedded/files/describe-system-error.ts';
@@ -7,6 +7,7 @@ import { refuseSmallDisk } from '../../embedded/launch-server.ts';
 import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
+import { WrongKeyError } from '../database/keys/wrong-key-error.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
 import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createCalendar } from '../domain/calendar.ts';
@@ -53,22 +54,23 @@ export async function examineSystem(
 }
 
 /**
- * Checks what can be checked where the context was not opened: the database lacks tables of this version, or is not reached; a disk
- * is full. Writes nothing.
+ * Checks what can be checked where the context was not opened: the database lacks tables of this version, or is not reached; the
+ * key is not the one of the database; a disk is full. Writes nothing.
  * @throws the error if the settings are wrong: all else depends on them.
  */
 export async function examineWithoutContext(
   error: unknown,
   { config, timers = SYSTEM_TIMERS, signal }: Pick<Context, 'config' | 'signal'> & Partial<Pick<Context, 'timers'>>,
 ): Promise<Finding[]> {
-  const isWrongUse = error instanceof ConfereError && !(error instanceof NoTablesError) && error.code !== 'unavailable';
-  if (isWrongUse) throw error;
+  const isKey = error instanceof WrongKeyError;
+  const isMissing = error instanceof NoTablesError || (error instanceof ConfereError && error.code === 'unavailable');
+  if (error instanceof ConfereError && !isKey && !isMissing) throw error;
   const now = (): Date => new Date(timers.now());
   const openProvider = (): ProviderClient => createProviderClient({ ...requireProvider(config), signal, timers, now });
   const calendar = createCalendar(config.PROVIDER_TIME_ZONE);
   const bare = { config, timers, signal, calendar, clock: { now }, openProvider };
-  const database = { name: 'database', run: async () => describeMissing(error, config) };
-  return await examineAll(bare, [database, ...BARE_CHECKS]);
+  const first = { name: isKey ? 'key' : 'database', run: async () => describeMissing(error, config) };
+  return await examineAll(bare, [first, ...BARE_CHECKS]);
 }
 
 const TABLE_CHECKS: Check<Context>[] = [
@@ -162,13 +164,20 @@ async function examineSpool({ config }: BareContext): Promise<string> {
 function describePlace(place: string): string | undefined {
   const parent = nearestDirectory(place);
   try {
+    if (isDanglingLink(place)) throw Object.assign(new Error(), { code: 'a link to a place that does not exist' });
     if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(parent, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as { code?: string };
-    throw new Error(`${parent} can't be read and written to (${code})`, { cause: error });
+    throw new Error(`${isDanglingLink(place) ? place : parent} can't be read and written to (${code})`, {
+      cause: error,
+    });
   }
   return parent === path.resolve(place) ? undefined : `${place} does not exist yet: serve creates it`;
+}
+
+function isDanglingLink(place: string): boolean {
+  return !existsSync(place) && lstatSync(place, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** @returns the directory, or the first one above it that exists. */

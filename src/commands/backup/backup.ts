@@ -21,20 +21,20 @@ export function backupCommand(program: Command): void {
     )
     .option('--json', 'print one JSON object')
     .action(async ({ recipient, method, json, ...place }: Options) => {
-      const to = choosePlace(place);
+      const { to, option } = choosePlace(place);
       await withConfig(async (config, { log, signal }) => {
-        const made = await makeBackup(config, { to, recipients: recipient, method }, { log, signal });
+        const made = await makeBackup(config, { to, option, recipients: recipient, method }, { log, signal });
         print(json, toJson(to, made), describe(to, made));
       });
     });
 }
 
 /** A timer has no shell that would name a new directory each time. */
-function choosePlace({ to, into }: Pick<Options, 'to' | 'into'>): string {
-  if (to !== undefined && into === undefined) return to;
+function choosePlace({ to, into }: Pick<Options, 'to' | 'into'>): { to: string; option: '--to' | '--into' } {
+  if (to !== undefined && into === undefined) return { to, option: '--to' };
   if (into === undefined || to !== undefined) throw new ConfereError('wrong_use', 'give one of --to and --into');
   const time = new Date().toISOString().replace(/\.\d+/, '').replaceAll(':', '');
-  return path.join(into, time);
+  return { to: path.join(into, time), option: '--into' };
 }
 
 function collect(value: string, before: string[]): string[] {

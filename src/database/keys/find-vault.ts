@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import type { Reader } from '../reader.ts';
 import { adoptNextKey, findNextKey, readOrCreateSecretKey, readSecretKey, secretKeyFile } from './secret-key-file.ts';
 import { explainOtherKey, KEY_BYTES, KEY_CHECK, readSetting } from './settings.ts';
 import { createVault, type Vault } from './vault.ts';
+import { WrongKeyError } from './wrong-key-error.ts';
 
 const NO_SUCH_TABLE_ERRNO = 1146;
 
@@ -25,9 +25,15 @@ export async function findVault(db: Reader, config: Config, readOnly: boolean): 
   const vault = known && createVault(known);
   if (vault && check.equals(vault.check)) return vault;
   const next = config.SECRET_KEY ? undefined : findNextKey(config.DATA_DIR, check);
-  if (!next) throw await explainOtherKey(db, nameKey(config), vault?.keyId);
+  if (!next) throw await explainWrongKey(db, config, known);
   if (!readOnly) adoptNextKey(config.DATA_DIR, next.file);
   return createVault(next.key);
+}
+
+/** @param key of SECRET_KEY or DATA_DIR; undefined if there is none. @returns the error that names it, and the key that is needed. */
+export async function explainWrongKey(db: Reader, config: Config, key: Buffer | undefined): Promise<WrongKeyError> {
+  const id = key && createVault(requireLength(key, config)).keyId;
+  return await explainOtherKey(db, nameKey(config), id);
 }
 
 function readKey({ SECRET_KEY, DATA_DIR }: Config): Buffer | undefined {
@@ -41,7 +47,9 @@ function nameKey({ SECRET_KEY, SECRET_KEY_FROM, DATA_DIR }: Config): string {
 
 function requireLength(key: Buffer, config: Config): Buffer {
   if (key.length === KEY_BYTES) return key;
-  throw new ConfereError('config_invalid', `${nameKey(config)} does not hold base64 of ${KEY_BYTES} bytes`);
+  throw new WrongKeyError(
+    `${nameKey(config)} does not hold base64 of ${KEY_BYTES} bytes: put the key there, from a backup or another replica. See docs/lost-key.md`,
+  );
 }
 
 /** @returns undefined before there are tables, and before the first key. */

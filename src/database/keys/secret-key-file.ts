@@ -3,10 +3,13 @@
  * by its id. After a crash, the key that the database is encrypted with is the valid one.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { describeSystemError } from '../../../embedded/files/describe-system-error.ts';
+import { readText } from '../../../embedded/files/read-text.ts';
 import { writeText } from '../../../embedded/files/write-text.ts';
 import { createVault } from './vault.ts';
+import { WrongKeyError } from './wrong-key-error.ts';
 
 const NAME = 'secret.key';
 const NEXT = `${NAME}.next.`;
@@ -33,13 +36,13 @@ export function readOrCreateSecretKey(dataDir: string): Buffer {
   return readKey(file);
 }
 
-/** @returns undefined before the first start. */
+/** @returns undefined before the first start. @throws WrongKeyError if the file cannot be read. */
 export function readSecretKey(dataDir: string): Buffer | undefined {
   try {
     return readKey(secretKeyFile(dataDir));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw new WrongKeyError(describeSystemError(error) ?? (error as Error).message, { cause: error });
   }
 }
 
@@ -67,7 +70,7 @@ export function findNextKey(dataDir: string, check: Buffer): { key: Buffer; file
 }
 
 function readKey(file: string): Buffer {
-  return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  return Buffer.from(readText(file).trim(), 'base64');
 }
 
 function flushDirectory(directory: string): void {

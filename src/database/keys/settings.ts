@@ -1,10 +1,10 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { ConfereError } from '../../domain/errors.ts';
 import type { Reader } from '../reader.ts';
 import type { Database } from '../tables.ts';
 import { isDuplicateKey } from '../transact.ts';
 import { readKeyId, type Vault } from './vault.ts';
+import { WrongKeyError } from './wrong-key-error.ts';
 
 export const KEY_BYTES = 32;
 export const KEY_CHECK = 'secret_key_check';
@@ -83,12 +83,11 @@ export async function encryptForStorage(trx: Transaction<Database>, vault: Vault
  * @param name where the key comes from. @param found its id; undefined if it is not there.
  * @returns the error that names both keys.
  */
-export async function explainOtherKey(db: Reader, name: string, found: string | undefined): Promise<ConfereError> {
+export async function explainOtherKey(db: Reader, name: string, found: string | undefined): Promise<WrongKeyError> {
   const sealed = await readSetting(db, 'key_search');
   const needed = sealed && readKeyId(sealed, KEY_BYTES);
   const wrong = found === undefined ? `${name} is missing` : `${name} (key id ${found}) is the wrong key`;
-  return new ConfereError(
-    'config_invalid',
+  return new WrongKeyError(
     `${wrong}: this database is encrypted with ${needed ? `the key id ${needed}` : 'another key'}. Put that key there, on every replica, and start again; ` +
       'after confere rotate-key it is the new one. docs/lost-key.md says where to search for it, and how to go on without it',
   );

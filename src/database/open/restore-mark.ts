@@ -2,9 +2,9 @@
  * The mark of a restore: a file in DATA_DIR. The restore writes it, durably, before it places anything else, and removes it when
  * everything is placed. While it is there, nothing but a restore opens DATA_DIR: what is in it is not whole.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { readText } from '../../../embedded/files/read-text.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
 const NAME = 'restore.unfinished';
@@ -43,7 +43,7 @@ export function refuseRestoreMark(dataDir: string): void {
 
 function readUnlessMissing(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readText(file);
   } catch (error) {
     // a DATA_DIR that is a file is refused where it is used
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;

@@ -232,7 +232,7 @@ describe('a backup', () => {
     const wrong = { ...sourceEnv, SECRET_KEY: Buffer.alloc(32, 9).toString('base64') };
     expect(await backUp(fresh, wrong)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('SECRET_KEY is not the one'),
+      err: expect.stringContaining('is the wrong key: this database is encrypted with the key id'),
     });
     expect(await backUp(fresh, sourceEnv, '--recipient', 'age1nobody')).toMatchObject({ code: 2 });
     const { env } = await makePlace();
@@ -297,7 +297,7 @@ describe('a backup', () => {
   it('that another one overtakes says so, and leaves that one', async () => {
     const directory = path.join(home.path, 'twice');
     const { context } = source;
-    const make = () => makeBackup(context.config, { to: directory, recipients: [] }, context);
+    const make = () => makeBackup(context.config, { to: directory, option: '--to', recipients: [] }, context);
     const [first, second] = await Promise.allSettled([make(), make()]);
     const lost = first.status === 'rejected' ? first : second;
     expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);

@@ -1,9 +1,13 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finishProgram, startProgram } from '../../../embedded/run-client.ts';
+import { makeBackup } from '../../../src/backup/make-backup.ts';
+import { findVault } from '../../../src/database/keys/find-vault.ts';
+import { refuseRestoreMark, restoreMarkFile } from '../../../src/database/open/restore-mark.ts';
+import { describeFailure } from '../../../src/runtime/describe-failure.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
-import { openEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 
@@ -13,12 +17,14 @@ const file = path.join(home.path, 'file');
 /** Empty on every Linux, where it is mounted. */
 const MOUNT_POINT = '/dev/mqueue';
 const isMounted = existsSync(MOUNT_POINT) && statSync(MOUNT_POINT).dev !== statSync('/dev').dev;
+let environment: TestEnvironment;
 let env: Record<string, string>;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
   writeFileSync(file, '');
-  ({ env } = stack.use(await openEnvironment({ SECRET_KEY, DATA_DIR: path.join(home.path, 'source') })));
+  environment = stack.use(await openEnvironment({ SECRET_KEY, DATA_DIR: path.join(home.path, 'source') }));
+  ({ env } = environment);
 });
 afterAll(() => stack.disposeAsync());
 
@@ -34,6 +40,10 @@ describe('a place that cannot be used is named, with what to do', () => {
   it('by a backup into a file, below one, or where nothing can be made', async () => {
     const isFile = /--to: \S+ is not a directory, or lies below a file \(ENOTDIR, scandir\)/;
     for (const to of [file, path.join(file, 'backup')]) await expectRefused(['backup', '--to', to], isFile);
+    await expectRefused(
+      ['backup', '--into', file],
+      /--into: \S+ is not a directory, or lies below a file \(ENOTDIR, scandir\)/,
+    );
     const cannot = /--to \/proc\/confere\/a cannot be made: \/proc\/confere can not be made there \(ENOENT, mkdir\)/;
     await expectRefused(['backup', '--to', '/proc/confere/a'], cannot);
   });
@@ -52,8 +62,41 @@ describe('a place that cannot be used is named, with what to do', () => {
       await expectRefused(['restore', '--from', to], isFile, { ...place, DATA_DIR });
     const notMade = /DATA_DIR: \/proc\/confere can not be made there \(ENOENT, mkdir\)/;
     await expectRefused(['restore', '--from', to], notMade, { ...place, DATA_DIR: '/proc/confere' });
+    const link = path.join(home.path, 'link');
+    symlinkSync('nowhere', link);
+    const dangling = /DATA_DIR: \S+\/link is a link to a place that does not exist: make that .* \(EEXIST, mkdir\)/;
+    await expectRefused(['restore', '--from', to], dangling, { ...place, DATA_DIR: link });
     const notRead = /--from: \S+SHA256SUMS is not a directory, or lies below a file \(ENOTDIR, open\)/;
     await expectRefused(['restore', '--from', file], notRead);
+  });
+
+  it('by a secret.key that is a directory, empty, missing or of another database', async () => {
+    const DATA_DIR = path.join(home.path, 'keys');
+    const key = path.join(DATA_DIR, 'secret.key');
+    mkdirSync(key, { recursive: true });
+    const { SECRET_KEY: _, ...config } = environment.context.config;
+    const own = { ...config, DATA_DIR } as typeof environment.context.config;
+    const backUp = () =>
+      makeBackup(own, { to: path.join(home.path, 'no-key'), option: '--to', recipients: [] }, environment.context);
+    const isDirectory = `${key} is a directory (EISDIR, read)`;
+    await expect(findVault(environment.context.db, own, true)).rejects.toThrow(isDirectory);
+    expect(describeFailure(await backUp().catch((error: unknown) => error))).toBe(isDirectory);
+    mkdirSync(restoreMarkFile(DATA_DIR));
+    const mark = (): unknown => refuseRestoreMark(DATA_DIR);
+    expect(mark).toThrow(expect.objectContaining({ path: restoreMarkFile(DATA_DIR) }));
+    rmdirSync(restoreMarkFile(DATA_DIR));
+    rmdirSync(key);
+    await expect(backUp()).rejects.toThrow(
+      /keys\/secret.key is missing: this database is encrypted with the key id \w{16}/,
+    );
+    writeFileSync(key, '');
+    const isEmpty = `${key} does not hold base64 of 32 bytes: put the key there`;
+    await expect(backUp()).rejects.toThrow(isEmpty);
+    await expect(findVault(environment.context.db, own, true)).rejects.toThrow(isEmpty);
+    writeFileSync(key, Buffer.alloc(32, 9).toString('base64'));
+    await expect(backUp()).rejects.toThrow(
+      /secret.key \(key id \w{16}\) is the wrong key: .* is encrypted with the key id/,
+    );
   });
 
   it('by a disk that is full, not by the program whose output could not be written', async () => {

@@ -137,6 +137,21 @@ test('with the key of another installation nothing is migrated: exit 2', async (
   expect(await describeTables(opened)).toEqual(before);
 });
 
+test('with a wrong key, and with DATA_DIR a link to nowhere, the doctor says so and checks the rest', async () => {
+  const encrypted = await createTestDatabase();
+  expect((await run(['migrate'], { DATABASE_URL: urlOf(encrypted) })).code).toBe(0);
+  const DATA_DIR = path.join(home.path, 'dangling');
+  symlinkSync('nowhere', DATA_DIR);
+  const wrong = { DATABASE_URL: urlOf(encrypted), SECRET_KEY: randomBytes(32).toString('base64'), DATA_DIR };
+  const { code, out, err } = await run(['doctor'], wrong);
+  expect(out).toMatch(/^FAIL {2}key {7}SECRET_KEY \(key id \w{16}\) is the wrong key: .* docs\/lost-key.md/m);
+  expect(out).toContain(
+    `FAIL  data      ${DATA_DIR} can't be read and written to (a link to a place that does not exist)`,
+  );
+  expect(out).toMatch(/^ok {4}provider/m);
+  expect({ code, err }).toEqual({ code: 1, err: '' });
+});
+
 test('the doctor writes nothing to a new database, nor to the disk', async () => {
   const DATA_DIR = path.join(home.path, 'not', 'yet');
   const fresh = await createTestDatabase();

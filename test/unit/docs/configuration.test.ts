@@ -24,7 +24,7 @@ Confere reads its configuration from environment variables, once, at the start o
   empty value counts as unset.
 - **Unknown names.** A variable whose name is a letter or two from one of these, or begins with a word that two or more of these
   begin with (\`RETAIN_\`, \`JOB_\`, \`WEBHOOK_\`, …), is warned of in the log: \`unknown environment variable RETAIN_BODY: did you mean
-  RETAIN_BODIES?\` Names of others are ignored: of OpenTelemetry (\`OTEL_\`), of jobs of Jenkins and Kubernetes (\`JOB_NAME\`), of services in
+  RETAIN_BODIES?\` Names of others are ignored: of OpenTelemetry (\`OTEL_\`), of jobs of Jenkins, Kubernetes and other CI systems (\`JOB_NAME\`, \`JOB_ID\`), of services in
   Kubernetes (\`WEBHOOK_SERVICE_HOST\`), and such as \`DATABASE_HOST\`, \`SMTP_USER\` and \`LOG_FILE\`, whose first word one of these alone has.
 
 [Operating](operating.md) explains what they are for. Give every process of an installation the same values, but \`HOST\`, \`PORT\` and
