@@ -95,16 +95,6 @@ export async function startServe(options: {
   };
 }
 
-/** Starts the service as a process on a new database. */
-export async function startServeOnFreshDatabase(options: {
-  home: string;
-  providerUrl: string;
-  env?: Record<string, string>;
-}): Promise<Served & { databaseUrl: string }> {
-  const databaseUrl = urlOf(await createTestDatabase());
-  return { ...(await startServe({ ...options, databaseUrl })), databaseUrl };
-}
-
 /** Starts the sandbox as a process on a new database. */
 export async function startSandbox(
   home: string,

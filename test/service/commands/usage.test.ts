@@ -46,12 +46,12 @@ const spawn = (args: string[], env: Record<string, string> = {}) =>
 
 test('bin/confere exits 0 for help, 2 for wrong use, and 1 for a failure', async () => {
   const [help, wrong, failed] = await Promise.all([
-    spawn(['--help']),
-    spawn(['reconcil']),
+    spawn(['jobs', '--help']),
+    spawn(['jobs', '--wrong']),
     spawn(['migrate'], { DATABASE_URL: NO_DATABASE, SECRET_KEY }),
   ]);
-  expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: confere/), err: '' });
-  expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/unknown command 'reconcil'/) });
+  expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: confere jobs/), err: '' });
+  expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/unknown option '--wrong'/) });
   expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^confere: .*ECONNREFUSED/) });
 });
 

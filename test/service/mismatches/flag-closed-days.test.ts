@@ -1,19 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, createApi } from '../../../demo/start-programs.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/start-serve.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
+import { API_KEY } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
-const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
 const today = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10);
 const day = addDays(today, -2);
-let served: Served;
-let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+let served: ServedEnvironment;
+let sandbox: { api: Api };
 
 beforeAll(async () => {
-  stack.defer(() => home[Symbol.dispose]());
-  sandbox = stack.use(await startSandbox(home.path));
-  served = stack.use(await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url }));
+  const { url } = stack.use(await startTestSandbox());
+  sandbox = { api: createApi(url, '', API_KEY) };
+  served = stack.use(await openServedEnvironment({ providerUrl: url }));
 });
 afterAll(() => stack.disposeAsync());
 

@@ -7,9 +7,11 @@ import type { Database } from '../../../src/database/tables.ts';
 import { checkGrants } from '../../../src/proof/check-grants.ts';
 import { createTestDatabase, testServer } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { SECRET_KEY, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
@@ -28,8 +30,8 @@ beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
   database = await createTestDatabase();
   const owner = { DATABASE_URL: urlOf(database), SECRET_KEY, DATA_DIR: path.join(home.path, 'owner') };
-  expect(await runCommand(['migrate'], owner)).toMatchObject({ code: 0 });
-  const { out } = await runCommand(['migrate', '--grants', `${user}@localhost`, '--json'], owner);
+  expect(await runCommandInProcess(['migrate'], owner)).toMatchObject({ code: 0 });
+  const { out } = await runCommandInProcess(['migrate', '--grants', `${user}@localhost`, '--json'], owner);
   const { statements } = JSON.parse(out) as { statements: string[] };
   await asRoot(`CREATE USER '${user}'@'localhost' IDENTIFIED BY '${password}'`, ...statements);
   stack.defer(() => asRoot(`DROP USER '${user}'@'localhost'`));
@@ -39,10 +41,9 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 test('serve does all of its work as a user that can only add to the ledger', async () => {
-  const { DATABASE_URL: databaseUrl } = restricted;
   const day = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10);
-  await using sandbox = await startSandbox(home.path, ['--history', '2', '--per-day', '30']);
-  await using served = await startServe({ home: home.path, databaseUrl, providerUrl: sandbox.url });
+  await using sandbox = await startTestSandbox(['--history', '2', '--per-day', '30']);
+  await using served = await openServedEnvironment({ providerUrl: sandbox.url, env: restricted });
   const from = new Date(Date.now() - 4 * 86_400_000).toISOString().slice(0, 10);
   const { id } = await served.api.call<{ id: string }>('POST', '/reconciliations', { from, to: day });
   await eventually(async () => {
@@ -59,7 +60,7 @@ test('serve does all of its work as a user that can only add to the ledger', asy
     return answer.sealed ?? undefined;
   });
   expect(sealed.position).toBeGreaterThan(0);
-  const doctor = await runCommand(['doctor', '--books', '--json'], restricted);
+  const doctor = await runCommandInProcess(['doctor', '--books', '--json'], restricted);
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   expect(findings.find((one) => one.check === 'grants')?.says).toContain('and not change them');
   expect(findings.find((one) => one.check === 'books')).toMatchObject({ ok: true });
@@ -109,5 +110,5 @@ test('the doctor reports where only triggers prevent changes, and where nothing 
 
 test('a name that no server takes is wrong use', async () => {
   const owner = { DATABASE_URL: urlOf(database), SECRET_KEY, DATA_DIR: path.join(home.path, 'owner') };
-  expect(await runCommand(['migrate', '--grants', "x' IDENTIFIED"], owner)).toMatchObject({ code: 2 });
+  expect(await runCommandInProcess(['migrate', '--grants', "x' IDENTIFIED"], owner)).toMatchObject({ code: 2 });
 });

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient } from '../../../src/provider/client.ts';
 import { readList } from '../../../src/provider/list/read-list.ts';
 import { dayAgo, PLATFORM } from '../../support/make-provider-rows.ts';
-import { API_KEY, startSandbox, temporaryDirectory } from '../../support/start-serve.ts';
+import { API_KEY } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const CHARGE: Omit<CashinRequest, 'reference'> = {
   name: 'Conceição Figueirôa',
@@ -16,8 +17,7 @@ const CHARGE: Omit<CashinRequest, 'reference'> = {
 };
 
 test('all four endpoints of the real sandbox: create both kinds, show them, list and filter them', async () => {
-  using home = temporaryDirectory();
-  await using sandbox = await startSandbox(home.path, ['--history', '3', '--per-day', '130']);
+  await using sandbox = await startTestSandbox(['--history', '3', '--per-day', '130']);
   const stop = new AbortController();
   await using client = createProviderClient({ url: sandbox.url, apiKey: API_KEY, signal: stop.signal });
 

@@ -86,20 +86,9 @@ describe('the command', () => {
     expect(err).not.toBe('');
   });
 
-  it('prints its address as one line of JSON, keeps its data, drains and exits 0 on SIGTERM', async () => {
-    const args = [
-      '--data-dir',
-      dataDir,
-      '--port',
-      '0',
-      '--json',
-      '--api-key',
-      'k',
-      '--history',
-      '1d',
-      '--per-day',
-      '50',
-    ];
+  it('prints its address as JSON, and keeps every answered create over a SIGTERM, which drains it, and a SIGKILL', async () => {
+    const common = ['--data-dir', dataDir, '--port', '0', '--json', '--api-key', 'k', '--manual'];
+    const args = [...common, '--history', '1d', '--per-day', '50'];
     const first = start(args);
     const printed = JSON.parse(await firstLine(first));
     expect(printed).toMatchObject({
@@ -112,28 +101,20 @@ describe('the command', () => {
     await fetch(`${printed.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers: HEADERS, body });
     first.kill('SIGTERM');
     expect(await once(first, 'close')).toEqual([0, null]);
-    const second = start(args);
-    const again = JSON.parse(await firstLine(second));
-    expect(again.history).toBe(0);
-    const listed = await fetch(`${again.url}/api/v1/transactions?reference=kept`, { headers: HEADERS });
-    expect(await listed.json()).toMatchObject({ total: 1 });
-    second.kill('SIGINT');
-    expect(await once(second, 'close')).toEqual([0, null]);
-  });
 
-  it('keeps every answered create when it is killed', async () => {
-    const args = ['--data-dir', dataDir, '--port', '0', '--json', '--api-key', 'k', '--manual'];
-    const first = start(args);
-    const { url } = JSON.parse(await firstLine(first));
-    const answered = await createUntilKilled(first, url);
     const second = start(args);
-    const again = JSON.parse(await firstLine(second));
-    for (const reference of answered) {
+    const { url, history } = JSON.parse(await firstLine(second));
+    expect(history).toBe(0);
+    const answered = await createUntilKilled(second, url);
+
+    const third = start(common);
+    const again = JSON.parse(await firstLine(third));
+    for (const reference of ['kept', ...answered]) {
       const listed = await fetch(`${again.url}/api/v1/transactions?reference=${reference}`, { headers: HEADERS });
       expect(await listed.json()).toMatchObject({ total: 1, transactions: [{ reference, status: 'pending' }] });
     }
-    second.kill('SIGTERM');
-    expect(await once(second, 'close')).toEqual([0, null]);
+    third.kill('SIGINT');
+    expect(await once(third, 'close')).toEqual([0, null]);
   });
 });
 

@@ -44,7 +44,7 @@ async function openParts() {
     const program = startProgram(home.path, role, args, {
       ...{ DATABASE_URL: database, SECRET_KEY, DATA_DIR: path.join(home.path, 'data'), PORT: String(port), ...NO_RUNS },
       ...{ PROVIDER_URL: provider.url, PROVIDER_API_KEY: API_KEY, ADMIN_TOKEN, WEBHOOK_SECRET },
-      ...{ CALLBACK_ALLOW_PRIVATE: 'true', NODE_OPTIONS: WATCH_IMPORTS, ...env },
+      ...{ CALLBACK_ALLOW_PRIVATE: 'true', ...env },
     });
     owned.use(program);
     return { ...program, url: `http://127.0.0.1:${port}` };
@@ -89,7 +89,7 @@ test('one trace and one set of log lines lead from the POST at a web process to 
   const env = { LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'confere-test' };
   // the web side sends its spans when it stops
   const web = await parts.start('web', { ...env, OTEL_BSP_SCHEDULE_DELAY: '60000' });
-  const worker = await parts.start('worker', { ...env, OTEL_BSP_SCHEDULE_DELAY: '100' });
+  const worker = await parts.start('worker', { ...env, OTEL_BSP_SCHEDULE_DELAY: '100', NODE_OPTIONS: WATCH_IMPORTS });
   const facts = { reference: 'ref-of-a-person', extra: 'extra-of-a-person', name: 'Maria Aparecida' };
   const headers = { 'x-request-id': 'req-one', traceparent: `00-${SENT_TRACE}-2222222222222222-01` };
   const id = await parts.pay(web.url, headers, facts);
@@ -174,7 +174,7 @@ function followWebhook(id: string, files: string[]): Record<string, unknown>[] {
 
 test('without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded, and `info` says nothing of a webhook', async () => {
   await using parts = await openParts();
-  const all = await parts.start('all', { OTEL_SERVICE_NAME: 'confere-test' });
+  const all = await parts.start('all', { OTEL_SERVICE_NAME: 'confere-test', NODE_OPTIONS: WATCH_IMPORTS });
   const id = await parts.pay(all.url, {});
   expect(await stop(all)).toEqual([0]);
   const log = readFileSync(all.logFile, 'utf8');
