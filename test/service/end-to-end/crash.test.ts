@@ -10,7 +10,7 @@ import { numRuns } from '../../support/property.ts';
 import { API_KEY, SECRET_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
-const KILLS = numRuns(3, 20);
+const KILLS = numRuns(2, 20);
 const KILLED_WITHIN_MS = 250;
 const SENDERS = 12;
 /** Number of answered webhooks before each kill, also on a slow machine. */

@@ -21,6 +21,9 @@ const HOUR_MS = 3_600_000;
 /** Longer than a worker takes to renew its lease. */
 const RENEWED_MS = 8_000;
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
+const DAY_ROWS = 12;
+/** Rows of a day for tests that die or stop between its pages. */
+const TWO_PAGES = 130;
 
 async function alertsOf(environment: ReconciliationEnvironment) {
   return await environment.context.db
@@ -31,9 +34,9 @@ async function alertsOf(environment: ReconciliationEnvironment) {
 }
 
 /** Three ended days, their bounds learnt: from here on a day is a window. */
-async function threeDays(): Promise<ReconciliationEnvironment> {
+async function threeDays(rows = DAY_ROWS): Promise<ReconciliationEnvironment> {
   const environment = await openReconciliationEnvironment();
-  environment.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 130)));
+  environment.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, rows)));
   await environment.reconcile(D5, D3);
   environment.provider.requests = [];
   return environment;
@@ -79,7 +82,7 @@ test('a page broken for good fails the run: all other days are proven, what was 
   );
   environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 503 } : undefined);
   const run = await advanceUntilDone(environment, environment.reconcile(D5, D3));
-  expect(run).toMatchObject({ state: 'failed', applied: 1, total: 260, mismatches: 0 });
+  expect(run).toMatchObject({ state: 'failed', applied: 1, total: 2 * DAY_ROWS, mismatches: 0 });
   expect(run.error).toMatch(/503/);
   const windows = await environment.context.db
     .selectFrom('run_windows')
@@ -102,7 +105,7 @@ test('a failing show fails the run, and its later days are read', async () => {
   environment.provider.add(...makeDay(D3, 5));
   environment.provider.switches.fault = (seen) => (seen.kind === 'show' ? { status: 500 } : undefined);
   const run = await advanceUntilDone(environment, environment.reconcile(D5, D3));
-  expect(run).toMatchObject({ state: 'failed', applied: 5, total: 265, mismatches: 0 });
+  expect(run).toMatchObject({ state: 'failed', applied: 5, total: 2 * DAY_ROWS + 5, mismatches: 0 });
 });
 
 test('after three consecutive broken days, and today broken too, the rest is not requested', async () => {
@@ -121,7 +124,7 @@ test('any number of broken days delays no other day while the provider answers',
   const broken = [9, 8, 7, 6].map(dayAgo);
   environment.provider.switches.fault = (seen) =>
     broken.includes(seen.query.get('initial_date') ?? '') ? { status: 400 } : undefined;
-  expect(await environment.reconcile(dayAgo(9), D3)).toMatchObject({ state: 'failed', total: 390 });
+  expect(await environment.reconcile(dayAgo(9), D3)).toMatchObject({ state: 'failed', total: 3 * DAY_ROWS });
   expect(await alertsOf(environment)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
 });
 
@@ -185,7 +188,7 @@ test('the alert of a failed run that a person started ends once other runs have 
 });
 
 test('a run whose process died resumes with the unproven days, and keeps its counts', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
   const { id } = await startRun(environment.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
   const died = await environment.replica();
@@ -203,11 +206,15 @@ test('a run whose process died resumes with the unproven days, and keeps its cou
   const taken = await claimRun(environment.context, { id });
   if (!taken) throw new Error('not taken up');
   await executeRun(environment.context, environment.client, taken);
-  expect(await findRun(environment.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
+  expect(await findRun(environment.context.db, id)).toMatchObject({
+    state: 'complete',
+    total: 3 * TWO_PAGES,
+    applied: 3 * TWO_PAGES,
+  });
   expect(environment.provider.requests.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
 });
 
-/** The day is long enough for its pages to be stored; the three days before it have 130 rows. */
+/** The day is long enough for its pages to be stored; the three days before it have TWO_PAGES. */
 const PAGES = numRuns(11, 21);
 const ROWS = PAGES * 100;
 const DIES_AT_PAGE = numRuns(9, 15);
@@ -222,7 +229,7 @@ async function dieInTheDay(
   diesAtPage: number,
   meanwhile: () => void = () => undefined,
 ) {
-  environment.provider.add(...makeDay(D4, ROWS - 130));
+  environment.provider.add(...makeDay(D4, ROWS - TWO_PAGES));
   await environment.reconcile(D5, D3);
   for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
   environment.provider.requests = [];
@@ -248,7 +255,7 @@ async function dieInTheDay(
 }
 
 test('a killed pass is resumed at the page where it stopped', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   expect(await dieInTheDay(environment, DIES_AT_PAGE)).toMatchObject({
     state: 'complete',
     total: ROWS,
@@ -262,9 +269,9 @@ test('a killed pass is resumed at the page where it stopped', async () => {
 });
 
 test('the next day begins while the last pages of a long one are in flight; killed then, both are resumed', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   const keptOfNext = numRuns(6, 9);
-  environment.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - 130)));
+  environment.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - TWO_PAGES)));
   await environment.reconcile(D5, D4);
   for (const row of environment.provider.rows.values()) environment.provider.addEvent(row.id, 'refund');
   const { id } = await startRun(environment.context, { from: D5, to: D4, trigger: 'test', createdBy: 'test' });
@@ -302,7 +309,7 @@ test('the next day begins while the last pages of a long one are in flight; kill
 });
 
 test('a row that a killed process could not read stays unreadable for the resumed pass', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   // on the first page, which is not asked for again
   environment.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
   expect(await dieInTheDay(environment, DIES_AT_PAGE)).toMatchObject({
@@ -315,7 +322,7 @@ test('a row that a killed process could not read stays unreadable for the resume
 });
 
 test('rows that moved during a pause are not missed by a resumed pass', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   environment.provider.switches.sort = 'touched';
   const moved: string[] = [];
   const run = await dieInTheDay(environment, DIES_AT_PAGE, () => {
@@ -336,7 +343,7 @@ test('rows that moved during a pause are not missed by a resumed pass', async ()
 });
 
 test('a row that one pass shows in two versions is fetched by id', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   const row = [...environment.provider.rows.values()].find((one) => one.date_created.startsWith(D4));
   if (!row) throw new Error('no row');
   environment.provider.switches.pastEnd = 'last';
@@ -374,7 +381,11 @@ test('a Retry-After of an hour defers the run; a short one is waited for', async
   const again = await claimRun(environment.context, { id });
   if (!again) throw new Error('not taken up');
   await executeRun(environment.context, environment.client, again);
-  expect(await findRun(environment.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
+  expect(await findRun(environment.context.db, id)).toMatchObject({
+    state: 'complete',
+    total: 3 * DAY_ROWS,
+    error: null,
+  });
 });
 
 test('a failed run is resumed by a request for the same days: its proven days are not read again', async () => {
@@ -383,18 +394,18 @@ test('a failed run is resumed by a request for the same days: its proven days ar
   expect(await resumeRun(environment.context, ask)).toBeUndefined();
   environment.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? { status: 401 } : undefined);
   const failed = await environment.reconcile(D5, D3, ask);
-  expect(failed).toMatchObject({ state: 'failed', total: 260 });
+  expect(failed).toMatchObject({ state: 'failed', total: 2 * DAY_ROWS });
   environment.provider.switches.fault = () => undefined;
   environment.provider.requests = [];
   expect(await resumeRun(environment.context, { ...ask, to: D4 }), 'of other days').toBeUndefined();
   expect(await resumeRun(environment.context, ask)).toEqual({ id: failed.id, proven: 2, windows: 3 });
-  expect(await environment.work(failed.id)).toMatchObject({ state: 'complete', total: 390, error: null });
+  expect(await environment.work(failed.id)).toMatchObject({ state: 'complete', total: 3 * DAY_ROWS, error: null });
   expect(new Set(environment.provider.requests.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([D3]));
   expect(await resumeRun(environment.context, ask), 'it is complete').toBeUndefined();
 });
 
 test('a worker that lost its lease writes nothing more about the run', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   const { id } = await startRun(environment.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
   const run = await claimRun(environment.context, { id });
   if (!run) throw new Error('not claimed');
@@ -426,7 +437,7 @@ test('a worker that lost its lease writes nothing more about the run', async () 
 });
 
 test('two workers never process the same run, and together they process each run', async () => {
-  await using environment = await threeDays();
+  await using environment = await threeDays(TWO_PAGES);
   const stop = new AbortController();
   const others = await Promise.all([environment.replica(), environment.replica()]);
   for (let run = 0; run < 6; run++)

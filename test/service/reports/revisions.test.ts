@@ -15,7 +15,7 @@ import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { eraseReportFiles } from '../../../src/reports/serve/erase-report-files.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
-import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { findReport, nameDownload, openReport } from '../../../src/reports/serve/open-report.ts';
 import { textsOf } from '../../../src/reports/texts/texts.ts';
 import { readSeal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
@@ -500,9 +500,21 @@ test('no two platforms share a file, and an unknown platform has none', async ()
       })),
     ),
   );
-  const names = [];
-  for (const one of wanted) names.push((await openReport(context, one)).name);
-  expect(new Set(names).size).toBe(wanted.length);
+  // the name decides the file: to build all of them takes seconds
+  const [files, downloads] = [new Set<string>(), new Set<string>()];
+  for (const one of wanted) {
+    const { name } = await findReport(context, one);
+    files.add(name);
+    downloads.add(nameDownload(name, one));
+  }
+  expect([files.size, downloads.size]).toEqual([wanted.length, wanted.length]);
+  const contents = new Set<string>();
+  for (const platform of ['a.b', 'a_b']) {
+    const { file } = await openReport(context, { day: DAY, format: 'csv', platform });
+    expect(files).toContain(path.basename(file));
+    contents.add(readFileSync(file, 'utf8'));
+  }
+  expect(contents.size).toBe(2);
   for (const platform of ['nobody', 'A.b', PLATFORM_A]) {
     const opening = openReport(context, { day: DAY, format: 'csv', platform });
     await expect(opening).rejects.toMatchObject({ code: 'invalid_request' });

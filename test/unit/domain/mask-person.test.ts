@@ -104,7 +104,7 @@ describe('all that a viewer sees of one transaction', () => {
       fc.property(anyCpf, habitsWith(anyOrder), (cpf, habit) => {
         expect(attack(listCpfsLike(cpf), renderAsViewer(cpf, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
-      propertyOptions(3, 60),
+      propertyOptions(1, 60),
     );
   });
 
