@@ -5,7 +5,11 @@ const FAILURE_PAUSE_MS = 1_000;
 const FAILURE_PAUSE_MAX_MS = 15_000;
 
 /** Wakes a worker loop of the same process before its idle wait ends. A notification between two waits is kept. */
-export type WakeSignal = { notify(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
+export type WakeSignal = {
+  notify(): void;
+  /** Waits for a notification, at most `ms`. @returns whether it was notified. */
+  wait(ms: number, signal: AbortSignal): Promise<boolean>;
+};
 
 export function createWakeSignal(timers: Timers): WakeSignal {
   let isNotified = false;
@@ -27,8 +31,10 @@ export function createWakeSignal(timers: Timers): WakeSignal {
         signal.removeEventListener('abort', stop);
         timer.abort();
       }
+      const wasNotified = isNotified;
       isNotified = false;
       wake = undefined;
+      return wasNotified;
     },
   };
 }
@@ -40,11 +46,14 @@ export function failureBackoffMs(failures: number): number {
 
 /**
  * Calls `work` until the signal. `work` returns whether there may be more to do at once; if not, the loop waits for
- * `wakeUp`, at most `idleMs`. After a failure it logs an error and waits for failureBackoffMs. It ends only by the signal.
+ * `wakeUp`, at most `idleMs`. A wait that ends without a notification calls `work` only if `hasWork` says so. After a
+ * failure it logs an error and waits for failureBackoffMs. It ends only by the signal.
  */
 export async function runWorkerLoop(options: {
   name: string;
   work: () => Promise<boolean>;
+  /** One read without locks: whether `work` would find anything, from another process or by the time. By default it may. */
+  hasWork?: () => Promise<boolean>;
   wakeUp: WakeSignal;
   idleMs: number;
   /** Called after each round that did not fail, also one without work. */
@@ -52,13 +61,15 @@ export async function runWorkerLoop(options: {
   context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {
   const { log, timers, signal } = options.context;
+  const { work, hasWork = async () => true } = options;
   let failures = 0;
+  let isCalled = true;
   while (!signal.aborted) {
     try {
-      const more = await options.work();
+      const more: boolean = (isCalled || (await hasWork())) && (await work());
       await options.heartbeat?.();
       failures = 0;
-      if (!more) await options.wakeUp.wait(options.idleMs, signal);
+      isCalled = more || (await options.wakeUp.wait(options.idleMs, signal));
     } catch (error) {
       failures++;
       log.error(

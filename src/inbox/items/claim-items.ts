@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { InvariantError } from '../../domain/errors.ts';
@@ -53,15 +54,7 @@ export type ClaimedItem = {
 export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
-    const due = () =>
-      trx
-        .selectFrom('webhook_items')
-        .select(CLAIM_COLUMNS)
-        .where('state', '=', 'pending')
-        .where('next_look_at', '<=', now)
-        .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-        .forUpdate()
-        .skipLocked();
+    const due = () => selectDueItems(trx, now).select(CLAIM_COLUMNS).forUpdate().skipLocked();
     const oldest = await due().orderBy('next_look_at').limit(itemsMax).execute();
     if (oldest.length === 0) return [];
     const isAll = oldest.length < itemsMax;
@@ -184,14 +177,15 @@ export async function renewLeases(context: Context, seqs: number[]): Promise<voi
 
 /** How many items are due, counted up to `max`. */
 export async function countDueItems(context: Context, max: number): Promise<number> {
-  const now = context.clock.now();
-  const rows = await context.db
+  const rows = await selectDueItems(context.db, context.clock.now()).select('seq').limit(max).execute();
+  return rows.length;
+}
+
+/** Items that may be claimed at `now`. */
+export function selectDueItems(db: Reader, now: Date) {
+  return db
     .selectFrom('webhook_items')
-    .select('seq')
     .where('state', '=', 'pending')
     .where('next_look_at', '<=', now)
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-    .limit(max)
-    .execute();
-  return rows.length;
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]));
 }

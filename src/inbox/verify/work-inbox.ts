@@ -14,7 +14,14 @@ import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { createHeartbeat } from '../../runtime/heartbeat.ts';
 import { failureBackoffMs, runWorkerLoop } from '../../runtime/wake-signal.ts';
-import { type ClaimedItem, claimItems, countDueItems, LEASE_MS, renewLeases } from '../items/claim-items.ts';
+import {
+  type ClaimedItem,
+  claimItems,
+  countDueItems,
+  LEASE_MS,
+  renewLeases,
+  selectDueItems,
+} from '../items/claim-items.ts';
 import { formatItemKey } from '../items/find-known-keys.ts';
 import { createDeferredWebhooks } from '../split/defer-webhooks.ts';
 import { splitWebhooks } from '../split/split-webhooks.ts';
@@ -69,10 +76,22 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     idleMs: IDLE_MS,
     heartbeat: createHeartbeat(context, 'inbox'),
     context,
+    hasWork: () => hasWork(context),
     work: async () => await startDue(await splitWaiting(isSaturated)),
   });
   renewal.cancel();
   await verifications.ended();
+}
+
+/** Whether a webhook waits to be split, or an item is due: two reads of indexes in one statement, without locks. */
+async function hasWork({ db, clock }: Context): Promise<boolean> {
+  const unsplit = db.selectFrom('webhooks').select('seq').where('state', '=', 'received');
+  const { found } = await db
+    .selectNoFrom((eb) =>
+      eb.or([eb.exists(unsplit), eb.exists(selectDueItems(db, clock.now()).select('seq'))]).as('found'),
+    )
+    .executeTakeFirstOrThrow();
+  return found === 1;
 }
 
 /** `more`: webhooks may be left; `claimed`: items of new webhooks were claimed. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { LEASE_MS } from '../windows/hold-lease.ts';
 import type { RunHow, RunRef } from '../windows/run-ref.ts';
@@ -16,13 +17,9 @@ export async function claimRun(
   const now = context.clock.now();
   const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;
   return await transact(context.db, async (trx) => {
-    let query = trx
-      .selectFrom('runs')
+    let query = selectClaimable(trx, now)
       .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how', 'requests'])
       .select('traceparent')
-      .where('state', 'in', ['queued', 'running'])
-      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-      .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
       .orderBy('seq')
       .limit(1)
       .forUpdate()
@@ -53,6 +50,19 @@ export async function claimRun(
     // the column holds only values of RunHow: startRun writes it
     return { ...ref, how: row.how as RunHow };
   });
+}
+
+/** Whether any run could be claimed now: a read without locks. */
+export async function hasClaimableRun({ db, clock }: Context): Promise<boolean> {
+  return (await selectClaimable(db, clock.now()).select('seq').limit(1).executeTakeFirst()) !== undefined;
+}
+
+function selectClaimable(db: Reader, now: Date) {
+  return db
+    .selectFrom('runs')
+    .where('state', 'in', ['queued', 'running'])
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]));
 }
 
 /** Releases a run; the next claim resumes it. @param wait delays the next claim by `ms`; `why` is stored as its error. */

@@ -16,12 +16,13 @@ import { holdLease, LeaseLostError } from '../windows/hold-lease.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
 import { checkExpectedWebhooks } from './check-expected-webhooks.ts';
-import { claimRun, type RunFilter, releaseRun } from './claim-run.ts';
+import { claimRun, hasClaimableRun, type RunFilter, releaseRun } from './claim-run.ts';
 import { finishRun } from './finish-run.ts';
 import { planRun } from './plan-run.ts';
 import { DaysBusyError, type ProcessOptions, processWindows } from './process-windows.ts';
 
-const IDLE_MS = 1_000;
+/** For runs that another process started. */
+const IDLE_MS = 2_000;
 const SHORT_DAYS_MAX = 8;
 /** A run that failed because of the database is claimed again after this. */
 const DATABASE_PAUSE_MS = 5_000;
@@ -42,6 +43,7 @@ export async function processRuns(context: Context, client: ProviderClient): Pro
       wakeUp,
       idleMs: IDLE_MS,
       context,
+      hasWork: () => hasClaimableRun(context),
       work: async () => {
         const run = await claimRun(context, only);
         // a run that waited here would block this worker for runs of other days, today's too
