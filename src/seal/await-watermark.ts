@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { type Appended, waitForWriters } from '../database/wait-for-writers.ts';
@@ -28,26 +28,30 @@ export async function awaitWatermark(db: Kysely<Database>, from: Watermark, wate
 
 /** Returns the highest number of `fact_changes`, once no row can appear at or below it. */
 export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
-  const highest = await readHighest(db, 'fact_changes');
+  const { seq } = await db.selectNoFrom(highest('fact_changes').as('seq')).executeTakeFirstOrThrow();
   await sleep(INSERT_MS);
   // the watermark of each report was awaited before
   const awaited = await db
     .selectFrom('reports')
     .select((eb) => eb.fn.max('cut_fact_change_seq').as('seq'))
     .execute();
-  await waitForWriters(db, 'fact_changes', Number(awaited[0]?.seq ?? 0), highest);
-  return highest;
+  await waitForWriters(db, 'fact_changes', Number(awaited[0]?.seq ?? 0), seq);
+  return seq;
 }
 
+/** One statement, so one view of all tables: each entry up to here has its event up to here. */
 export async function readWatermark(db: Reader): Promise<Watermark> {
-  // entries before events: an entry is written after its event, so each entry up to here has its event up to here
-  const auditSeq = await readHighest(db, 'audit');
-  const mismatchChangeSeq = await readHighest(db, 'mismatch_changes');
-  const entrySeq = await readHighest(db, 'entries');
-  return { entrySeq, eventSeq: await readHighest(db, 'events'), mismatchChangeSeq, auditSeq };
+  return await db
+    .selectNoFrom([
+      highest('entries').as('entrySeq'),
+      highest('events').as('eventSeq'),
+      highest('mismatch_changes').as('mismatchChangeSeq'),
+      highest('audit').as('auditSeq'),
+    ])
+    .executeTakeFirstOrThrow();
 }
 
-async function readHighest(db: Reader, table: Appended): Promise<number> {
-  const row = await db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  return row?.seq ?? 0;
+/** The highest number of a table; 0 where it is empty. */
+function highest(table: Appended) {
+  return sql<number>`COALESCE((SELECT MAX(seq) FROM ${sql.table(table)}), 0)`;
 }
