@@ -120,9 +120,10 @@ async function runRound(delivery: Delivery): Promise<boolean> {
 async function keepUp(delivery: Delivery): Promise<void> {
   const { timers } = delivery.context;
   if (timers.monotonicMs() < delivery.upkeepAtMs) return;
-  const { drained } = await pauseAndResume(delivery.context, delivery.ramps);
+  const { drained, hasNews } = await pauseAndResume(delivery.context, delivery.ramps);
   delivery.upkeepAtMs = timers.monotonicMs() + UPKEEP_EVERY_MS;
   if (drained > 0) delivery.idleRounds = 0;
+  if (!hasNews) return;
   const { onOutage, onRecovery } = delivery.options;
   try {
     // recoveries first: a merchant that fails again gets a new alert

@@ -17,8 +17,9 @@ export type Ramps = Map<number, number>;
  * behind an open breaker become held, and those of all merchants until a restore is confirmed. Held callbacks of a healthy merchant become pending, oldest first, a growing number
  * at each tick. A callback that had used up its schedule restarts it. Callbacks of a merchant that fetches its events are
  * pending and never due.
+ * @returns how many were resumed, and whether a merchant may have an outage or a recovery to report.
  */
-export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ drained: number }> {
+export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ drained: number; hasNews: boolean }> {
   const merchants = await readMerchants(context);
   let drained = 0;
   for (const merchant of merchants) {
@@ -38,7 +39,11 @@ export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ 
     drained += await drain(context, merchant.seq, count);
     ramps.set(merchant.seq, Math.min(RAMP_MAX, count * 2));
   }
-  return { drained };
+  const hasNews = merchants.some(
+    ({ state, failing_since, warned_at, recovered_at }) =>
+      recovered_at !== null || (warned_at === null && (state === 'disabled' || failing_since !== null)),
+  );
+  return { drained, hasNews };
 }
 
 async function readMerchants(context: Context) {
@@ -49,7 +54,7 @@ async function readMerchants(context: Context) {
   const undue = sql`c.state = 'pending' AND c.next_attempt_at IS NULL`;
   return context.db
     .selectFrom('merchants')
-    .select(['seq', 'url', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since'])
+    .select(['seq', 'url', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'warned_at', 'recovered_at'])
     .select([has(due).as('has_due'), has(undue).as('has_undue'), has(sql`c.state = 'held'`).as('has_held')])
     .select(awaitsConfirmation().as('is_restored'))
     .execute();
