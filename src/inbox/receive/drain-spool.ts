@@ -11,6 +11,8 @@ import { splitBatches } from './split-batches.ts';
 import { writeSpooled } from './write-spooled.ts';
 
 const IDLE_MS = 1_000;
+/** Between two reports that a spool is empty. */
+const REPORT_EMPTY_EVERY_MS = 5_000;
 
 /**
  * Moves spooled webhooks into the inbox, in the order of their arrival, as soon as the database accepts them. This is also
@@ -18,13 +20,14 @@ const IDLE_MS = 1_000;
  * read from its start again: arrivals that the inbox has are recognized by hash and instant.
  */
 export async function drainSpool(context: Context, spool: Spool): Promise<void> {
+  const report = createReport(context, spool);
   await runWorkerLoop({
     name: 'spool',
     wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
     context,
     work: async () => {
-      await drainAll(context, spool).catch(async (error: unknown) => {
+      await drainAll(context, spool, report).catch(async (error: unknown) => {
         // the database answers but takes nothing: that needs a person, so the loop logs an error
         if (!spool.isDatabaseDown || (await answers(context))) throw error;
         // not thrown: the loop retries in a second, without back-off, as webhooks wait
@@ -51,7 +54,21 @@ async function answers(context: Context): Promise<boolean> {
   );
 }
 
-async function drainAll(context: Context, spool: Spool): Promise<void> {
+type Report = (hasDrained: boolean) => Promise<void>;
+
+/** Returns a function that reports the spool after a round; while it stays empty only every REPORT_EMPTY_EVERY_MS. */
+function createReport(context: Context, spool: Spool): Report {
+  let notBeforeMs = Number.NEGATIVE_INFINITY;
+  return async (hasDrained) => {
+    const isEmpty = spool.isEmpty();
+    const nowMs = context.timers.monotonicMs();
+    if (isEmpty && !hasDrained && nowMs < notBeforeMs) return;
+    await reportSpool(context, spool.name, !isEmpty);
+    notBeforeMs = isEmpty ? nowMs + REPORT_EMPTY_EVERY_MS : Number.NEGATIVE_INFINITY;
+  };
+}
+
+async function drainAll(context: Context, spool: Spool, report: Report): Promise<void> {
   const wasDown = spool.isDatabaseDown;
   // checked before the current segment is closed: otherwise each attempt in an outage would leave a segment
   if (wasDown) await sql`SELECT 1`.execute(context.db);
@@ -59,7 +76,7 @@ async function drainAll(context: Context, spool: Spool): Promise<void> {
   if (names.length > 0) await reportSpool(context, spool.name, true);
   else if (wasDown) spool.isDatabaseDown = false;
   for (const name of names) await drainSegment(context, spool, name);
-  await reportSpool(context, spool.name, !spool.isEmpty());
+  await report(names.length > 0);
 }
 
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {
