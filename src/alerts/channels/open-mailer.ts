@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Config } from '../../config.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 
@@ -50,7 +50,7 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
   const { SMTP_URL: server, ALERT_EMAIL_FROM: from } = config;
   if (!server || !from) return undefined;
   const domain = from.address.split('@')[1];
-  const transport = createTransport({
+  const options = {
     host: server.host,
     port: server.port,
     secure: server.tls === 'at once',
@@ -66,10 +66,15 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
     },
     // a text of ours is never a path or URL to read
     ...{ disableFileAccess: true, disableUrlAccess: true },
-  });
+  };
+  let opened: Promise<Transporter> | undefined;
+  // loaded with the first mail
+  const openTransport = async (): Promise<Transporter> => (await import('nodemailer')).createTransport(options);
   return {
     async send({ to, subject, text, id }) {
       if (to.length === 0 || !to.every((address) => ADDRESS.test(address))) throw new MailError('BAD_ADDRESS', true);
+      opened ??= openTransport();
+      const transport = await opened;
       const sent = transport.sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),
