@@ -116,7 +116,11 @@ async function startServer(
     child.disconnect();
     await ended;
   });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${program} ended with ${code}: \`bin/setup --bench\` installs what it needs`);
+  });
+  ended.catch(() => undefined);
+  const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }];
   return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0 };
 }
 
