@@ -112,6 +112,7 @@ async function startServer(
   const file = fileURLToPath(new URL(program, import.meta.url));
   const child = fork(file, [JSON.stringify({ works: true, ...options, secret: SECRET })]);
   stack.defer(async () => {
+    if (!child.connected) return;
     const ended = once(child, 'exit');
     child.disconnect();
     await ended;
