@@ -11,6 +11,7 @@ import { workBackfills } from '../src/callbacks/backfill/work-backfills.ts';
 import { startDelivery } from '../src/callbacks/deliver/deliver.ts';
 import type { CallbackCause } from '../src/callbacks/queue/callback-rows.ts';
 import { enqueueCallbacks } from '../src/callbacks/queue/enqueue-callbacks.ts';
+import { readRecipients } from '../src/callbacks/queue/read-recipients.ts';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import { transact } from '../src/database/transact.ts';
@@ -289,7 +290,7 @@ async function pay(context: Context, count: number, prefix = 'sale'): Promise<st
         source: 'webhook',
       };
     });
-    await enqueueCallbacks(context, trx, causes);
+    await enqueueCallbacks(context, trx, { causes, recipients: await readRecipients(trx) });
   });
   context.wakeUps.callbacks.notify();
   return ids.at(-1) ?? '';

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import type { Transaction } from 'kysely';
 import type { CallbackCause } from '../src/callbacks/queue/callback-rows.ts';
 import { enqueueCallbacks } from '../src/callbacks/queue/enqueue-callbacks.ts';
+import { readRecipients } from '../src/callbacks/queue/read-recipients.ts';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
@@ -259,7 +260,7 @@ async function pay(context: Context, trx: Transaction<Database>, ids: string[]):
       source: 'webhook',
     }),
   );
-  await enqueueCallbacks(context, trx, causes);
+  await enqueueCallbacks(context, trx, { causes, recipients: await readRecipients(trx) });
 }
 
 async function untilDelivered(context: Context): Promise<void> {

@@ -30,3 +30,20 @@ export function interceptStatements(connection: PoolConnection, listener: Listen
       (callback as Method)(error, statement);
     });
 }
+
+/** Adds to each error of a text of several statements which one failed, from 0: `failedIndex`. The server stopped there. */
+export function nameFailed(connection: PoolConnection): void {
+  type Run = (...args: unknown[]) => { _resultIndex?: number };
+  // cast: mysql2 counts the results of a query in a field that is not in its types
+  const target = connection as unknown as { query: Run };
+  const query = target.query.bind(connection);
+  target.query = (...args) => {
+    const callback = args.at(-1);
+    if (typeof callback !== 'function') return query(...args);
+    const sent = query(...args.slice(0, -1), (error: unknown, ...results: unknown[]) => {
+      if (error instanceof Error) Object.assign(error, { failedIndex: sent._resultIndex });
+      callback(error, ...results);
+    });
+    return sent;
+  };
+}

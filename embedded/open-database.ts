@@ -6,6 +6,7 @@ import { detectUnresponsiveHost, isHostAway, PROBE_TIMEOUT_MS, type Probe } from
 import { endIdleSessions } from './end-idle-sessions.ts';
 import { prepareEnd } from './end-pool.ts';
 import { type ConnectionPool, createFailOverPool, type FailOverPool, type HostChoice } from './fail-over.ts';
+import { nameFailed } from './intercept-statements.ts';
 import { watchRefusals } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -45,18 +46,29 @@ export type OpenDatabase<DB> = {
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
  * REPEATABLE READ two writers that select absent ids and then insert them deadlock each time. `castField` says how columns
- * are converted. `choice`: which of several hosts is used first.
+ * are converted. `choice`: which of several hosts is used first. `multipleStatements`: one text may hold several statements,
+ * so values must be escaped by the driver, never by hand.
  */
-export function openDatabase<DB>(target: ConnectionTarget, choice?: HostChoice): OpenDatabase<DB> {
+export function openDatabase<DB>(
+  target: ConnectionTarget,
+  choice?: HostChoice,
+  { multipleStatements = false }: { multipleStatements?: boolean } = {},
+): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;
   const pools: Pool[] = [];
   const open = (one: ConnectionTarget): Pool => {
-    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit });
+    const options = { ...poolOptions(one), connectionLimit, maxIdle: connectionLimit, multipleStatements };
+    const pool = mysql.createPool(options);
+    if (multipleStatements) pool.on('connection', nameFailed);
     pools.push(pool);
     return pool;
   };
   const pool = openEach(target, open, choice);
-  const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
+  const onCreateConnection = async (connection: DatabaseConnection): Promise<void> => {
+    await prepareSession(connection);
+    if (multipleStatements) together.add(connection);
+  };
+  const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection }) });
   return {
     db,
     hosts: 'canUse' in pool ? pool : undefined,
@@ -64,6 +76,13 @@ export function openDatabase<DB>(target: ConnectionTarget, choice?: HostChoice):
     greets: (msMax) => new Promise((resolve) => pool.probe((error) => resolve(!isHostAway(error)), msMax)),
     [Symbol.asyncDispose]: () => db.destroy(),
   };
+}
+
+const together = new WeakSet<DatabaseConnection>();
+
+/** Whether several statements may be sent in one text on this connection: it was opened with `multipleStatements`. */
+export function sendsTogether(connection: DatabaseConnection): boolean {
+  return together.has(connection);
 }
 
 /** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */

@@ -12,7 +12,7 @@ import { agreeOnWriter, readWriter } from './database/open/agree-on-writer.ts';
 import { bringUpToDate } from './database/open/bring-up-to-date.ts';
 import { explainFailure, nameDatabase } from './database/open/explain-failure.ts';
 import { findDatabase } from './database/open/find-database.ts';
-import { openPreparedStatements, type PreparedStatements } from './database/open-prepared-statements.ts';
+import { openPreparedStatements, type PreparedStatements } from './database/open/open-prepared-statements.ts';
 import { refuseUnfinishedRestore } from './database/restores.ts';
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
@@ -24,16 +24,29 @@ import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 /** Beside the pool, for the receiver's commits: one for each that may run at once. */
 export const PREPARED_CONNECTIONS = 3;
 
+/**
+ * Beside the pool, for the ledger's writer: how many batches of observations may be applied at once. Each may need one of the
+ * pool too, for a new account: with both from one pool they once waited for each other for ever.
+ */
+export const LEDGER_CONNECTIONS = 8;
+
 /** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
 export type Context = {
   config: Config;
   db: Kysely<Database>;
+  /**
+   * As `db`, on connections that take several statements in one text (`runTogether`). Only the ledger's writer uses them, and
+   * takes no other connection of them while it holds one.
+   */
+  ledgerDb: Kysely<Database>;
   /** Whether the server has INSERT … RETURNING. */
   supportsReturning: boolean;
   /** For the few statements that run thousands of times a second. */
   preparedStatements: PreparedStatements;
   /** Of the pool behind `db`. */
   countConnections(): PoolCounts;
+  /** Of the pool behind `ledgerDb`. */
+  countLedgerConnections(): PoolCounts;
   /** Whether the database greets a new connection within `msMax`: one that is frozen does not. */
   isDatabaseGreeting(msMax: number): Promise<boolean>;
   /** Who connects to what, for errors: `user app at db1:3306`. */
@@ -101,6 +114,9 @@ async function openOn(
   const choice: HostChoice = { agreed: undefined };
   const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }, choice));
   const { db, hosts } = opened;
+  const ledger = stack.use(
+    openDatabase<Database>({ ...target, connectionLimit: LEDGER_CONNECTIONS }, choice, { multipleStatements: true }),
+  );
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS, choice));
   // from the first statement on; a database without tables has no writer yet
   if (hosts) choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
@@ -125,9 +141,11 @@ async function openOn(
   return {
     config,
     db,
+    ledgerDb: ledger.db,
     supportsReturning: hasReturning,
     preparedStatements,
     countConnections: () => opened.countConnections(),
+    countLedgerConnections: () => ledger.countConnections(),
     isDatabaseGreeting: (msMax) => opened.greets(msMax),
     databaseName,
     log,

@@ -29,7 +29,7 @@ import { retentionFields } from './retention-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
-/** Appliers may hold eight connections and need one more (runtime/limit-appliers.ts); the loops need some beside them. */
+/** Eight appliers may each need one beside their own (LEDGER_CONNECTIONS), for a new account; the loops need some beside them. */
 const POOL_CONNECTIONS_MIN = 10;
 
 /** A recent reading compares the newest 500 rows (provider/list/read-recent.ts). */

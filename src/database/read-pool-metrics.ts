@@ -3,12 +3,17 @@ import type { PoolCounts } from '../../embedded/count-connections.ts';
 import type { Reading } from '../metrics/reading.ts';
 import type { Database } from './tables.ts';
 
-type Pools = { countConnections(): PoolCounts; preparedStatements: { countConnections(): PoolCounts } };
+type Pools = {
+  countConnections(): PoolCounts;
+  countLedgerConnections(): PoolCounts;
+  preparedStatements: { countConnections(): PoolCounts };
+};
 
 /** The database connections of this process. */
 export async function readPoolMetrics(pools: Pools): Promise<Reading[]> {
   const counted = [
     { labels: { pool: 'general' }, counts: pools.countConnections() },
+    { labels: { pool: 'ledger' }, counts: pools.countLedgerConnections() },
     { labels: { pool: 'receiver' }, counts: pools.preparedStatements.countConnections() },
   ];
   const each = (count: (counts: PoolCounts) => number) =>
@@ -16,7 +21,7 @@ export async function readPoolMetrics(pools: Pools): Promise<Reading[]> {
   return [
     {
       name: 'confere_database_connections',
-      help: 'Database connections of this process by pool (receiver: stores webhooks) and state: in_use, idle.',
+      help: 'Database connections of this process by pool (receiver: stores webhooks; ledger: applies observations) and state: in_use, idle.',
       values: counted.flatMap(({ labels, counts }) => [
         { labels: { ...labels, state: 'in_use' }, value: counts.inUse },
         { labels: { ...labels, state: 'idle' }, value: counts.idle },

@@ -1,18 +1,24 @@
 /** Contexts whose database fails at chosen statements. All other statements reach the real database. */
-import { type KyselyPlugin, type RootOperationNode, TableNode, type Transaction } from 'kysely';
+import { type Kysely, type KyselyPlugin, type RootOperationNode, TableNode, type Transaction } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
 
 /** The error that mysql2 reports for a lost connection. */
 export const LOST = Object.assign(new Error('lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
 
-/** Calls `onWrite` before each insert into, or update of, a table. An error that it throws fails the statement. */
-export function watchWrites(context: Context, table: string, onWrite: () => void): Context {
+/** A context whose statements pass through a plugin, also those of the ledger's writer. */
+function plugIn(context: Context, plugin: KyselyPlugin): Context {
   return {
     ...context,
-    db: context.db.withPlugin(pluginOf(table, onWrite)),
+    db: context.db.withPlugin(plugin),
+    ledgerDb: context.ledgerDb.withPlugin(plugin),
     [Symbol.asyncDispose]: async () => undefined,
   };
+}
+
+/** Calls `onWrite` before each insert into, or update of, a table. An error that it throws fails the statement. */
+export function watchWrites(context: Context, table: string, onWrite: () => void): Context {
+  return plugIn(context, pluginOf(table, onWrite));
 }
 
 /** Calls `onDelete` before each delete from a table. An error that it throws fails the statement. */
@@ -25,7 +31,7 @@ export function watchDeletes(context: Context, table: string, onDelete: () => vo
     },
     transformResult: async ({ result }) => result,
   };
-  return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
+  return plugIn(context, plugin);
 }
 
 /** Calls `onRead` before each SELECT from a table. An error that it throws fails the statement. */
@@ -37,7 +43,7 @@ export function watchReads(context: Context, table: string, onRead: () => void):
     },
     transformResult: async ({ result }) => result,
   };
-  return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
+  return plugIn(context, plugin);
 }
 
 /** A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait. */
@@ -59,7 +65,7 @@ export function holdReads(context: Context, table: string) {
     },
   };
   return {
-    context: { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined },
+    context: plugIn(context, plugin),
     held: () => held,
     hold() {
       holding = Promise.withResolvers();
@@ -89,7 +95,7 @@ export function loseDatabase(context: Context) {
     transformResult: async ({ result }) => result,
   };
   return {
-    context: { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined },
+    context: plugIn(context, plugin),
     lost: () => lost,
     lose(table: string) {
       trigger = table;
@@ -104,36 +110,43 @@ export function loseDatabase(context: Context) {
 /** Commits the first transaction, or statement outside a transaction, that writes to a table, and loses its answer. */
 export function loseCommit(context: Context, table: string): Context {
   let isLost = false;
-  const execute = async <T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> => {
-    let wrote = false;
-    const plugin = pluginOf(table, () => {
-      wrote = true;
-    });
-    const result = await context.db.transaction().execute((trx) => work(trx.withPlugin(plugin)));
-    if (!wrote || isLost) return result;
-    isLost = true;
-    throw LOST;
-  };
-  const written = new WeakSet<object>();
-  const alone = context.db.withPlugin({
-    transformQuery({ node, queryId }) {
-      if (tableOf(node) === table) written.add(queryId);
-      return node;
-    },
-    async transformResult({ result, queryId }) {
-      if (isLost || !written.has(queryId)) return result;
+  const open = (opened: Kysely<Database>): Kysely<Database> => {
+    const execute = async <T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> => {
+      let wrote = false;
+      const plugin = pluginOf(table, () => {
+        wrote = true;
+      });
+      const result = await opened.transaction().execute((trx) => work(trx.withPlugin(plugin)));
+      if (!wrote || isLost) return result;
       isLost = true;
       throw LOST;
-    },
-  });
-  const db = new Proxy(alone, {
-    get(target, key) {
-      if (key === 'transaction') return () => ({ execute });
-      const value: unknown = Reflect.get(target, key);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  return { ...context, db, [Symbol.asyncDispose]: async () => undefined };
+    };
+    const written = new WeakSet<object>();
+    const alone = opened.withPlugin({
+      transformQuery({ node, queryId }) {
+        if (tableOf(node) === table) written.add(queryId);
+        return node;
+      },
+      async transformResult({ result, queryId }) {
+        if (isLost || !written.has(queryId)) return result;
+        isLost = true;
+        throw LOST;
+      },
+    });
+    return new Proxy(alone, {
+      get(target, key) {
+        if (key === 'transaction') return () => ({ execute });
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+  return {
+    ...context,
+    db: open(context.db),
+    ledgerDb: open(context.ledgerDb),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
 }
 
 function pluginOf(table: string, onWrite: () => void): KyselyPlugin {

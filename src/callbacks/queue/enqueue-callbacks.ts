@@ -37,18 +37,18 @@ export type EnqueuedCallback = {
  * Writes the callbacks of new events, in the database transaction that wrote the events: one for each merchant whose
  * filter matches and whose `events_since` is not after the event. Recipients are chosen here, once. A second call for the
  * same events adds nothing. The caller notifies `context.wakeUps.callbacks` after its commit.
- * @param causes oldest event first for each transaction.
+ * @param given.causes oldest event first for each transaction.
+ * @param given.recipients read in the same transaction.
  * @param claims leases what may be sent at once, for the delivery loop of this process.
  * @returns the callbacks of these events, also those that were there before.
  */
 export async function enqueueCallbacks(
   context: Context,
   trx: Transaction<Database>,
-  causes: CallbackCause[],
+  { causes, recipients }: { causes: CallbackCause[]; recipients: Recipient[] },
   claims?: InsertClaims,
 ): Promise<EnqueuedCallback[]> {
   if (causes.length === 0) return [];
-  const recipients = await readRecipients(trx);
   const firsts = new Map<number, number>();
   for (const { transaction, event } of causes) {
     firsts.set(transaction.seq, Math.min(event.sequence, firsts.get(transaction.seq) ?? event.sequence));

@@ -9,7 +9,7 @@ import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { workBackfills } from '../../callbacks/backfill/work-backfills.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import { IN_FLIGHT_MAX } from '../../callbacks/queue/slots.ts';
-import { type Context, PREPARED_CONNECTIONS } from '../../context.ts';
+import { type Context, LEDGER_CONNECTIONS, PREPARED_CONNECTIONS } from '../../context.ts';
 import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '../../http/connections/serve-http.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createWorkerApp } from '../../http/create-worker-app.ts';
@@ -158,7 +158,7 @@ function logStart({ config, log }: Context, loops: string[]): void {
       provider_requests: CONNECTIONS_MAX,
       callbacks: IN_FLIGHT_MAX,
     },
-    connections: { pool: config.POOL_CONNECTIONS, receiver: PREPARED_CONNECTIONS },
+    connections: { pool: config.POOL_CONNECTIONS, receiver: PREPARED_CONNECTIONS, ledger: LEDGER_CONNECTIONS },
   };
   log.info(started, 'worker started');
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { ParameterValue } from '../../database/open-prepared-statements.ts';
+import type { ParameterValue } from '../../database/open/open-prepared-statements.ts';
 import {
   isDataError,
   isDuplicateKey,

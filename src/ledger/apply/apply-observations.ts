@@ -13,14 +13,17 @@
  *
  * The steps of `applyInTransaction`: lock and load the transactions; fold the observations into one change each
  * (decide/, pure); write facts and events; diff the journal against the history and append entries (journal/); enqueue
- * callbacks; raise and resolve mismatches.
+ * callbacks; raise and resolve mismatches. Statements that need no result of each other go to the server together.
  */
 
 import type { Transaction } from 'kysely';
+import type { CallbackCause, Recipient } from '../../callbacks/queue/callback-rows.ts';
 import { type InsertClaims, openInsertClaims } from '../../callbacks/queue/claim-with-insert.ts';
 import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
+import { readRecipients } from '../../callbacks/queue/read-recipients.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
+import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
@@ -29,7 +32,6 @@ import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { applyEvidence } from '../../mismatches/resolve-mismatches.ts';
 import { redactObservations } from '../../privacy/redact-observations.ts';
-import { limitAppliers } from '../../runtime/limit-appliers.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
@@ -52,7 +54,7 @@ import { reportApplied } from './report-applied.ts';
 import { storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
 import { updateDoubts } from './update-doubts.ts';
 import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
-import { writeTransactions } from './write-transactions.ts';
+import { numberTransactions, writeTransactions } from './write-transactions.ts';
 
 export type ApplyResult = {
   /** Ids of transactions that are new or changed. */
@@ -92,7 +94,7 @@ async function applyBatches(context: Context, observations: Observation[]): Prom
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
   try {
-    return await limitAppliers(context.db, () => applyTogether(context, batch));
+    return await applyTogether(context, batch);
   } catch (error) {
     if (!isDataError(error)) throw error;
     const [only] = batch;
@@ -112,7 +114,7 @@ async function applyTogether(context: Context, batch: Observation[]): Promise<Ap
     claims?.restart();
     return applyInTransaction(context, trx, batch, claims);
   };
-  const applied = await transact(context.db, work, { retryDuplicates: true });
+  const applied = await transact(context.ledgerDb, work, { retryDuplicates: true });
   await claims?.handOver();
   return applied;
 }
@@ -124,57 +126,83 @@ async function applyInTransaction(
   claims: InsertClaims | undefined,
 ): Promise<Applied> {
   const now = context.clock.now();
-  const loaded = await loadStoredTransactions(trx, [...new Set(batch.map((one) => one.transaction.id))]);
-  // read after the rows are locked: a concurrent opening waits for these locks and reposts what we post
-  const policies = await readPolicies(context, trx);
+  const ids = [...new Set(batch.map((one) => one.transaction.id))];
+  const [loaded, policies] = await runTogether(trx, (together) => [
+    loadStoredTransactions(together, ids),
+    // sent after the statement that locks the rows: a concurrent opening waits for these locks and reposts what we post
+    readPolicies(context, together),
+  ]);
   const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, loaded);
   const changes = foldObservations(shown, loaded).map(withHistory);
-  const seqs = await writeTransactions(
-    context,
-    trx,
-    changes.map((change) => ({
-      ...change,
-      forgotten: people.get(change.after.id),
-      isReordered: change.history.repositioned.length > 0,
-    })),
-    now,
-  );
+  const writes = changes.map((change) => ({
+    ...change,
+    forgotten: people.get(change.after.id),
+    isReordered: change.history.repositioned.length > 0,
+  }));
+  const seqs = await numberTransactions(context, trx, writes, now);
+  const [, recipients, references, commissions] = await runTogether(trx, (together) => [
+    writeTransactions(context, together, { changes: writes, seqs }, now),
+    readRecipients(together),
+    compareReferences(
+      context,
+      together,
+      changes.map((change) => ({ ...change, before: change.loaded?.stored })),
+    ),
+    compareNewCommissions(context, together, changes, seqs),
+  ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
-  await writeEntries(context, trx, diffs, now);
-  await storeUnreadableRows(context, trx, batch, now);
-  const enqueued = await enqueueCallbacks(
-    context,
-    trx,
-    changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras })),
-    claims,
-  );
+  const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
+  const [, , enqueued, raised] = await runTogether(trx, (together) => [
+    writeEntries(context, together, diffs, now),
+    storeUnreadableRows(context, together, batch, now),
+    notifyMerchants(context, together, changes, { causes, recipients, claims, now }),
+    updateMismatches(context, together, changes, { seqs, diffs, references, commissions, now }),
+  ]);
   const hasUnclaimed =
     enqueued.length > (claims?.count() ?? 0) || changes.some((change) => change.history.isCorrection);
+  const changed = changes.filter((change) => change.isChanged).map((change) => change.after.id);
+  return { changed, raised, enqueued, hasUnclaimed };
+}
+
+/** Writes the callbacks of new events, and then those of corrections beside what they correct. */
+async function notifyMerchants(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Changed[],
+  given: { causes: CallbackCause[]; recipients: Recipient[]; claims: InsertClaims | undefined; now: Date },
+): Promise<EnqueuedCallback[]> {
+  const { causes, recipients, claims, now } = given;
+  const enqueued = await enqueueCallbacks(context, trx, { causes, recipients }, claims);
   for (const change of changes) await writeHistoryChange(context, trx, change, now);
-  await expectWebhooks(
-    context,
-    trx,
-    changes.map((change) => ({
-      ...change,
-      seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
-    })),
-    now,
-  );
-  const references = await compareReferences(
-    context,
-    trx,
-    changes.map((change) => ({ ...change, before: change.loaded?.stored })),
-  );
-  const doubts = await updateDoubts(context, trx, changes, seqs);
-  const commissions = await compareNewCommissions(context, trx, changes, seqs);
-  const found = changes.flatMap((change) =>
-    listFoundMismatches(context, change, requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`)),
-  );
-  const closed = await findClosedDays(
-    context,
-    trx,
-    changes.flatMap((change, index) => listMoments(change, diffs[index])),
-  );
+  return enqueued;
+}
+
+type Compared = {
+  seqs: Map<string, number>;
+  diffs: ReturnType<typeof diffTransaction>[];
+  references: Awaited<ReturnType<typeof compareReferences>>;
+  commissions: FoundMismatch[];
+  now: Date;
+};
+
+/** Raises and resolves the mismatches of changes. @returns those that were opened. */
+async function updateMismatches(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Changed[],
+  { seqs, diffs, references, commissions, now }: Compared,
+): Promise<FoundMismatch[]> {
+  const numbered = changes.map((change) => ({
+    ...change,
+    seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
+  }));
+  const moments = changes.flatMap((change, index) => listMoments(change, diffs[index]));
+  const [, doubts, closed] = await runTogether(trx, (together) => [
+    expectWebhooks(context, together, numbered, now),
+    updateDoubts(context, together, changes, seqs),
+    findClosedDays(context, together, moments),
+  ]);
+  const found = numbered.flatMap((change) => listFoundMismatches(context, change, change.seq));
   const raised = await raiseMismatches(
     trx,
     [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
@@ -183,8 +211,7 @@ async function applyInTransaction(
   const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
   const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
   await applyEvidence(trx, evidence, now);
-  const changed = changes.filter((change) => change.isChanged).map((change) => change.after.id);
-  return { changed, raised, enqueued, hasUnclaimed };
+  return raised;
 }
 
 function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {

@@ -1,4 +1,5 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
+import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/group-values.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
@@ -86,14 +87,16 @@ async function assemble(
 ): Promise<LoadedTransaction[]> {
   if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
-  const parties = await loadParties(trx, seqs);
-  const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
   const reordered = rows.filter((row) => row.reordered === 1).map((row) => row.seq);
-  const { events, doubts } = await loadEvents(trx, seqs, await readEventPositions(trx, reordered));
+  const [parties, { events, doubts }, entries] = await runTogether(trx, (together) => [
+    loadParties(together, seqs),
+    loadEvents(together, seqs, reordered),
+    loadEntriesInForce(together, seqs),
+  ]);
+  const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
   const corrected = rows.filter((row) => mayBeCorrected(row, events.get(row.seq) ?? [])).map((row) => row.seq);
   const corrections = await loadCorrections(trx, corrected);
   const outOfForceSeqs = corrections.size > 0 ? await loadOutOfForce(trx, [...corrections.keys()]) : new Set();
-  const entries = await loadEntriesInForce(trx, seqs);
   return rows.map((row): LoadedTransaction => {
     const known = partyOf.get(row.seq);
     const party = {
@@ -147,7 +150,8 @@ async function loadParties(trx: Transaction<Database>, seqs: number[]) {
 }
 
 /** Reads the events of each transaction, and the doubts about them. */
-async function loadEvents(trx: Transaction<Database>, seqs: number[], positions: Map<number, number>) {
+async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered: number[]) {
+  const positions = await readEventPositions(trx, reordered);
   const rows = await trx
     .selectFrom('events')
     .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')

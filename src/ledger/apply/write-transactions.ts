@@ -5,6 +5,7 @@ import { insertReturning } from '../../database/insert-returning.ts';
 import { indexParty } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
+import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
@@ -28,47 +29,42 @@ export type TransactionWrite = {
   forgotten: Buffer | undefined;
 };
 
-/**
- * Writes new and changed transactions, their parties and their new events, each kind in one statement. Sets `seq` of
- * each new event.
- * @returns the row number of each transaction by its id.
- */
-export async function writeTransactions(
+/** Inserts new transactions, in one statement. @returns the row number of each transaction by its id, also of known ones. */
+export async function numberTransactions(
   context: Context,
   trx: Transaction<Database>,
   changes: TransactionWrite[],
   now: Date,
 ): Promise<Map<string, number>> {
+  const seqs = new Map(changes.flatMap(({ loaded, after }) => (loaded ? [[after.id, loaded.seq] as const] : [])));
   const created = changes.filter((change) => change.loaded === undefined);
+  if (created.length > 0)
+    for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
+  return seqs;
+}
+
+/**
+ * Writes changed transactions, and the parties and new events of all, each kind in one statement. Sets `seq` of each new
+ * event.
+ * @param given.seqs the row number of each transaction by its id.
+ */
+export async function writeTransactions(
+  context: Context,
+  trx: Transaction<Database>,
+  { changes, seqs }: { changes: TransactionWrite[]; seqs: Map<string, number> },
+  now: Date,
+): Promise<void> {
   const updated = changes.flatMap(({ loaded, after, source, isReordered = false }) => {
     if (!loaded) return [];
     const reordered = isReordered || loaded.row.reordered === 1;
     return [{ seq: loaded.seq, before: loaded.stored, after, source, reordered }];
   });
-  const seqs = new Map(updated.map(({ seq, after }) => [after.id, seq]));
-  if (created.length > 0)
-    for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
-  if (updated.length > 0) await updateTransactions(trx, updated, now);
-  await writeFactChanges(trx, updated, now);
-  const parties = changes.filter(isNewParty);
-  if (parties.length > 0) {
-    await trx
-      .insertInto('parties')
-      .values(
-        parties.map((change) =>
-          toPartyRow(
-            context.keys,
-            requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
-            change,
-            now,
-          ),
-        ),
-      )
-      .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
-      .execute();
-  }
-  await insertEvents(context, trx, changes, seqs, now);
-  return seqs;
+  await runTogether(trx, (together) => [
+    updateTransactions(together, updated, now),
+    writeFactChanges(together, updated, now),
+    writeParties(context, together, changes.filter(isNewParty), seqs, now),
+    insertEvents(context, together, changes, seqs, now),
+  ]);
 }
 
 /** Rarely true after the first observation. Compared with the row, since `stored` may have been redacted. */
@@ -80,6 +76,7 @@ function isNewParty({ loaded, after, forgotten }: TransactionWrite): boolean {
 type Updated = ChangedFacts & { reordered: boolean };
 
 async function updateTransactions(trx: Transaction<Database>, updated: Updated[], now: Date): Promise<void> {
+  if (updated.length === 0) return;
   // keyed by the row number: no other unique key can direct the update to another row
   await trx
     .insertInto('transactions')
@@ -141,6 +138,21 @@ async function insertTransactions(
   return await insertReturning(context, trx, trx.insertInto('transactions').values(rows), ['seq', 'id'], () =>
     trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
   );
+}
+
+async function writeParties(
+  context: Context,
+  trx: Transaction<Database>,
+  parties: TransactionWrite[],
+  seqs: Map<string, number>,
+  now: Date,
+): Promise<void> {
+  if (parties.length === 0) return;
+  const rows = parties.map((change) => {
+    const seq = requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`);
+    return toPartyRow(context.keys, seq, change, now);
+  });
+  await trx.insertInto('parties').values(rows).onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS)).execute();
 }
 
 async function insertEvents(

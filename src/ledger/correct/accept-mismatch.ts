@@ -105,7 +105,8 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const after = { ...correction.after, corrections, digest: NO_DIGEST };
   const source = await readSource(trx, mismatchSeq);
   const { forgotten } = loaded;
-  await writeTransactions(context, trx, [{ loaded, after, added: [], source, forgotten }], now);
+  const changes = [{ loaded, after, added: [], source, forgotten }];
+  await writeTransactions(context, trx, { changes, seqs: new Map([[after.id, seq]]) }, now);
   const correctionSeq = await writeCorrection(context, trx, { ...correction, after });
   await writeInForceChanges(trx, loaded, after, correctionSeq);
 

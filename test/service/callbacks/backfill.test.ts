@@ -178,7 +178,7 @@ test('an event that a writer was applying while the merchant was added is not mi
   paid.shown.events.unshift({ status: 'paid', date_created: paid.shown.date_created });
   paid.shown.status = 'paid';
   const { merchant, ended } = await context.db.transaction().execute(async (trx) => {
-    await applyObservations({ ...context, db: trx }, [observe(paid.shown, context.clock.now())]);
+    await applyObservations({ ...context, db: trx, ledgerDb: trx }, [observe(paid.shown, context.clock.now())]);
     const added = await createMerchant(context, { name: 'x', url: null, eventsSince: new Date(LONG_AGO) });
     const working = runBackfills(await env.replica());
     await eventually('the worker waits for the writer', async () => {

@@ -1,7 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
+import type { CallbackCause } from '../../../src/callbacks/queue/callback-rows.ts';
 import { enqueueCallbacks } from '../../../src/callbacks/queue/enqueue-callbacks.ts';
+import { readRecipients } from '../../../src/callbacks/queue/read-recipients.ts';
 import { callbackBodySchema } from '../../../src/callbacks/render/event-schema.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -116,7 +118,7 @@ test('an event has one callback, however often it is written, and none for merch
       .select('id')
       .where('seq', '=', event.transaction_seq)
       .executeTakeFirstOrThrow();
-    await enqueueCallbacks(context, trx, [
+    const causes: CallbackCause[] = [
       {
         transaction: {
           seq: event.transaction_seq,
@@ -130,7 +132,8 @@ test('an event has one callback, however often it is written, and none for merch
         previousStatus: null,
         source: 'reconciliation',
       },
-    ]);
+    ];
+    await enqueueCallbacks(context, trx, { causes, recipients: await readRecipients(trx) });
     return (await trx.selectFrom('callbacks').select('seq').execute()).length;
   });
   expect(count).toBe(3);

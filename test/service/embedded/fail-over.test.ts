@@ -8,7 +8,7 @@ import { chooseHost } from '../../../embedded/choose-host.ts';
 import { detectUnresponsiveHost } from '../../../embedded/detect-unresponsive-host.ts';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
-import { openPreparedStatements } from '../../../src/database/open-prepared-statements.ts';
+import { openPreparedStatements } from '../../../src/database/open/open-prepared-statements.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';

@@ -196,7 +196,8 @@ test('a run whose process died resumes with the unproven days, and keeps its cou
   if (!run) throw new Error('not claimed');
   // its database goes away in the middle of the second day: like a death, it writes nothing more
   environment.provider.switches.beforeResponse = async (seen) => {
-    if (seen.query.get('initial_date') === D4 && seen.page === 2) await died.db.destroy();
+    if (seen.query.get('initial_date') === D4 && seen.page === 2)
+      await Promise.all([died.db.destroy(), died.ledgerDb.destroy()]);
   };
   await expect(executeRun(died, environment.client, run)).rejects.toThrow();
   environment.provider.switches.beforeResponse = () => undefined;
@@ -241,7 +242,7 @@ async function dieInTheDay(
     if (seen.page < diesAtPage) return;
     // several pages are under way: it dies once all before are written down, and so counted, and none behind was seen
     await eventually(async () => (await countKept(environment)) === diesAtPage - 1);
-    await died.db.destroy();
+    await Promise.all([died.db.destroy(), died.ledgerDb.destroy()]);
   };
   await expect(executeRun(died, environment.client, run)).rejects.toThrow();
   environment.provider.switches.beforeResponse = () => undefined;
@@ -285,7 +286,7 @@ test('the next day begins while the last pages of a long one are in flight; kill
     if (day !== D5 || page !== PAGES + 1) return;
     // it dies before the first day is concluded, with some pages of the second written down
     await eventually(async () => (await countKept(environment)) === PAGES + keptOfNext);
-    await died.db.destroy();
+    await Promise.all([died.db.destroy(), died.ledgerDb.destroy()]);
     over.resolve();
   };
   await expect(executeRun(died, environment.client, run)).rejects.toThrow();

@@ -139,7 +139,7 @@ test('one trace and one set of log lines lead from the POST at a web process to 
     loops: expect.arrayContaining(['inbox', 'runs', 'callbacks']),
     jobs: expect.arrayContaining(['watch', 'check_books']),
     concurrency: { runs: 3 },
-    connections: { pool: 20, receiver: 3 },
+    connections: { pool: 20, receiver: 3, ledger: 8 },
   });
   const found = followWebhook(id, [web.logFile, worker.logFile]);
   const stages = found.map((line) => `${String(line.role)} ${String(line.stage)}`);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, test } from 'vitest';
-import { openPreparedStatements } from '../../../src/database/open-prepared-statements.ts';
+import { openPreparedStatements } from '../../../src/database/open/open-prepared-statements.ts';
 
 const COLLECTIONS_MAX = 20;
 

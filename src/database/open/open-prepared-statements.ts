@@ -1,10 +1,10 @@
 import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
-import type { PoolCounts } from '../../embedded/count-connections.ts';
-import type { HostChoice } from '../../embedded/fail-over.ts';
-import { type ConnectionTarget, openConnectionPool } from '../../embedded/open-database.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { nameDatabase } from './open/explain-failure.ts';
-import { isDuplicateKey } from './transact.ts';
+import type { PoolCounts } from '../../../embedded/count-connections.ts';
+import type { HostChoice } from '../../../embedded/fail-over.ts';
+import { type ConnectionTarget, openConnectionPool } from '../../../embedded/open-database.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { isDuplicateKey } from '../transact.ts';
+import { nameDatabase } from './explain-failure.ts';
 
 export type ParameterValue = string | number | Buffer | Date | null;
 

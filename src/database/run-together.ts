@@ -1,0 +1,150 @@
+import { CompiledQuery, type DatabaseConnection, type QueryResult, Transaction } from 'kysely';
+import { sendsTogether } from '../../embedded/open-database.ts';
+import { InvariantError } from '../domain/errors.ts';
+import type { Database } from './tables.ts';
+
+type Statement = {
+  query: CompiledQuery;
+  resolve: (result: QueryResult<unknown>) => void;
+  reject: (error: unknown) => void;
+};
+type Results<Started extends readonly Promise<unknown>[]> = {
+  -readonly [Index in keyof Started]: Awaited<Started[Index]>;
+};
+
+/** Larger ones go one by one: there the round trip costs little, and a packet has a limit. */
+const TOGETHER_CHARS_MAX = 65_536;
+
+const collectors = new WeakSet<Transaction<Database>>();
+
+/**
+ * Runs functions of one transaction at the same time, and sends the statements that they wait for at the same moment to the
+ * server together: one round trip instead of one each. The server runs them one after another, in the order of the calls, and
+ * stops at the first that fails. On a connection that can't send several (any but the writer's), they are sent one by one.
+ *
+ * So `start` begins what does not depend on each other's results: `(together) => [readThis(together), writeThat(together)]`.
+ * @returns their results, in order, once all have ended.
+ * @throws the error of the statement that failed, as the driver reports it. Nothing of this transaction may be sent after it
+ *   but the ROLLBACK: the server may have rolled back already, and would commit each further statement by itself. What the
+ *   functions still send is therefore refused with the same error.
+ */
+export async function runTogether<Started extends readonly Promise<unknown>[]>(
+  trx: Transaction<Database>,
+  start: (together: Transaction<Database>) => [...Started],
+): Promise<Results<Started>> {
+  // what is collected already joins those who collect it
+  const started = collectors.has(trx) ? start(trx) : start(collect(trx));
+  await Promise.allSettled(started);
+  // all have ended: this only reads their results, or the first error
+  return (await Promise.all(started)) as Results<Started>;
+}
+
+/** A handle of the same transaction that collects the statements of one turn of the event loop before it sends them. */
+function collect(trx: Transaction<Database>): Transaction<Database> {
+  const executor = trx.getExecutor();
+  let waiting: Statement[] = [];
+  let failure: { error: unknown } | undefined;
+
+  async function send(): Promise<void> {
+    const statements = waiting;
+    waiting = [];
+    try {
+      if (failure) throw failure.error;
+      const results = await executor.provideConnection((connection) =>
+        sendAll(
+          connection,
+          statements.map(({ query }) => query),
+        ),
+      );
+      for (const [index, { resolve }] of statements.entries()) resolve(results[index] ?? { rows: [] });
+    } catch (error) {
+      failure ??= { error };
+      for (const { reject } of statements) reject(error);
+    }
+  }
+
+  const connection: DatabaseConnection = {
+    executeQuery: <Row>(query: CompiledQuery) =>
+      new Promise<QueryResult<Row>>((resolve, reject) => {
+        // after all microtasks: functions that were started together reach their statements after a few of them
+        if (waiting.length === 0) process.nextTick(() => void send());
+        // cast: the caller knows the rows of its statement
+        waiting.push({ query, resolve: resolve as Statement['resolve'], reject });
+      }),
+    streamQuery() {
+      throw new InvariantError('rows can not be streamed among statements that run together');
+    },
+  };
+  const together = new Transaction<Database>({
+    executor: executor.withConnectionProvider({ provideConnection: async (use) => await use(connection) }),
+    // only Kysely itself uses the others, to open connections and transactions
+    ...({ config: {}, driver: {}, dialect: {} } as Pick<
+      ConstructorParameters<typeof Transaction>[0],
+      'config' | 'driver' | 'dialect'
+    >),
+  });
+  collectors.add(together);
+  return together;
+}
+
+async function sendAll(connection: DatabaseConnection, queries: CompiledQuery[]): Promise<QueryResult<unknown>[]> {
+  if (queries.length > 1 && sendsTogether(connection) && isSmall(queries)) return await sendOnce(connection, queries);
+  const results: QueryResult<unknown>[] = [];
+  for (const query of queries) results.push(await connection.executeQuery(query));
+  return results;
+}
+
+function isSmall(queries: CompiledQuery[]): boolean {
+  let chars = 0;
+  for (const { sql, parameters } of queries) {
+    chars += sql.length;
+    for (const value of parameters)
+      chars += typeof value === 'string' ? value.length : Buffer.isBuffer(value) ? 2 * value.length : 0;
+  }
+  return chars <= TOGETHER_CHARS_MAX;
+}
+
+type Answer = { affectedRows: number; changedRows?: number; insertId: number } | unknown[];
+
+/** The driver escapes all values into one text, as it does for one statement. */
+async function sendOnce(connection: DatabaseConnection, queries: CompiledQuery[]): Promise<QueryResult<unknown>[]> {
+  for (const { sql, parameters } of queries) {
+    // a question mark that is no placeholder would take the value of the next statement
+    if ((sql.match(/\?/g)?.length ?? 0) !== parameters.length)
+      throw new InvariantError(`a statement has other placeholders than values: ${sql}`);
+  }
+  const all = CompiledQuery.raw(
+    queries.map(({ sql }) => sql).join(';\n'),
+    queries.flatMap(({ parameters }) => parameters),
+  );
+  const answers = await connection.executeQuery(all).then(
+    // cast: Kysely passes several results through as they are
+    ({ rows }) => rows as Answer[],
+    (error: unknown) => {
+      throw nameStatement(error, queries);
+    },
+  );
+  if (answers.length !== queries.length)
+    throw new InvariantError(`${queries.length} statements gave ${answers.length} results`);
+  return answers.map(toResult);
+}
+
+/** As Kysely reads the result of one statement. */
+function toResult(answer: Answer): QueryResult<unknown> {
+  if (Array.isArray(answer)) return { rows: answer };
+  const { affectedRows, changedRows, insertId } = answer;
+  return {
+    rows: [],
+    numAffectedRows: BigInt(affectedRows),
+    ...(changedRows === undefined ? {} : { numChangedRows: BigInt(changedRows) }),
+    ...(insertId === 0 ? {} : { insertId: BigInt(insertId) }),
+  };
+}
+
+/** Adds to the driver's error which statement failed, without its values. */
+function nameStatement(error: unknown, queries: CompiledQuery[]): unknown {
+  const { failedIndex } = (error ?? {}) as { failedIndex?: number };
+  const query = failedIndex === undefined ? undefined : queries[failedIndex];
+  if (query && error instanceof Error) Object.assign(error, { statement: query.sql });
+  return error;
+}
