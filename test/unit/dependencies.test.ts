@@ -14,6 +14,15 @@ const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../../$
 const { packages } = read('package-lock.json') as { packages: Record<string, Package> };
 const locked = Object.entries(packages).filter(([name]) => name !== '');
 
+test('a build with unreleased changes does not claim to be a release', () => {
+  const { version } = read('package.json') as { version: string };
+  const changes = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+  const [, unreleased = ''] = /^## \[Unreleased\]\n(.*?)^## \[/ms.exec(changes) ?? [];
+  expect(version.endsWith('-dev')).toBe(unreleased.trim() !== '');
+  const lockfile = read('package-lock.json') as { version: string };
+  expect([lockfile.version, packages['']?.version]).toEqual([version, version]);
+});
+
 test('dependencies are pinned to exact versions', () => {
   const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>;
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
