@@ -87,9 +87,17 @@ export function maskText<T extends string | null>(text: T, ...of: Party[]): T | 
   return isPersonal ? WITHHELD : text;
 }
 
-/** Masks a platform. The provider's are random UUIDs: they are checked for documents, but not for parts, which match by chance. */
+/** A CPF or CNPJ without its check digits, which anyone can compute. */
+const UNCHECKED = /(?<!\d)(?:\d{3}[. ]?\d{3}[. ]?\d{3}|\d{2}[. ]?\d{3}[. ]?\d{3}[/ ]?\d{4})(?!\d)/;
+
+/**
+ * Masks a platform. The provider's are random UUIDs: they are checked for documents, but not for parts, which match by chance.
+ * Any other is also shown in lists without the people of its transactions, so it is withheld for what may be a part.
+ */
 export function maskPlatform<T extends string | null>(platform: T, ...of: Party[]): T | typeof WITHHELD {
-  return UUID.test(platform ?? '') ? maskText(platform) : maskText(platform, ...of);
+  if (!platform) return platform;
+  if (UUID.test(platform)) return maskText(platform);
+  return listDecodedForms(platform).some((form) => UNCHECKED.test(form)) ? WITHHELD : maskText(platform, ...of);
 }
 
 /** Masks the platform at the end of an account's name: `Assets:Provider:Held:***`. */

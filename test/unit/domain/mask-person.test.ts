@@ -292,6 +292,8 @@ describe('a platform and an end-to-end id', () => {
   it('are withheld where they hold a document or a part of it', () => {
     for (const spell of Object.values(SPELLINGS)) {
       expect(maskPlatform(spell(party.document), party)).toBe('***');
+      // in a list of platforms, without the people of its transactions
+      expect(maskPlatform(spell(party.document))).toBe('***');
       expect(maskE2eId(spell(party.document), party)).toBe('***');
       const account = `Assets:Provider:Held:${platformAccountSegment(spell(party.document))}`;
       expect(maskAccount(account, party)).toBe('Assets:Provider:Held:***');
