@@ -102,7 +102,7 @@ async function run(
   await stopped;
 }
 
-/** Gives back what the start took, 60 MiB, which Node would keep. It takes 0.1 s once. bin/confere starts `serve` with --expose-gc. */
+/** Frees what the start took, 60 MiB, which Node would keep. It takes 0.1 s once. bin/confere starts `serve` with --expose-gc. */
 function collectStart(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
