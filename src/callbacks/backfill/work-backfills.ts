@@ -24,7 +24,7 @@ import { enqueueMissing } from '../queue/enqueue-callbacks.ts';
 import { readRecipients } from '../queue/read-recipients.ts';
 import { readPage } from './read-page.ts';
 
-const IDLE_MS = 1_000;
+const IDLE_MS = 500;
 /** Between two pages: the database has other work. */
 const PAUSE_MS = 20;
 const BACKFILLS_MAX = 100;
