@@ -45,20 +45,27 @@ function collect(trx: Transaction<Database>): Transaction<Database> {
   let waiting: Statement[] = [];
   let failure: { error: unknown } | undefined;
 
+  async function run(connection: DatabaseConnection, statements: Statement[]): Promise<QueryResult<unknown>[]> {
+    // others may have failed while these waited for the connection
+    if (failure) throw failure.error;
+    try {
+      return await sendAll(
+        connection,
+        statements.map(({ query }) => query),
+      );
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  }
+
   async function send(): Promise<void> {
     const statements = waiting;
     waiting = [];
     try {
-      if (failure) throw failure.error;
-      const results = await executor.provideConnection((connection) =>
-        sendAll(
-          connection,
-          statements.map(({ query }) => query),
-        ),
-      );
+      const results = await executor.provideConnection((connection) => run(connection, statements));
       for (const [index, { resolve }] of statements.entries()) resolve(results[index] ?? { rows: [] });
     } catch (error) {
-      failure ??= { error };
       for (const { reject } of statements) reject(error);
     }
   }

@@ -148,6 +148,24 @@ test('a failing function waits for the others: none sends a statement after the 
   expect(await readNames()).toEqual([]);
 });
 
+test('a statement that waits for others of its transaction is not sent once they failed', async () => {
+  const late = async (all: Transaction<Database>) => {
+    await turn();
+    await insert(all, 'late');
+  };
+  const failing = transact(writer.db, (trx) =>
+    runTogether(trx, (all) => [
+      sql`SELECT SLEEP(0.05)`.execute(all),
+      // as a deadlock does: what came after it would be committed by itself
+      sql`ROLLBACK`.execute(all),
+      sql`SELECT * FROM absent`.execute(all),
+      late(all),
+    ]),
+  );
+  await expect(failing).rejects.toMatchObject({ errno: 1146, failedIndex: 2 });
+  expect(await readNames()).toEqual([]);
+});
+
 test('odd values arrive as they are, and none ends its statement', async () => {
   const names = [
     "'); DROP TABLE rows_; --",
