@@ -217,24 +217,29 @@ test('a server that crashes is restarted on the same socket', async () => {
   await eventually(async () => (await query(socketPath, 'SELECT 1 AS one').catch(() => [])).length === 1);
 });
 
-test("a statement commits itself, also if the server's default is not to", async () => {
+test("each session commits each statement and keeps each character, whatever the server's defaults are", async () => {
   await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
-  const target = { socketPath: server.socketPath, user: 'root' };
-  await query(server.socketPath, 'SET GLOBAL autocommit = 0');
+  const { socketPath } = server;
+  await query(socketPath, 'CREATE DATABASE own CHARACTER SET utf8mb4');
+  await query(socketPath, 'CREATE TABLE own.t (n INT PRIMARY KEY, name TEXT) ENGINE=InnoDB');
+  // root gets no init_connect
+  await query(socketPath, 'CREATE USER app@localhost');
+  await query(socketPath, 'GRANT ALL ON own.* TO app@localhost');
+  await query(socketPath, 'SET GLOBAL autocommit = 0');
+  await query(socketPath, "SET GLOBAL init_connect = 'SET NAMES utf8mb3'");
+  const target = { socketPath, user: 'app', database: 'own' };
   await using opened = openDatabase(target);
   const beside = openConnectionPool(target);
-  const run = (text: string) => opened.db.executeQuery(CompiledQuery.raw(text));
-  await run('CREATE DATABASE own');
-  await run('CREATE TABLE own.t (n INT PRIMARY KEY) ENGINE=InnoDB');
-  await run('INSERT INTO own.t VALUES (1)');
+  await opened.db.executeQuery(CompiledQuery.raw('INSERT INTO t VALUES (1, ?)', ['Zoë 🏦']));
   await new Promise<void>((resolve, reject) =>
     beside.getConnection((unavailable, connection) => {
       if (unavailable) return reject(unavailable);
-      connection.execute('INSERT INTO own.t VALUES (2)', (error) => (error ? reject(error) : resolve()));
+      connection.execute('INSERT INTO t VALUES (2, ?)', ['Zoë 🏦'], (error) => (error ? reject(error) : resolve()));
       connection.release();
     }),
   );
-  expect(await query(server.socketPath, 'SELECT n FROM own.t')).toEqual([{ n: 1 }, { n: 2 }]);
+  const stored = [1, 2].map((n) => ({ n, name: 'Zoë 🏦' }));
+  expect(await query(socketPath, 'SELECT n, name FROM own.t')).toEqual(stored);
   await new Promise((resolve) => beside.end(resolve));
 });
