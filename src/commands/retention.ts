@@ -57,8 +57,10 @@ export function retentionCommand(program: Command, open: typeof withContext): vo
 }
 
 /** @throws ConfereError `wrong_use` if one of the two is missing, too long for a row of the audit, or has a CPF or CNPJ. */
-function parseStatement(lost: string[], { by, reason }: Pick<Options, 'by' | 'reason'>): LostStatement | undefined {
-  if (lost.length === 0 && by === undefined && reason === undefined) return undefined;
+function parseStatement(lost: string[], given: Pick<Options, 'by' | 'reason'>): LostStatement | undefined {
+  if (lost.length === 0 && given.by === undefined && given.reason === undefined) return undefined;
+  const by = given.by?.trim();
+  const reason = given.reason?.trim();
   if (lost.length === 0) throw new ConfereError('wrong_use', '--by and --reason belong to --lost');
   if (!by || !reason)
     throw new ConfereError('wrong_use', '--lost needs --by and --reason: the audit keeps who and why');
