@@ -5,7 +5,7 @@
  */
 import { ConfereError } from '../../domain/errors.ts';
 import { decodeText, openWorkbook, type SheetFacts, type Workbook } from '../../spreadsheet/open-workbook.ts';
-import { openFileSource } from '../../spreadsheet/open-zip.ts';
+import { type ByteSource, openFileSource } from '../../spreadsheet/open-zip.ts';
 import { readSheet } from '../../spreadsheet/read-sheet.ts';
 import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
 import { scanSheet } from '../../spreadsheet/scan-sheet.ts';
@@ -13,13 +13,19 @@ import type { AnyPlan } from '../plan/report-plan.ts';
 import type { ReportWork } from '../render/report-work.ts';
 import { TABLE_COLUMNS } from '../render/table-columns.ts';
 import { fill } from '../texts/texts.ts';
-import { collectSummary } from './collect-summary.ts';
-import { type CheckedColumn, collectTable, startTable } from './collect-table.ts';
+import { type CollectedSummary, collectSummary } from './collect-summary.ts';
+import {
+  type BalanceChain,
+  type CheckedColumn,
+  type CollectedTable,
+  collectTable,
+  startTable,
+} from './collect-table.ts';
 import { compareChain, compareSummary, compareTable, type SheetFault } from './compare-figures.ts';
-import { type ExpectedFigures, readExpected, type SheetFigures, type TableName } from './read-expected.ts';
+import { type ExpectedFigures, readExpected, type SheetFigures, sumOpening, type TableName } from './read-expected.ts';
 
-/** Up to this many rows in all sheets the streaming reader of exceljs is used, beyond it a reader of our own. */
-const EXCELJS_ROWS_MAX = 200_000;
+/** Workbooks of up to this size, some 100,000 transactions, are read by the streaming reader of exceljs, larger ones by our own. */
+const EXCELJS_BYTES_MAX = 20_000_000;
 /** exceljs reads doubles, which keep 15 digits. */
 const EXCELJS_CENTS_MAX = 10n ** 15n;
 /** Of a workbook of our own: sheets of a million rows each, packed into less than 4 GiB. */
@@ -27,6 +33,7 @@ const ZIP_LIMITS = { partsMax: 1_000, unpackedBytesMax: 128 * 1024 ** 3 };
 /** Rows between two checks of the signal. */
 const ABORT_ROWS = 1_000;
 const FAULTS_SHOWN = 3;
+const MISSING = 'the sheet is missing';
 
 const COLUMNS: Record<TableName, readonly CheckedColumn[]> = TABLE_COLUMNS;
 
@@ -45,33 +52,116 @@ export class ReadBackError extends ConfereError {
 /** A written workbook, and what it was written from. `digest` is that of its rows. */
 export type ReadableWork = { work: ReportWork<AnyPlan>; digest: Buffer };
 
-/** @throws ReadBackError with each difference, by sheet. */
+/**
+ * The sheets of a large workbook are read while the database adds up what the ledger holds.
+ * @throws ReadBackError with each difference, by sheet.
+ */
 export async function readBack(
   { work, digest }: ReadableWork,
-  limits = { exceljsRowsMax: EXCELJS_ROWS_MAX },
+  limits = { exceljsBytesMax: EXCELJS_BYTES_MAX },
 ): Promise<void> {
-  const expected = await readExpected(work, digest);
   await using source = await openFileSource(work.files.xlsx);
+  const expecting = readExpected(work, digest);
+  const isLarge = source.bytes > limits.exceljsBytesMax;
+  const reading = isLarge
+    ? readWorkbook(work, source, scan)
+    : expecting.then((expected) => readWorkbook(work, source, suitsExceljs(expected) ? readSheet : scan));
+  // both have ended: nothing reads a snapshot or a file that the caller has closed
+  await Promise.allSettled([expecting, reading]);
+  const [expected, found] = await Promise.all([expecting, reading]);
+  const faults = compareWorkbook(work, found, expected);
+  if (faults.length > 0) throw new ReadBackError(faults);
+}
+
+type Reader = (workbook: Workbook, sheet: SheetFacts) => AsyncIterable<SheetRow>;
+
+function scan({ zip }: Workbook, { part }: SheetFacts): AsyncGenerator<SheetRow, void, undefined> {
+  return scanSheet(decodeText(zip.open(part)));
+}
+
+function suitsExceljs({ tables, total }: ExpectedFigures): boolean {
+  const sums = Object.values(tables).flatMap((one) => Object.values(one.sums));
+  return [...sums, ...Object.values(total)].every((cents) => -EXCELJS_CENTS_MAX < cents && cents < EXCELJS_CENTS_MAX);
+}
+
+/** What a sheet shows, or why it cannot be read. */
+type Read<Content> = { content: Content } | { fault: string };
+type ReadTable = { table: CollectedTable; chain: BalanceChain };
+/** What the sheets show; `unknown`: titles of those that no figures are known of. */
+type ReadWorkbook = { summary: Read<CollectedSummary>; tables: Map<TableName, Read<ReadTable>>; unknown: string[] };
+
+async function readWorkbook(work: ReportWork<AnyPlan>, source: ByteSource, read: Reader): Promise<ReadWorkbook> {
   const workbook = await openWorkbook(source, ZIP_LIMITS).catch((error: unknown) => {
     if (error instanceof UnreadableFileError) throw new ReadBackError([{ sheet: '', text: error.message }]);
     throw error;
   });
-  const read = suitsExceljs(expected, limits.exceljsRowsMax) ? readSheet : scan;
+  const { texts } = work.rendering;
   const rowsOf = (sheet: SheetFacts) => untilAborted(read(workbook, sheet), work.signal);
-  const faults = [...(await checkSummary(work, workbook, expected, rowsOf)), ...findUnknown(work, workbook)];
-  for (const [name, figures] of Object.entries(expected.tables) as [TableName, SheetFigures][]) {
-    const title = work.rendering.texts.sheets[name];
-    faults.push(
-      ...(await collectFaults(title, () => checkTable(work, workbook, { name, title, figures, expected }, rowsOf))),
-    );
+  const tables: ReadWorkbook['tables'] = new Map();
+  const summary = await orFault(async () => {
+    const sheet = workbook.sheets.find((one) => one.title === nameSummary(work));
+    if (!sheet) throw new UnreadableFileError(MISSING);
+    return await collectSummary(rowsOf(sheet), texts);
+  });
+  for (const name of Object.keys(COLUMNS) as TableName[]) {
+    const parts = workbook.sheets.filter((sheet) => isPartOf(sheet, texts.sheets[name], texts.notes.part));
+    if (parts.length === 0) continue;
+    tables.set(name, await orFault(() => readTable(name, parts.map(rowsOf), work)));
   }
-  if (faults.length > 0) throw new ReadBackError(faults);
+  return { summary, tables, unknown: listUnknown(work, workbook) };
 }
 
-type RowsOf = (sheet: SheetFacts) => AsyncIterable<SheetRow>;
+/** Reads the parts of a table, and follows the running balance of *Extrato* over them. */
+async function readTable(
+  name: TableName,
+  parts: AsyncIterable<SheetRow>[],
+  work: ReportWork<AnyPlan>,
+): Promise<ReadTable> {
+  const table = startTable();
+  const chain: BalanceChain = { cents: sumOpening(work), brokenAt: undefined };
+  for (const rows of parts)
+    await collectTable(
+      rows,
+      { columns: COLUMNS[name], texts: work.rendering.texts },
+      table,
+      name === 'statement' ? chain : undefined,
+    );
+  return { table, chain };
+}
 
-function scan({ zip }: Workbook, { part }: SheetFacts): AsyncGenerator<SheetRow, void, undefined> {
-  return scanSheet(decodeText(zip.open(part)));
+/** Pure. */
+function compareWorkbook(work: ReportWork<AnyPlan>, found: ReadWorkbook, expected: ExpectedFigures): SheetFault[] {
+  const faults = compareRead(nameSummary(work), found.summary, (title, summary) =>
+    compareSummary(title, summary, expected),
+  );
+  for (const sheet of found.unknown) faults.push({ sheet, text: 'nothing is known of this sheet' });
+  for (const [name, figures] of Object.entries(expected.tables) as [TableName, SheetFigures][]) {
+    const read = found.tables.get(name) ?? { fault: MISSING };
+    const compared = compareRead(work.rendering.texts.sheets[name], read, (title, { table, chain }) => [
+      ...compareTable(title, table, figures),
+      ...(name === 'statement' ? compareChain(title, chain, expected.total.closing) : []),
+    ]);
+    faults.push(...compared);
+  }
+  return faults;
+}
+
+function compareRead<Content>(
+  sheet: string,
+  read: Read<Content>,
+  compare: (sheet: string, content: Content) => SheetFault[],
+): SheetFault[] {
+  return 'fault' in read ? [{ sheet, text: read.fault }] : compare(sheet, read.content);
+}
+
+/** Runs `read`; a sheet that cannot be read is a fault, and the others are read all the same. */
+async function orFault<Content>(read: () => Promise<Content>): Promise<Read<Content>> {
+  try {
+    return { content: await read() };
+  } catch (error) {
+    if (error instanceof UnreadableFileError) return { fault: error.message };
+    throw error;
+  }
 }
 
 async function* untilAborted(
@@ -84,69 +174,15 @@ async function* untilAborted(
   }
 }
 
-function suitsExceljs({ tables, total }: ExpectedFigures, rowsMax: number): boolean {
-  const sums = Object.values(tables).flatMap((one) => Object.values(one.sums));
-  const rows = Object.values(tables).reduce((count, one) => count + one.rows, 0);
-  return (
-    rows <= rowsMax &&
-    [...sums, ...Object.values(total)].every((cents) => -EXCELJS_CENTS_MAX < cents && cents < EXCELJS_CENTS_MAX)
-  );
-}
-
-async function checkSummary(
-  work: ReportWork<AnyPlan>,
-  workbook: Workbook,
-  expected: ExpectedFigures,
-  rowsOf: RowsOf,
-): Promise<SheetFault[]> {
-  const title = nameSummary(work);
-  return await collectFaults(title, async () => {
-    const sheet = workbook.sheets.find((one) => one.title === title);
-    if (!sheet) throw new UnreadableFileError('the sheet is missing');
-    return compareSummary(title, await collectSummary(rowsOf(sheet), work.rendering.texts), expected);
-  });
-}
-
-async function checkTable(
-  { rendering: { texts } }: ReportWork<AnyPlan>,
-  workbook: Workbook,
-  {
-    name,
-    title,
-    figures,
-    expected,
-  }: { name: TableName; title: string; figures: SheetFigures; expected: ExpectedFigures },
-  rowsOf: RowsOf,
-): Promise<SheetFault[]> {
-  const parts = workbook.sheets.filter((sheet) => isPartOf(sheet, title, texts.notes.part));
-  if (parts.length === 0) throw new UnreadableFileError('the sheet is missing');
-  const table = startTable();
-  const chain = { cents: expected.total.opening, brokenAt: undefined };
-  for (const part of parts) {
-    const isStatement = name === 'statement';
-    await collectTable(rowsOf(part), { columns: COLUMNS[name], texts }, table, isStatement ? chain : undefined);
-  }
-  const faults = compareTable(title, table, figures);
-  return name === 'statement' ? [...faults, ...compareChain(title, chain, expected.total.closing)] : faults;
-}
-
-/** Runs `check`; a sheet that cannot be read is a fault too. */
-async function collectFaults(sheet: string, check: () => Promise<SheetFault[]>): Promise<SheetFault[]> {
-  try {
-    return await check();
-  } catch (error) {
-    if (error instanceof UnreadableFileError) return [{ sheet, text: error.message }];
-    throw error;
-  }
-}
-
-/** Sheets that no figures are known of. */
-function findUnknown(work: ReportWork<AnyPlan>, { sheets }: Workbook): SheetFault[] {
+/** Titles of sheets that no figures are known of. */
+function listUnknown(work: ReportWork<AnyPlan>, { sheets }: Workbook): string[] {
   const { texts } = work.rendering;
   const titles = (Object.keys(COLUMNS) as TableName[]).map((name) => texts.sheets[name]);
   return sheets
-    .filter((one) => one.title !== nameSummary(work) && !titles.some((title) => isPartOf(one, title, texts.notes.part)))
-    .map((one) => ({ sheet: one.title, text: 'nothing is known of this sheet' }));
+    .map((one) => one.title)
+    .filter(
+      (title) => title !== nameSummary(work) && !titles.some((one) => isPartOf({ title }, one, texts.notes.part)),
+    );
 }
 
 function nameSummary({ plan, rendering: { texts } }: ReportWork<AnyPlan>): string {
@@ -154,7 +190,7 @@ function nameSummary({ plan, rendering: { texts } }: ReportWork<AnyPlan>): strin
 }
 
 /** `Extrato`, `Extrato (2)`. */
-function isPartOf({ title: own }: SheetFacts, title: string, suffix: string): boolean {
+function isPartOf({ title: own }: Pick<SheetFacts, 'title'>, title: string, suffix: string): boolean {
   if (own === title) return true;
   const [before = '', after = ''] = suffix.split('{part}');
   const number = own.slice(title.length + before.length, own.length - after.length);

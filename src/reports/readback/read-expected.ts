@@ -95,16 +95,17 @@ async function sumStatement(work: ReportWork<AnyPlan>, platforms: ExpectedFigure
     .executeTakeFirstOrThrow();
   const moved = await sumMoved(db, isShown);
   let [net, held, commission] = [0n, 0n, 0n];
-  for (const { name, sum } of moved) {
+  const balanceAccounts: number[] = [];
+  for (const { seq, name } of await db.selectFrom('accounts').select(['seq', 'name']).execute()) {
     const { root } = splitAccount(name);
-    if (isBalanceAccount(root)) net += BigInt(sum);
-    if (root === HELD) held += BigInt(sum);
-    if (root.startsWith('Expenses:Commission')) commission += BigInt(sum);
+    const sum = moved.get(seq) ?? 0n;
+    if (isBalanceAccount(root)) {
+      net += sum;
+      balanceAccounts.push(seq);
+    }
+    if (root === HELD) held += sum;
+    if (root.startsWith('Expenses:Commission')) commission += sum;
   }
-  const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
-  const balanceAccounts = accounts
-    .filter(({ name }) => isBalanceAccount(splitAccount(name).root))
-    .map(({ seq }) => seq);
   const platformBalance = await sumRunningBalances(db, { isShown, balanceAccounts }, platforms);
   return { rows: Number(rows), sums: { amount: net + commission, commission, net, heldChange: held, platformBalance } };
 }
@@ -168,6 +169,11 @@ async function sumAdjustments(work: ReportWork<RangePlan>, base: ClosedMonth): P
     .filter(({ account }) => isBalanceAccount(splitAccount(account).root))
     .reduce((sum, one) => sum + one.before, 0n);
   return { rows, sums: { ...sums, difference: before - sumHandedIn(base, work.plan.platform) } };
+}
+
+/** The opening balance of all platforms, by the ledger's own sums. */
+export function sumOpening(work: ReportWork<AnyPlan>): bigint {
+  return sumBalances(listPlatforms(work).values()).opening;
 }
 
 /** The balances by the ledger's own sums. */

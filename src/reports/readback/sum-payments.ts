@@ -32,14 +32,16 @@ export async function sumPayments(db: Reader, scope: MovementScope): Promise<Pay
     const accounts = await listAccounts(db, SIDES[side]);
     if (accounts.length === 0) continue;
     const paidSheet = side === 'receipts' ? sums.receipts : sums.payments;
+    const sumOf = ({ is_paid }: { is_paid: number }) => (Number(is_paid) === 1 ? paidSheet : sums.refunds);
     for (const row of await sumSide(db, scope, { accounts, commissions })) {
-      const sum = Number(row.is_paid) === 1 ? paidSheet : sums.refunds;
+      const sum = sumOf(row);
       sum.rows += Number(row.rows);
       sum.moved += BigInt(row.moved);
       sum.movedAbsolute += BigInt(row.moved_absolute);
       sum.commission += BigInt(row.commission ?? 0);
-      sum.lateCommission += BigInt(row.late_commission ?? 0);
     }
+    for (const row of await sumLateCommissions(db, scope, { accounts, commissions }))
+      sumOf(row).lateCommission += BigInt(row.late_commission);
   }
   return sums;
 }
@@ -51,52 +53,69 @@ async function listAccounts(db: Reader, pattern: string): Promise<number[]> {
 
 type Accounts = { accounts: number[]; commissions: number[] };
 
+/** An entry has at most one posting to each account: a second one would count its amounts twice, which is a difference. */
 async function sumSide(db: Reader, scope: MovementScope, { accounts, commissions }: Accounts) {
-  return await db
-    .selectFrom('entries')
+  return await selectPayments(db, scope)
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .leftJoin('events', 'events.seq', 'entries.event_seq')
-    // the days' entries first: the accounts' own postings are those of all time
-    .modifyFront(sql`STRAIGHT_JOIN`)
+    .where('postings.account_seq', 'in', accounts)
+    .leftJoin('postings as own', (join) =>
+      join
+        .onRef('own.entry_seq', '=', 'entries.seq')
+        // no account has number 0
+        .on('own.account_seq', 'in', commissions.length === 0 ? [0] : commissions),
+    )
     .select([
-      sql<number>`COALESCE(events.status = 'paid', 0)`.as('is_paid'),
       sql<number>`COUNT(DISTINCT entries.seq)`.as('rows'),
       sql<string>`SUM(postings.amount_cents)`.as('moved'),
       sql<string>`SUM(ABS(postings.amount_cents))`.as('moved_absolute'),
-      sql<string | null>`SUM(${sumCommission(commissions)})`.as('commission'),
-      sql<string | null>`SUM(${sumLateCommission(scope, commissions)})`.as('late_commission'),
+      sql<string | null>`SUM(own.amount_cents)`.as('commission'),
     ])
-    .where('entries.at_wall', '>=', scope.start)
-    .where('entries.at_wall', '<', scope.end)
-    .where(matchesCut('entries.seq', scope))
-    .where('entries.reverses_seq', 'is', null)
-    .where('entries.kind', 'not in', [...OPENING_KINDS, 'adjustment'])
-    .where('postings.account_seq', 'in', accounts)
-    .where(isUnreversed('entries', scope))
-    .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
-    .groupBy('is_paid')
     .execute();
 }
 
-function isUnreversed(entries: string, scope: MovementScope): RawBuilder<SqlBool> {
+/** The commissions that were learnt after the payment, on any day. Few payments have one: it is joined before their postings. */
+async function sumLateCommissions(db: Reader, scope: MovementScope, { accounts, commissions }: Accounts) {
+  if (commissions.length === 0) return [];
+  return await selectPayments(db, scope)
+    .innerJoin('entries as late', (join) =>
+      join
+        .onRef('late.transaction_seq', '=', 'entries.transaction_seq')
+        .onRef('late.event_seq', '=', 'entries.event_seq')
+        .on('late.kind', '=', 'commission')
+        .on(matchesCut('late.seq', scope)),
+    )
+    .where(isUnreversed('late', scope))
+    .innerJoin('postings as later', 'later.entry_seq', 'late.seq')
+    .where('later.account_seq', 'in', commissions)
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .where('postings.account_seq', 'in', accounts)
+    .select(sql<string>`SUM(later.amount_cents)`.as('late_commission'))
+    .execute();
+}
+
+/** Entries in force of the days, grouped by whether they were paid. Tables are read in the order in which they are joined. */
+function selectPayments(db: Reader, scope: MovementScope) {
+  return (
+    db
+      .selectFrom('entries')
+      .leftJoin('events', 'events.seq', 'entries.event_seq')
+      // the days' entries first: the accounts' own postings are those of all time
+      .modifyFront(sql`STRAIGHT_JOIN`)
+      .select(sql<number>`COALESCE(events.status = 'paid', 0)`.as('is_paid'))
+      .where('entries.at_wall', '>=', scope.start)
+      .where('entries.at_wall', '<', scope.end)
+      .where(matchesCut('entries.seq', scope))
+      .where('entries.reverses_seq', 'is', null)
+      .where('entries.kind', 'not in', [...OPENING_KINDS, 'adjustment'])
+      .where(isUnreversed('entries', scope))
+      .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
+      .groupBy('is_paid')
+  );
+}
+
+function isUnreversed(entries: 'entries' | 'late', scope: MovementScope): RawBuilder<SqlBool> {
   return sql<SqlBool>`NOT EXISTS (SELECT 1 FROM entries reversal
     WHERE reversal.reverses_seq = ${sql.ref(`${entries}.seq`)} AND ${matchesCut('reversal.seq', scope)})`;
-}
-
-/** The commission that the entry itself posts. */
-function sumCommission(commissions: number[]): RawBuilder<string> {
-  if (commissions.length === 0) return sql<string>`0`;
-  return sql<string>`(SELECT COALESCE(SUM(own.amount_cents), 0) FROM postings own
-    WHERE own.entry_seq = entries.seq AND own.account_seq IN (${sql.join(commissions)}))`;
-}
-
-/** The commission that was learnt after the payment. */
-function sumLateCommission(scope: MovementScope, commissions: number[]): RawBuilder<string> {
-  if (commissions.length === 0) return sql<string>`0`;
-  return sql<string>`(SELECT STRAIGHT_JOIN COALESCE(SUM(later.amount_cents), 0) FROM entries late
-    JOIN postings later ON later.entry_seq = late.seq AND later.account_seq IN (${sql.join(commissions)})
-    WHERE late.transaction_seq = entries.transaction_seq AND late.event_seq = entries.event_seq
-      AND late.kind = 'commission' AND ${matchesCut('late.seq', scope)} AND ${isUnreversed('late', scope)})`;
 }
 
 function noSums(): Sums {

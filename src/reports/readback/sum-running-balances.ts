@@ -6,20 +6,20 @@ import { platformAccountSegment } from '../read/read-balances.ts';
 type Shown = { isShown: RawBuilder<SqlBool>; balanceAccounts: readonly number[] };
 
 /**
- * Adds up what the shown entries move, by account. STRAIGHT_JOIN: with few accounts the server would rather begin with all
- * postings of each.
+ * Adds up what the shown entries move, by account number. STRAIGHT_JOIN: with few accounts the server would rather begin with
+ * all postings of each. Grouping by the accounts' names took 1.6 times as long.
  */
-export async function sumMoved(db: Reader, isShown: Shown['isShown']): Promise<{ name: string; sum: string }[]> {
-  return await db
+export async function sumMoved(db: Reader, isShown: Shown['isShown']): Promise<Map<number, bigint>> {
+  const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .modifyFront(sql`STRAIGHT_JOIN`)
-    .select(['accounts.name', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where(isShown)
-    .groupBy('accounts.name')
+    .groupBy('postings.account_seq')
     .execute();
+  return new Map(rows.map((row) => [row.account_seq, BigInt(row.sum)]));
 }
 
 /**
