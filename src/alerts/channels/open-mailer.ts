@@ -1,4 +1,3 @@
-import type { Transporter } from 'nodemailer';
 import type { Config } from '../../config.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 
@@ -67,15 +66,12 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
     // a text of ours is never a path or URL to read
     ...{ disableFileAccess: true, disableUrlAccess: true },
   };
-  let opened: Promise<Transporter> | undefined;
-  // loaded with the first mail
-  const openTransport = async (): Promise<Transporter> => (await import('nodemailer')).createTransport(options);
   return {
     async send({ to, subject, text, id }) {
       if (to.length === 0 || !to.every((address) => ADDRESS.test(address))) throw new MailError('BAD_ADDRESS', true);
-      opened ??= openTransport();
-      const transport = await opened;
-      const sent = transport.sendMail({
+      // loaded with the first mail
+      const { createTransport } = await import('nodemailer');
+      const sent = createTransport(options).sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),
         subject: subject.replace(/\s+/g, ' ').slice(0, SUBJECT_CHARS_MAX),

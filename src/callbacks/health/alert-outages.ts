@@ -7,6 +7,17 @@ export type MerchantOutage = {
   since: Date;
 };
 
+/** Whether `alertOutages` or `alertRecoveries` may have something to report of a merchant. */
+export function mayNeedAlert(merchant: {
+  state: string;
+  failing_since: Date | null;
+  warned_at: Date | null;
+  recovered_at: Date | null;
+}): boolean {
+  const { state, failing_since, warned_at, recovered_at } = merchant;
+  return recovered_at !== null || (warned_at === null && (state === 'disabled' || failing_since !== null));
+}
+
 /**
  * Reports each merchant without a success for CALLBACK_ALERT_AFTER, and each disabled one. The merchant is marked after the report, so
  * each outage is reported at least once. The next success ends it.

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { awaitsConfirmation } from '../../database/restores.ts';
+import { mayNeedAlert } from './alert-outages.ts';
 import { TEST_SOURCE } from './callback-sources.ts';
 import { holdsBack } from './merchant-health.ts';
 import { WHEN_IDLE } from './when-idle.ts';
@@ -39,11 +40,7 @@ export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ 
     drained += await drain(context, merchant.seq, count);
     ramps.set(merchant.seq, Math.min(RAMP_MAX, count * 2));
   }
-  const hasNews = merchants.some(
-    ({ state, failing_since, warned_at, recovered_at }) =>
-      recovered_at !== null || (warned_at === null && (state === 'disabled' || failing_since !== null)),
-  );
-  return { drained, hasNews };
+  return { drained, hasNews: merchants.some(mayNeedAlert) };
 }
 
 async function readMerchants(context: Context) {

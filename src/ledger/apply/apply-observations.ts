@@ -28,31 +28,20 @@ import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
-import { findClosedDays } from '../../mismatches/find-closed-days.ts';
-import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { applyEvidence } from '../../mismatches/resolve-mismatches.ts';
 import { redactObservations } from '../../privacy/redact-observations.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
-import { writeEntries } from '../journal/write-entries.ts';
+import { type JournalChange, writeEntries } from '../journal/write-entries.ts';
 import { compareNewCommissions } from './check-commissions.ts';
 import { compareReferences } from './compare-references.ts';
 import { dropUnchanged } from './drop-unchanged.ts';
-import { expectWebhooks } from './expect-webhooks.ts';
-import {
-  foldObservations,
-  listConfirmed,
-  listFoundMismatches,
-  listObservedAmounts,
-  listResolved,
-  type TransactionChange,
-} from './fold-observations.ts';
+import { foldObservations, type TransactionChange } from './fold-observations.ts';
 import { listCallbackCauses } from './list-callback-causes.ts';
 import { loadStoredTransactions } from './load-stored-transactions.ts';
 import { reportApplied } from './report-applied.ts';
 import { storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
-import { updateDoubts } from './update-doubts.ts';
+import { updateMismatches } from './update-mismatches.ts';
 import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
 import { numberTransactions, writeTransactions } from './write-transactions.ts';
 
@@ -177,44 +166,7 @@ async function notifyMerchants(
   return enqueued;
 }
 
-type Compared = {
-  seqs: Map<string, number>;
-  diffs: ReturnType<typeof diffTransaction>[];
-  references: Awaited<ReturnType<typeof compareReferences>>;
-  commissions: FoundMismatch[];
-  now: Date;
-};
-
-/** Raises and resolves the mismatches of changes. @returns those that were opened. */
-async function updateMismatches(
-  context: Context,
-  trx: Transaction<Database>,
-  changes: Changed[],
-  { seqs, diffs, references, commissions, now }: Compared,
-): Promise<FoundMismatch[]> {
-  const numbered = changes.map((change) => ({
-    ...change,
-    seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
-  }));
-  const moments = changes.flatMap((change, index) => listMoments(change, diffs[index]));
-  const [, doubts, closed] = await runTogether(trx, (together) => [
-    expectWebhooks(context, together, numbered, now),
-    updateDoubts(context, together, changes, seqs),
-    findClosedDays(context, together, moments),
-  ]);
-  const found = numbered.flatMap((change) => listFoundMismatches(context, change, change.seq));
-  const raised = await raiseMismatches(
-    trx,
-    [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
-    now,
-  );
-  const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
-  const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
-  await applyEvidence(trx, evidence, now);
-  return raised;
-}
-
-function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
+function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies): JournalChange {
   const { after } = change;
   const desired = planEntries(after, after.events, policies.forPlatform(after.platform));
   const { reverse, post } = diffEntries(desired, change.loaded?.entries ?? [], (platform) =>
@@ -233,17 +185,6 @@ function diffTransaction(change: TransactionChange, seqs: Map<string, number>, p
 function withHistory(change: TransactionChange): Changed {
   const history = compareHistories(change.loaded, change.after);
   return { ...change, history, after: countCorrection(change.after, history) };
-}
-
-/**
- * Returns the wall-clock times that a change affects: of new and changed events, and of posted and reversed
- * entries.
- */
-function listMoments({ added, history, source }: Changed, diff: ReturnType<typeof diffTransaction> | undefined) {
-  const events = [...added, ...history.inForceChanged, ...history.repositioned];
-  const moments = [...events, ...(diff?.reverse ?? []), ...(diff?.post ?? [])];
-  const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
-  return moments.map(({ atWall }) => ({ atWall, runSeq }));
 }
 
 function createResult(): Applied {

@@ -1,0 +1,72 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
+import { runTogether } from '../../database/run-together.ts';
+import type { Database } from '../../database/tables.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { findClosedDays } from '../../mismatches/find-closed-days.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { applyEvidence } from '../../mismatches/resolve-mismatches.ts';
+import type { JournalChange } from '../journal/write-entries.ts';
+import type { compareReferences } from './compare-references.ts';
+import { expectWebhooks } from './expect-webhooks.ts';
+import {
+  listConfirmed,
+  listFoundMismatches,
+  listObservedAmounts,
+  listResolved,
+  type TransactionChange,
+} from './fold-observations.ts';
+import { updateDoubts } from './update-doubts.ts';
+import type { HistoryChange } from './write-history-change.ts';
+
+type Change = TransactionChange & { history: HistoryChange };
+
+/** What a batch of changes was compared with. `diffs`: in the order of the changes. */
+type Compared = {
+  seqs: Map<string, number>;
+  diffs: JournalChange[];
+  references: Awaited<ReturnType<typeof compareReferences>>;
+  commissions: FoundMismatch[];
+  now: Date;
+};
+
+/** Raises and resolves the mismatches of changes. @returns those that were opened. */
+export async function updateMismatches(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  { seqs, diffs, references, commissions, now }: Compared,
+): Promise<FoundMismatch[]> {
+  const numbered = changes.map((change) => ({
+    ...change,
+    seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
+  }));
+  const moments = changes.flatMap((change, index) => listMoments(change, diffs[index]));
+  const [, doubts, closed] = await runTogether(trx, (together) => [
+    expectWebhooks(context, together, numbered, now),
+    updateDoubts(context, together, changes, seqs),
+    findClosedDays(context, together, moments),
+  ]);
+  const found = numbered.flatMap((change) => listFoundMismatches(context, change, change.seq));
+  const raised = await raiseMismatches(
+    trx,
+    [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
+    now,
+  );
+  const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
+  const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
+  await applyEvidence(trx, evidence, now);
+  return raised;
+}
+
+/**
+ * Returns the wall-clock times that a change affects: of new and changed events, and of posted and reversed
+ * entries.
+ */
+function listMoments({ added, history, source }: Change, diff: JournalChange | undefined) {
+  const events = [...added, ...history.inForceChanged, ...history.repositioned];
+  const moments = [...events, ...(diff?.reverse ?? []), ...(diff?.post ?? [])];
+  const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
+  return moments.map(({ atWall }) => ({ atWall, runSeq }));
+}
