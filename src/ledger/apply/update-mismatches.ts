@@ -7,7 +7,6 @@ import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { applyEvidence } from '../../mismatches/resolve-mismatches.ts';
-import type { JournalChange } from '../journal/write-entries.ts';
 import type { compareReferences } from './compare-references.ts';
 import { expectWebhooks } from './expect-webhooks.ts';
 import {
@@ -21,11 +20,12 @@ import { updateDoubts } from './update-doubts.ts';
 import type { HistoryChange } from './write-history-change.ts';
 
 type Change = TransactionChange & { history: HistoryChange };
+type Diff = Record<'reverse' | 'post', { atWall: string }[]>;
 
 /** What a batch of changes was compared with. `diffs`: in the order of the changes. */
 type Compared = {
   seqs: Map<string, number>;
-  diffs: JournalChange[];
+  diffs: Diff[];
   references: Awaited<ReturnType<typeof compareReferences>>;
   commissions: FoundMismatch[];
   now: Date;
@@ -64,7 +64,7 @@ export async function updateMismatches(
  * Returns the wall-clock times that a change affects: of new and changed events, and of posted and reversed
  * entries.
  */
-function listMoments({ added, history, source }: Change, diff: JournalChange | undefined) {
+function listMoments({ added, history, source }: Change, diff: Diff | undefined) {
   const events = [...added, ...history.inForceChanged, ...history.repositioned];
   const moments = [...events, ...(diff?.reverse ?? []), ...(diff?.post ?? [])];
   const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
