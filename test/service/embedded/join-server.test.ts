@@ -217,7 +217,7 @@ test('a server that crashes is restarted on the same socket', async () => {
   await eventually(async () => (await query(socketPath, 'SELECT 1 AS one').catch(() => [])).length === 1);
 });
 
-test("each session commits each statement and keeps each character, also where the server has other defaults", async () => {
+test('each session commits each statement and keeps each character, also where the server has other defaults', async () => {
   await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   const { socketPath } = server;
