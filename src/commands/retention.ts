@@ -62,6 +62,7 @@ function parseStatement(lost: string[], given: Pick<Options, 'by' | 'reason'>): 
   const by = given.by?.trim();
   const reason = given.reason?.trim();
   if (lost.length === 0) throw new ConfereError('wrong_use', '--by and --reason belong to --lost');
+  if (lost.length > 1 && lost.includes('all')) throw new ConfereError('wrong_use', '--lost takes files, or all alone');
   if (!by || !reason)
     throw new ConfereError('wrong_use', '--lost needs --by and --reason: the audit keeps who and why');
   if (by.length > TEXT_CHARS_MAX || reason.length > TEXT_CHARS_MAX)

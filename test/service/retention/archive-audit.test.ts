@@ -104,6 +104,7 @@ it('an archive is stated as lost only if it cannot be read, with who and why', a
   };
   expect(await refused('--lost', file)).toMatch(/^2 .*needs --by and --reason/);
   expect(await refused('--lost', file, '--by', ' ', '--reason', 'gone')).toMatch(/^2 .*needs --by and --reason/);
+  expect(await refused('--lost', 'all', '--lost', file, '--by', 'ops', '--reason', 'gone')).toMatch(/^2 .*all alone/);
   expect(await refused('--lost', file, '--by', 'OPS-1', '--reason', 'of 529.982.247-25')).toMatch(/^2 .*no CPF/);
   expect(await refused('--lost', 'x.audit', ...STATEMENT)).toMatch(/^2 .*no archive is named x.audit/);
   expect(await refused('--lost', file, ...STATEMENT)).toMatch(/^2 .*can be read: it is not lost/);
