@@ -46,6 +46,7 @@ export function openTable<Row>(
   const { columns } = table;
   const wraps = columns.some((column) => column.wraps);
   const parts: FinishedSheet[] = [];
+  const summed = columns.flatMap((column, index) => (column.totals ? [index] : []));
   const sums = columns.map(() => 0n);
   const formulas: string[][] = columns.map(() => []);
   let rows = 0;
@@ -67,8 +68,7 @@ export function openTable<Row>(
         part = openPart(factory, table, rendering, part.number + 1);
       }
       const cells = columns.map((column) => column.cell(row, rendering));
-      for (const [index, column] of columns.entries()) {
-        if (!column.totals) continue;
+      for (const index of summed) {
         const cents = readCents(cells[index]);
         sums[index] = (sums[index] ?? 0n) + cents;
         part.sums[index] = (part.sums[index] ?? 0n) + cents;

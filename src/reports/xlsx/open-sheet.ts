@@ -60,7 +60,8 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
   const columns = setup.widths.map((_, index) => columnName(index));
   // the text up to the last late row: it is written last and stands first
   const head: (() => string)[] = [];
-  let text = renderHead(setup);
+  // what stands before the first drain may yet become a part of that
+  let start = renderHead(setup);
   let isDrained = false;
   let row = 0;
   let filter: string | undefined;
@@ -71,24 +72,28 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     return ++row;
   }
 
+  function add(text: string): void {
+    if (isDrained) entry.add(text);
+    else start += text;
+  }
+
   async function drain(): Promise<void> {
-    const chunk = text;
-    text = '';
+    if (!isDrained) entry.add(start);
     isDrained = true;
-    if (chunk !== '') await entry.write(chunk);
+    await entry.drain();
   }
 
   return {
     nextRow: () => row + 1,
     addRow(cells, options = {}) {
-      text += renderRow(startRow(options), cells, columns, options);
+      add(renderRow(startRow(options), cells, columns, options));
     },
     addLateRow(cells, options = {}) {
       if (isDrained) throw new Error('a late row cannot follow rows that were written out');
-      const before = text;
+      const before = start;
       const number = startRow(options);
       head.push(() => before + renderRow(number, cells(), columns, options));
-      text = '';
+      start = '';
     },
     breakPage() {
       const page = pages.at(-1);
@@ -103,7 +108,7 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     addChart: (chart) => void charts.push(chart),
     drain,
     async end() {
-      text += renderTail(setup, { merges, bars, filter, pages, hasCharts: charts.length > 0 });
+      add(renderTail(setup, { merges, bars, filter, pages, hasCharts: charts.length > 0 }));
       await drain();
       const printTitleColumns = countPagesWide(setup) > 1 ? (setup.frozenColumns ?? 0) : 0;
       const packed = await entry.end(head.map((render) => render()).join(''));
@@ -115,9 +120,10 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
 
 function renderRow(row: number, cells: readonly Cell[], columns: readonly string[], options: RowOptions): string {
   const height = options.heightPoints ? ` ht="${options.heightPoints}" customHeight="1"` : '';
-  let line = `<row r="${row}"${height}>`;
+  const number = String(row);
+  let line = `<row r="${number}"${height}>`;
   for (let index = 0; index < cells.length; index++) {
-    line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
+    line += renderCell((columns[index] ?? columnName(index)) + number, cells[index]);
   }
   return `${line}</row>`;
 }

@@ -39,27 +39,64 @@ export function renderCell(address: string, cell: Cell): string {
   return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.style ?? 'day', undefined);
 }
 
+/** What follows a cell's address, by style: a cell of text, of a number, and an empty one. */
+const OPEN_TEXT = mapStyles((index) => `" s="${index}" t="inlineStr"><is><t>`);
+/** The same of a text with blanks at an end, or with several lines. Said of every text it was a fifth of a sheet. */
+const OPEN_BLANK_TEXT = mapStyles((index) => `" s="${index}" t="inlineStr"><is><t xml:space="preserve">`);
+const OPEN_NUMBER = mapStyles((index) => `" s="${index}"><v>`);
+const EMPTY = mapStyles((index) => `" s="${index}"/>`);
+const FORMULA_START = "=+-@'\t\r";
+
+function mapStyles(render: (index: number) => string): Record<StyleName, string> {
+  const rendered = Object.entries(STYLE_INDEX).map(([name, index]) => [name, render(index)]);
+  return Object.fromEntries(rendered) as Record<StyleName, string>; // one for each style
+}
+
 function renderText(address: string, text: string | null, style: StyleName): string {
-  if (text === null || text === '') return `<c r="${address}" s="${STYLE_INDEX[style]}"/>`;
-  const quoted =
-    style === 'text' ? STYLE_INDEX.quotedText : style === 'wrapped' ? STYLE_INDEX.quotedWrapped : undefined;
-  const index = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : STYLE_INDEX[style];
-  return `<c r="${address}" s="${index}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
+  if (text === null || text === '') return `<c r="${address}${EMPTY[style]}`;
+  const escaped = escapeText(text);
+  const open = hasBlanks(escaped) ? OPEN_BLANK_TEXT : OPEN_TEXT;
+  return `<c r="${address}${open[quote(text, style)]}${escaped}</t></is></c>`;
+}
+
+/** Whether a reader of XML may drop blanks of this text. */
+function hasBlanks(text: string): boolean {
+  return isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1)) || text.includes('\n');
+}
+
+function isBlank(code: number): boolean {
+  return code <= 0x20;
+}
+
+/** The style that keeps a text a text when a person edits the cell. */
+function quote(text: string, style: StyleName): StyleName {
+  if ((style !== 'text' && style !== 'wrapped') || !FORMULA_START.includes(text.charAt(0))) return style;
+  return style === 'text' ? 'quotedText' : 'quotedWrapped';
 }
 
 function renderNumber(address: string, value: string | null, style: StyleName, formula: string | undefined): string {
-  const index = STYLE_INDEX[style];
   if (formula !== undefined) {
-    return `<c r="${address}" s="${index}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
+    return `<c r="${address}" s="${STYLE_INDEX[style]}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
   }
-  return value === null ? `<c r="${address}" s="${index}"/>` : `<c r="${address}" s="${index}"><v>${value}</v></c>`;
+  return value === null ? `<c r="${address}${EMPTY[style]}` : `<c r="${address}${OPEN_NUMBER[style]}${value}</v></c>`;
 }
 
-/** A wall clock as a spreadsheet counts it: days since 1899-12-30, without a time zone. */
+const SERIALS_MAX = 1_024;
+const serials = new Map<string, string>();
+
+/**
+ * A wall clock as a spreadsheet counts it: days since 1899-12-30, without a time zone. Rows of a sheet are in the order of time
+ * and share most moments, and seventeen digits of a fraction take a while to print.
+ */
 function toSerial(wall: WallTime | null): string | null {
   if (wall === null) return null;
+  const known = serials.get(wall);
+  if (known !== undefined) return known;
   const seconds = Number(wall.slice(11, 13)) * 3600 + Number(wall.slice(14, 16)) * 60 + Number(wall.slice(17, 19));
-  return String(numberDay(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);
+  const serial = String(numberDay(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);
+  if (serials.size >= SERIALS_MAX) serials.clear();
+  serials.set(wall, serial);
+  return serial;
 }
 
 let lastDay = '';

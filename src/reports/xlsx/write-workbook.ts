@@ -54,7 +54,8 @@ export async function writeWorkbook(
   for (const { name, text } of [contentTypes, ...parts]) {
     const { file: part, signal } = scratch();
     const entry = openZipEntry(name, part, signal);
-    await entry.write(text);
+    entry.add(text);
+    await entry.drain();
     entries.push(await entry.end());
   }
   const out = createWriteStream(file);

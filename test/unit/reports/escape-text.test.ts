@@ -69,8 +69,14 @@ test('a moment is the wall clock as given, also at a time that the zone skipped'
 
 test('text that starts like a formula stays text when a person edits it', () => {
   expect(renderCell('A1', { text: '=1+1' })).toBe(
-    `<c r="A1" s="${STYLE_INDEX.quotedText}" t="inlineStr"><is><t xml:space="preserve">=1+1</t></is></c>`,
+    `<c r="A1" s="${STYLE_INDEX.quotedText}" t="inlineStr"><is><t>=1+1</t></is></c>`,
   );
+});
+
+test('a text keeps blanks at its ends and its lines', () => {
+  for (const text of [' a', 'a ', 'a\nb', '\ta', `${'a'.repeat(32_766)} b`])
+    expect(renderCell('A1', { text })).toContain('<t xml:space="preserve">');
+  expect(renderCell('A1', { text: 'a  b\u00a0' })).toContain('<t>a  b\u00a0</t>');
 });
 
 test('columns are named as spreadsheets do', () => {

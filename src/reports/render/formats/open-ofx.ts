@@ -17,7 +17,7 @@ import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
 import { formatLocalAmount } from '../../texts/texts.ts';
 import { nameMovement, type RenderContext, showName } from '../columns.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
-import { createTextEncoder, openTextFile } from './open-text-file.ts';
+import { openTextBuffer, openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 
 const CHARSET = 'windows-1252';
@@ -39,7 +39,7 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
   const { rendering, tally, signal } = work;
   const statements = new Map<string, Statement>();
   const platformOf = memoizePlatform(work.plan.masked);
-  const encode = createTextEncoder(CHARSET);
+  const buffer = openTextBuffer(CHARSET);
   const span = spanOf(work.plan);
 
   function find(account: string): Statement {
@@ -52,9 +52,9 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
   }
 
   async function flush(statement: Statement): Promise<void> {
-    const { text } = statement;
+    buffer.add(statement.text);
     statement.text = '';
-    await appendFile(statement.file, encode(text));
+    await appendFile(statement.file, buffer.take());
   }
 
   function book(booking: Booking): void {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { createEncoder } from '../../xlsx/create-encoder.ts';
+import { createTextBuffer, type TextBuffer } from '../../xlsx/create-text-buffer.ts';
 import { readFileChunks } from '../../xlsx/read-file-chunks.ts';
 import { spellWindows1252 } from './encode-windows-1252.ts';
 
@@ -19,19 +19,15 @@ export async function openTextFile(file: string, signal: AbortSignal, charset: C
   const handle = await open(file, 'w');
   const close = (): void => void handle.close().catch(() => undefined);
   signal.addEventListener('abort', close, { once: true });
-  const encode = createTextEncoder(charset);
-  let text = '';
+  const buffer = openTextBuffer(charset);
 
   async function drain(): Promise<void> {
-    const chunk = text;
-    text = '';
-    if (chunk !== '') await handle.appendFile(encode(chunk));
+    const chunk = buffer.take();
+    if (chunk.length > 0) await handle.appendFile(chunk);
   }
 
   return {
-    add(more) {
-      text += more;
-    },
+    add: buffer.add,
     drain,
     async append(other) {
       await drain();
@@ -48,9 +44,7 @@ export async function openTextFile(file: string, signal: AbortSignal, charset: C
   };
 }
 
-/** Encodes a text into a buffer that the next call but one uses again. */
-export function createTextEncoder(charset: Charset): (text: string) => Buffer {
-  if (charset === 'utf-8') return createEncoder();
-  const encode = createEncoder('latin1');
-  return (text) => encode(spellWindows1252(text));
+/** A buffer that encodes what is added to it. */
+export function openTextBuffer(charset: Charset): TextBuffer {
+  return charset === 'utf-8' ? createTextBuffer() : createTextBuffer('latin1', spellWindows1252);
 }
