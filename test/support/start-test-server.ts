@@ -49,6 +49,8 @@ export async function startTestServer(): Promise<TestServer> {
     '--max-allowed-packet=64M',
     '--max-connections=600',
     '--innodb-buffer-pool-size=512M',
+    // each database has tables of its own: the default of 400 definitions is that of five
+    '--table-definition-cache=20000',
     ...NOT_DURABLE,
     ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : NEVER_SYNC),
     ...asUser(),
