@@ -16,6 +16,16 @@ const database = {
   setupFiles: ['test/support/check-node.ts', 'test/support/setup-service.ts'],
 };
 
+const MOCKED = 'test/service/**/*.mocked.test.ts';
+const ALL = 'test/{unit,service,browser}/**/*.test.ts';
+const unit = { name: 'unit', include: ['test/unit/**/*.test.ts'], ...quick };
+const all = { name: 'all', include: [ALL], exclude: [MOCKED], ...quick, ...database };
+const mocked = { name: 'mocked', include: [MOCKED], ...database };
+
+/** Unit tests named alone need no database server. Beside others they run in the same workers, which have loaded the service. */
+const named = process.argv.flatMap((argument) => /^(?:\.\/)?test\/(\w+)/.exec(argument)?.[1] ?? []);
+const isUnitOnly = named.length > 0 && named.every((folder) => folder === 'unit');
+
 // workers and programs that tests start inherit it
 process.env.TMPDIR = testDirectory();
 
@@ -28,19 +38,6 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     setupFiles: ['test/support/check-node.ts'],
-    projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...quick } },
-      {
-        extends: true,
-        test: {
-          name: 'service',
-          include: ['test/service/**/*.test.ts', 'test/browser/**/*.test.ts'],
-          exclude: ['**/*.mocked.test.ts'],
-          ...quick,
-          ...database,
-        },
-      },
-      { extends: true, test: { name: 'mocked', include: ['test/service/**/*.mocked.test.ts'], ...database } },
-    ],
+    projects: (isUnitOnly ? [unit] : [all, mocked]).map((test) => ({ extends: true as const, test })),
   },
 });
