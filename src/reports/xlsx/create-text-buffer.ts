@@ -3,7 +3,7 @@ const ROUND_UP_BYTES = 65_536;
 const ENCODE_CHARS = 16_384;
 
 /** `take` returns all that was added, encoded, in a buffer that the next call but one uses again. */
-export type TextBuffer = { add(text: string): void; take(): Buffer };
+export type TextBuffer = { add: (text: string) => void; take: () => Buffer };
 
 /**
  * Encodes texts into two buffers in turn: one is written while the next is filled. A new buffer for each chunk
