@@ -30,7 +30,7 @@ test(`an apply beside ${OPEN} open mismatches reads those of its own transaction
     context,
     rows.map((row) => observeNow(context, row)),
   );
-  const ids = [...rows.map((row) => row.id), ...Array.from({ length: 100 }, () => randomUUID()), 'id-7'];
+  const ids = [...rows.map((row) => row.id), ...Array.from({ length: 100 }, () => randomUUID())];
   const read = await context.db.connection().execute(async (db) => {
     const count = async () => {
       const { rows: handlers } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
@@ -40,7 +40,7 @@ test(`an apply beside ${OPEN} open mismatches reads those of its own transaction
     const known = await readStoredDigests({ db }, ids);
     return { known, handlers: (await count()) - before };
   });
-  expect(read.known).toHaveLength(101);
+  expect(read.known).toHaveLength(100);
   // a few for each id and kind, none for what others have open
   expect(read.handlers).toBeLessThan(ids.length * 10);
 });

@@ -9,6 +9,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 let environment: TestEnvironment;
@@ -91,7 +92,7 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
       const again = wire.map((row) => observeNow(context, row, 1));
       expect((await applyObservations(context, again)).changed).toEqual([]);
     }),
-    { numRuns: 40 },
+    propertyOptions(40, 400),
   );
 });
 
