@@ -91,7 +91,13 @@ test('at any instant, as known at any position, before any instant and now, it i
       .map((timeline) => observeTimeline(timeline, timeline.history.length));
     await applyObservations(context, observations);
     if (start === 30)
-      await openBooks(context, { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' });
+      await openBooks(context, {
+        platform: 'p',
+        newPlatform: true,
+        day: '2026-11-21',
+        balanceCents: 7n,
+        actor: 'command',
+      });
     // of the last ones, some stay unsealed
     if (start < 48) seals.push(await sealNow(context));
     await environment.timers.advance(3);
