@@ -53,7 +53,10 @@ async function demo({ once, seed, transactions }: Options): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
-  const agrees = await runScenario(programs, merchant, { home, transactions, live: !once, signal: stop.signal });
+  const scenario = runScenario(programs, merchant, { home, transactions, live: !once, signal: stop.signal });
+  const agrees = await scenario.catch((error: unknown) => {
+    throw new Error(programs.describeEnded() ?? (error instanceof Error ? error.message : String(error)));
+  });
   if (once || !agrees) {
     unlock();
     return agrees ? 0 : 1;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -11,6 +11,8 @@ const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
 const START_MS_MAX = 90_000;
 const POLL_MS = 100;
 const LOG_LINES_SHOWN = 8;
+/** Below the range of /proc/sys/net/ipv4/ip_local_port_range as Linux sets it. */
+const [PORT_MIN, PORT_MAX] = [12_000, 32_000];
 
 export type Api = {
   url: string;
@@ -21,6 +23,8 @@ export type Api = {
 export type Programs = AsyncDisposable & {
   app: Api & { token: string; webhookSecret: string };
   sandbox: Api & { apiKey: string };
+  /** What the first program that ended by itself left in its log, undefined while all run. */
+  describeEnded(): string | undefined;
 };
 
 /** Starts the sandbox and Confere as an operator would: as processes, each with its embedded database. */
@@ -58,6 +62,10 @@ export async function startPrograms(options: {
   return {
     app: { ...createApi(url, '/api/v1', token), token, webhookSecret },
     sandbox: { ...createApi(sandbox.url, '', apiKey), apiKey },
+    describeEnded() {
+      const ended = [sandbox, serve].find(hasEnded);
+      return ended && `${ended.name} ended ${describeEnd(ended)}`;
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -100,7 +108,7 @@ export function startProgram(
     child,
     logFile,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (hasEnded({ child })) return;
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       await ended;
@@ -118,13 +126,19 @@ export async function waitUntilReady(
   for (;;) {
     const up = await ready().catch(() => false);
     if (up) return;
-    const { exitCode } = program.child;
-    if (exitCode !== null || Date.now() > deadline || signal.aborted) {
-      const tail = readFileSync(program.logFile, 'utf8').trim().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
-      throw new Error(`${program.name} did not start (exit code ${exitCode}):\n${tail}`);
-    }
+    if (hasEnded(program) || Date.now() > deadline || signal.aborted)
+      throw new Error(`${program.name} did not start ${describeEnd(program)}`);
     await sleep(POLL_MS);
   }
+}
+
+function hasEnded({ child }: Pick<Program, 'child'>): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function describeEnd({ child, logFile }: Program): string {
+  const tail = readFileSync(logFile, 'utf8').trim().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
+  return `(exit code ${child.exitCode ?? child.signalCode}):\n${tail}`;
 }
 
 /** Whether all of `serve` is ready: while its database opens, it only receives webhooks. */
@@ -161,13 +175,18 @@ export function createApi(url: string, prefix: string, token: string): Api {
   };
 }
 
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Finds a port on which nothing listens, for a program that is told its port. It lies below those that the system hands
+ * out by itself: another process may be given one of these before the program binds it.
+ */
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX + 1);
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
     });
-  });
+    if (isFree) return port;
+  }
 }
