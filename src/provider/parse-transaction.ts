@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isWallTime, type WallTime } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
@@ -215,9 +215,7 @@ function digestOf(transaction: ObservedTransaction, unreadable: UnreadableFields
   const { amountCents, commissionCents } = transaction;
   const commission = commissionCents === null ? null : String(commissionCents);
   const content = JSON.stringify({ ...transaction, amountCents: String(amountCents), commissionCents: commission });
-  const hash = createHash('sha256').update(content);
-  if (unreadable) hash.update(JSON.stringify(Object.keys(unreadable.fields)));
-  return hash.digest();
+  return hash('sha256', content + (unreadable ? JSON.stringify(Object.keys(unreadable.fields)) : ''), 'buffer');
 }
 
 /** The raw row. */

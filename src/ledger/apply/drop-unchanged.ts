@@ -33,27 +33,25 @@ export async function readStoredDigests(
   { db }: Pick<Context, 'db'>,
   ids: string[],
 ): Promise<{ id: string; digest: Buffer | null }[]> {
-  const ofKinds = UPDATED_BY_OBSERVATION.map((kind) => {
-    const key = mismatchKey({ kind, scope: '' });
-    const any = db
-      .selectFrom('mismatches')
-      .select('seq')
-      .where('open_scope', '>=', key)
-      .where('open_scope', '<', `${kind}!`);
-    const own = db
-      .selectFrom('mismatches')
-      .select('seq')
-      .where('open_scope', '=', sql<string>`CONCAT(${key}, transactions.id)`);
-    return { any, own };
-  });
-  const doubts = (['doubted_events', 'doubted_statuses'] as const).map((table) => {
-    const any = db.selectFrom(table).select('transaction_id');
-    return { any, own: any.where('transaction_id', '=', sql<string>`transactions.id`) };
-  });
-  const awaits = [...ofKinds, ...doubts].map(({ any, own }) => sql`(EXISTS ${any} AND EXISTS ${own})`);
   return await db
     .selectFrom('transactions')
-    .select(['id', sql<Buffer | null>`IF(${sql.join(awaits, sql` OR `)}, NULL, digest)`.as('digest')])
+    .select(['id', sql.raw<Buffer | null>(`IF(${AWAITS_OBSERVATION}, NULL, digest)`).as('digest')])
     .where('id', 'in', ids)
     .execute();
+}
+
+/** Whether a row of `transactions` awaits an observation. A text: to compose it for each page took a tenth of the time. */
+const AWAITS_OBSERVATION = [
+  ...UPDATED_BY_OBSERVATION.map((kind) => {
+    const key = mismatchKey({ kind, scope: '' });
+    const any = `open_scope >= '${key}' AND open_scope < '${kind}!'`;
+    return existsAnyAndOwn('mismatches', any, `open_scope = CONCAT('${key}', transactions.id)`);
+  }),
+  ...['doubted_events', 'doubted_statuses'].map((table) =>
+    existsAnyAndOwn(table, 'TRUE', 'transaction_id = transactions.id'),
+  ),
+].join(' OR ');
+
+function existsAnyAndOwn(table: string, any: string, own: string): string {
+  return `(EXISTS (SELECT 1 FROM ${table} WHERE ${any}) AND EXISTS (SELECT 1 FROM ${table} WHERE ${own}))`;
 }
