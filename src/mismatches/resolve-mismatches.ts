@@ -59,6 +59,7 @@ export async function applyEvidence(trx: Transaction<Database>, evidence: Eviden
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
   const { open, kept } = await lockMismatches(trx, { open: [...resolved, ...confirmed, ...claims], kept: ending });
   await release(trx, kept, ending, now);
+  if (open.length === 0) return;
   const shown = new Map(confirmed.map((one) => [mismatchKey(one), one.shown]));
   for (const row of open) await refreshShown(trx, row, shown.get(mismatchKey(row)) ?? {}, now);
   const claimed = new Map(claims.map((one) => [mismatchKey(one), one.amounts]));
@@ -140,6 +141,7 @@ async function release(
   resolved: ResolvedScope[],
   now: Date,
 ): Promise<void> {
+  if (kept.length === 0) return;
   const ends = new Map(resolved.map((one) => [mismatchKey(one), one]));
   const isReleased = (row: LockedMismatch): boolean => {
     const end = ends.get(mismatchKey(row));

@@ -30,9 +30,9 @@ export function checkDates(context: Pick<Context, 'calendar' | 'clock'>, stored:
 
 /** Returns events dated well after now, which is when they are seen. They are posted all the same. */
 function listFutureEvents({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>, { events }: Dated): object[] {
-  const until = calendar.toWallTime(new Date(clock.now().getTime() + APART_MS_MAX));
+  const untilMs = clock.now().getTime() + APART_MS_MAX;
   return events
-    .filter(({ atWall }) => atWall > until)
+    .filter(({ atWall }) => calendar.toInstant(atWall).getTime() > untilMs)
     .map(({ status, atWall }) => ({ status: describeStatus(status), at: calendar.toIso(atWall) }));
 }
 
