@@ -176,8 +176,8 @@ export function createApi(url: string, prefix: string, token: string): Api {
 }
 
 /**
- * Finds a port on which nothing listens, for a program that is told its port. It lies below those that the system hands
- * out by itself: another process may be given one of these before the program binds it.
+ * Finds a port on which nothing listens, for a program that gets it as an option. It is below the ports that the system
+ * chooses itself: another process could get one of those before the program binds it.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {
