@@ -25,7 +25,7 @@ const PAYMENTS = QUICK ? 200 : 1_000;
 const IN_FLIGHT = 320;
 const LATENCY_PAYMENTS_IDLE = QUICK ? 30 : 100;
 const LATENCY_PER_SECOND = 500;
-const LATENCY_SECONDS = 4;
+const LATENCY_SECONDS = QUICK ? 2 : 4;
 const LATENCY_ROUNDS = QUICK ? 1 : 3;
 /** Payments from before the merchants, and their references: a new merchant's backfill of them outlasts a round. */
 const PAST_PAYMENTS = QUICK ? 2_000 : 20_000;

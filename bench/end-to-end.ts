@@ -15,14 +15,14 @@ const PER_SECOND = 200;
 const ROUNDS = QUICK ? 1 : 3;
 const SLICE_SECONDS = QUICK ? 4 : 15;
 const WARM_SECONDS = QUICK ? 2 : 3;
-const SUSTAIN_SECONDS = QUICK ? 4 : 60;
+const SUSTAIN_SECONDS = QUICK ? 3 : 60;
 /** Webhooks on their way at once while a chain is measured at its peak: accepted and not yet delivered. */
 const ON_THEIR_WAY = 256;
 /** More than ours and its limit, or a queue, deliver in a second. */
 const PEAK_PER_SECOND = { chain: 2_500, queue: 12_000 };
 const CONNECTIONS = 64;
 /** Webhooks sent alone, one a second: nothing shares their statements. */
-const ALONE = QUICK ? 4 : 10;
+const ALONE = QUICK ? 3 : 10;
 const WAIT_MS_MAX = 30_000;
 const CHUNK = 5_000;
 

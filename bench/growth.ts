@@ -26,7 +26,7 @@ import { type Figure, QUICK, quantile } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
 import { analyzeTables, type EvenDays, idOf, loadTables, type Sizes, sizesOf } from './pages-load.ts';
 
-const ROWS_MAX = Number(process.env.GROWTH_ROWS ?? (QUICK ? 50_000 : 1_000_000));
+const ROWS_MAX = Number(process.env.GROWTH_ROWS ?? (QUICK ? 20_000 : 1_000_000));
 const ROWS_MIN = QUICK ? 5_000 : 10_000;
 /** The newest days of each size are the same. */
 const EVEN: EvenDays = { days: 8, rowsADay: 500 };
