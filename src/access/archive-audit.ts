@@ -4,8 +4,8 @@
  * with restricted grants cannot delete any.
  */
 import { sql } from 'kysely';
-import { archiveDirectory, nameArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
-import { LOST_ACTION } from '../archive/lost-archives.ts';
+import { archiveDirectory, nameArchive, removeArchive, removeDrafts, writeArchive } from '../archive/archive-files.ts';
+import { LOST_ACTION, requireMounted } from '../archive/lost-archives.ts';
 import type { Context } from '../context.ts';
 import { isRightMissing } from '../database/open/explain-failure.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
@@ -28,13 +28,15 @@ export function auditRetention(context: Context): RetentionStep {
     note: directory === undefined ? 'ARCHIVE_DIR is not set: the audit stays in the database' : undefined,
     async *run({ before, write }) {
       if (directory === undefined) return;
-      if (write) await removeDrafts(directory);
+      if (write) {
+        await requireMounted(context.db, directory);
+        await removeDrafts(directory);
+      }
       for (let after = await readLastArchived(context); ; ) {
         const rows = await findBatch(context, after, before);
         if (rows.length === 0) return;
         await requireRight(context);
-        if (write) await archiveBatch(context, directory, rows);
-        yield rows.length;
+        if (!write || (await archiveBatch(context, directory, rows))) yield rows.length;
         after = rows.at(-1)?.seq ?? after;
       }
     },
@@ -73,7 +75,8 @@ async function findBatch({ db, calendar }: Context, after: number, before: Date)
   return end < 0 ? rows : rows.slice(0, end);
 }
 
-async function archiveBatch(context: Context, directory: string, rows: ArchivedAuditRow[]): Promise<void> {
+/** @returns false, with no file left, if another process archived the rows. */
+async function archiveBatch(context: Context, directory: string, rows: ArchivedAuditRow[]): Promise<boolean> {
   const [first] = rows;
   if (!first) throw new InvariantError('a batch of the archive is empty');
   const name = nameArchive('audit', context.calendar.dayOf(first.at).slice(0, 7), first.seq);
@@ -81,7 +84,9 @@ async function archiveBatch(context: Context, directory: string, rows: ArchivedA
   const stored = await readAuditFile(context, name);
   if (JSON.stringify(stored) !== JSON.stringify(rows))
     throw new InvariantError(`the archive ${name} was not stored as it was written`);
-  await moveRows(context, { name, bytes, seqs: rows.map(({ seq }) => seq) });
+  const isMoved = await moveRows(context, { name, bytes, seqs: rows.map(({ seq }) => seq) });
+  if (!isMoved) await removeArchive(directory, name);
+  return isMoved;
 }
 
 /** @throws ConfereError `forbidden` where rows of the audit are due for the archive, and this user may not delete them. */
@@ -107,15 +112,17 @@ async function requireRight({ db }: Context): Promise<void> {
   }
 }
 
-/** Records the file and deletes its rows. */
+/** Records the file and deletes its rows. @returns false, with nothing written, if one of them is gone. */
 async function moveRows(
   { db, clock }: Context,
   { name, bytes, seqs }: { name: string; bytes: number; seqs: number[] },
-): Promise<void> {
+): Promise<boolean> {
   const [first = 0, last = 0] = [seqs[0], seqs.at(-1)];
-  await transact(db, async (trx, mayBeDone) => {
+  return await transact(db, async (trx, mayBeDone) => {
     const recorded = trx.selectFrom('audit_archives').select('file').where('file', '=', name);
-    if (mayBeDone && (await recorded.executeTakeFirst())) return;
+    if (mayBeDone && (await recorded.executeTakeFirst())) return true;
+    const current = await trx.selectFrom('audit').select('seq').where('seq', 'in', seqs).forUpdate().execute();
+    if (current.length !== seqs.length) return false;
     await trx
       .insertInto('audit_archives')
       .values({
@@ -123,10 +130,9 @@ async function moveRows(
         ...{ entries: seqs.length, file_bytes: bytes, archived_at: clock.now() },
       })
       .execute();
-    const { numDeletedRows } = await trx.deleteFrom('audit').where('seq', 'in', seqs).executeTakeFirstOrThrow();
-    if (Number(numDeletedRows) !== seqs.length)
-      throw new ConfereError('conflict', 'somebody else archives the audit: the next run goes on');
+    await trx.deleteFrom('audit').where('seq', 'in', seqs).execute();
     const detail = JSON.stringify({ from: `au_${first}`, to: `au_${last}`, rows: seqs.length });
     await audit({ db: trx, clock }, { actor: 'command', action: 'audit.archive', target: name, detail });
+    return true;
   });
 }

@@ -37,9 +37,9 @@ export function nameArchive(kind: ArchiveKind, month: string, firstSeq: number):
   return `${month}/${String(firstSeq).padStart(ROW_DIGITS, '0')}-${randomBytes(4).toString('hex')}.${kind}`;
 }
 
-/** @returns the names of all files of a kind, also of those that no row names. */
-export async function listArchives(directory: string, kind: ArchiveKind): Promise<string[]> {
-  return (await listFiles(directory)).filter((name) => name.endsWith(`.${kind}`));
+/** @returns the names of all files of these kinds, also of those that no row names. */
+export async function listArchives(directory: string, ...kinds: ArchiveKind[]): Promise<string[]> {
+  return (await listFiles(directory)).filter((name) => kinds.some((kind) => name.endsWith(`.${kind}`)));
 }
 
 /** Deletes drafts of processes that were killed: they hold rows that are still in the database. */

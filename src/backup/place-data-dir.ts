@@ -67,8 +67,7 @@ async function refuseUsedArchive(config: Config, data: string[]): Promise<void> 
   if (directory === undefined && data.some((name) => name.startsWith(`${ARCHIVE}/`)))
     throw new ConfereError('wrong_use', 'the backup holds an archive: set ARCHIVE_DIR to an empty directory');
   if (directory === undefined) return;
-  const present = [...(await listArchives(directory, 'bodies')), ...(await listArchives(directory, 'audit'))];
-  if (present.length > 0)
+  if ((await listArchives(directory, 'bodies', 'audit')).length > 0)
     throw new ConfereError('wrong_use', `${directory} holds archives of a service: restore with an empty ARCHIVE_DIR`);
 }
 

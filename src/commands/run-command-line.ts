@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfereError } from '../domain/errors.ts';
+import { showUnseen } from '../domain/language/show-unseen.ts';
 import { VERSION } from '../domain/version.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { withContext } from './with-context.ts';
@@ -55,7 +56,7 @@ export async function runCommandLine(args: string[], open: typeof withContext = 
     else {
       const wrongUse =
         error instanceof ConfereError && ['config_invalid', 'wrong_use', 'invalid_request'].includes(error.code);
-      process.stderr.write(`confere: ${describeFailure(error)}\n`);
+      printError(`confere: ${describeFailure(error)}\n`);
       process.exitCode = wrongUse ? 2 : 1;
     }
   }
@@ -69,10 +70,16 @@ export async function createProgram(name: string, open: typeof withContext = wit
     )
     .version(VERSION)
     .exitOverride()
+    .configureOutput({ writeErr: printError })
     .showHelpAfterError();
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   for (const load of named ? [named] : Object.values(COMMANDS)) (await load())(program, open);
   program.command('demo').description('run all of Confere on this machine: confere demo --help');
   program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
   return program;
+}
+
+/** A name that is quoted can hold what a terminal obeys. */
+function printError(text: string): void {
+  process.stderr.write(showUnseen(text));
 }

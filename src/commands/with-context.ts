@@ -1,6 +1,7 @@
 import { findUnknownNames } from '../config/unknown-names.ts';
 import { type Config, readConfig } from '../config.ts';
 import { type Context, type ContextOptions, openContext } from '../context.ts';
+import { showUnseen } from '../domain/language/show-unseen.ts';
 import { createInstanceName, createLog, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
@@ -71,7 +72,7 @@ export function formatTime({ calendar }: Context, instant: string | Date): strin
   return calendar.toIso(calendar.toWallTime(new Date(instant))).replace('T', ' ');
 }
 
-/** Prints one JSON object on one line, or a text for people. */
+/** Prints one JSON object on one line, or a text for people, in which nothing is hidden or obeyed by a terminal. */
 export function print(json: boolean | undefined, value: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${showUnseen(text)}\n`);
 }

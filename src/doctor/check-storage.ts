@@ -70,8 +70,7 @@ export async function checkArchive(context: Context): Promise<string> {
   await requireAuditMoves(context);
   if (directory === undefined && recorded.length === 0)
     return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
-  const list = async (kind: 'bodies' | 'audit') => (directory === undefined ? [] : await listArchives(directory, kind));
-  const present = new Set([...(await list('bodies')), ...(await list('audit'))]);
+  const present = new Set(directory === undefined ? [] : await listArchives(directory, 'bodies', 'audit'));
   const stated = await readLostArchives(db);
   const missing = recorded.filter(({ file }) => !present.has(file) && !stated.has(file));
   const place = directory ?? 'ARCHIVE_DIR, which is not set';

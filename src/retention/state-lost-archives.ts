@@ -2,10 +2,11 @@
  * States on the record that archives are lost for good. Until then the check of the whole books, backups and `confere doctor` fail
  * at each file that cannot be read: it may be a mount that is missing. Only the audit is written.
  */
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { auditChange } from '../access/audit.ts';
+import { auditChangeOnce } from '../access/audit.ts';
 import { archiveDirectory, readArchive } from '../archive/archive-files.ts';
-import { LOST_ACTION, readLostArchives } from '../archive/lost-archives.ts';
+import { LOST_ACTION, readLostArchives, requireMounted } from '../archive/lost-archives.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 
@@ -21,7 +22,7 @@ export type LostStatement = { by: string; reason: string };
  * @param options.write false states nothing.
  * @returns those that are stated now. Files that were stated before are left out.
  * @throws ConfereError `wrong_use` for a file that no row names or that can be read, and where ARCHIVE_DIR cannot be listed: then
- *   nothing is stated.
+ *   nothing is stated. `unavailable` for `all` where the directory has none of the archives, as if it were not mounted.
  */
 export async function stateLostArchives(
   context: Context,
@@ -41,12 +42,21 @@ export async function stateLostArchives(
     if (fault !== undefined) lost.push({ ...archive, fault });
     else if (files !== 'all') throw new ConfereError('wrong_use', `the archive ${file} can be read: it is not lost`);
   }
-  if (write)
-    for (const { file, ...detail } of lost) {
-      const done = { action: LOST_ACTION, target: file, detail: JSON.stringify({ ...detail, by, reason }) };
-      await auditChange(context, async () => undefined, { actor: 'command', ...done });
-    }
-  return lost;
+  if (!write) return lost;
+  if (files === 'all' && lost.length > 0) await requireMounted(context.db, directory);
+  const now: LostArchive[] = [];
+  for (const archive of lost) {
+    const { file, ...detail } = archive;
+    const done = { action: LOST_ACTION, target: file, detail: JSON.stringify({ ...detail, by, reason }) };
+    const isFirst = await auditChangeOnce(context, keyOf(file), async () => true, { actor: 'command', ...done });
+    if (isFirst) now.push(archive);
+  }
+  return now;
+}
+
+/** Of the statement: of two commands at once only one states the file. */
+function keyOf(file: string): string {
+  return createHash('sha256').update(`${LOST_ACTION} ${file}`).digest('hex').slice(0, 32);
 }
 
 async function requireDirectory({ config }: Context): Promise<string> {

@@ -8,6 +8,7 @@
  * months in quarantine, keeps its body in its row.
  */
 import { archiveDirectory, nameArchive, removeArchive, removeDrafts } from '../../archive/archive-files.ts';
+import { requireMounted } from '../../archive/lost-archives.ts';
 import type { Context } from '../../context.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../../database/retention-step.ts';
 import { transact } from '../../database/transact.ts';
@@ -33,7 +34,10 @@ export function bodyRetention(context: Context): RetentionStep {
     note: directory === undefined ? 'ARCHIVE_DIR is not set: bodies stay in the database' : undefined,
     async *run({ before, write }) {
       if (directory === undefined) return;
-      if (write) await removeDrafts(directory);
+      if (write) {
+        await requireMounted(context.db, directory);
+        await removeDrafts(directory);
+      }
       let conflicts = 0;
       for (let after = await readLastArchived(context); ; ) {
         const { batch, readTo, isLast } = await findBatch(context, after, before);
