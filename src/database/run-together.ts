@@ -8,8 +8,8 @@ type Statement = {
   resolve: (result: QueryResult<unknown>) => void;
   reject: (error: unknown) => void;
 };
-type Results<Started extends readonly Promise<unknown>[]> = {
-  -readonly [Index in keyof Started]: Awaited<Started[Index]>;
+type Functions<Results extends readonly unknown[]> = {
+  [Index in keyof Results]: (together: Transaction<Database>) => Promise<Results[Index]>;
 };
 
 /** Larger ones go one by one: there the round trip costs little, and a packet has a limit. */
@@ -22,21 +22,23 @@ const collectors = new WeakSet<Transaction<Database>>();
  * server together: one round trip instead of one each. The server runs them one after another, in the order of the calls, and
  * stops at the first that fails. On a connection that can't send several (any but the writer's), they are sent one by one.
  *
- * So `start` begins what does not depend on each other's results: `(together) => [readThis(together), writeThat(together)]`.
+ * So they do not depend on each other's results: `[(together) => readThis(together), (together) => writeThat(together)]`.
  * @returns their results, in order, once all have ended.
  * @throws the error of the statement that failed, as the driver reports it. Nothing of this transaction may be sent after it
  *   but the ROLLBACK: the server may have rolled back already, and would commit each further statement by itself. What the
  *   functions still send is therefore refused with the same error.
  */
-export async function runTogether<Started extends readonly Promise<unknown>[]>(
+export async function runTogether<Results extends readonly unknown[]>(
   trx: Transaction<Database>,
-  start: (together: Transaction<Database>) => [...Started],
-): Promise<Results<Started>> {
+  functions: [...Functions<Results>],
+): Promise<Results> {
   // what is collected already joins those who collect it
-  const started = collectors.has(trx) ? start(trx) : start(collect(trx));
+  const together = collectors.has(trx) ? trx : collect(trx);
+  // async: the others are waited for also if one throws before it returns a promise
+  const started = functions.map(async (start) => await start(together));
   await Promise.allSettled(started);
-  // all have ended: this only reads their results, or the first error
-  return (await Promise.all(started)) as Results<Started>;
+  // all have ended: this only reads their results, or the first error. Cast: a map keeps the order
+  return (await Promise.all(started)) as unknown as Results;
 }
 
 /** A handle of the same transaction that collects the statements of one turn of the event loop before it sends them. */

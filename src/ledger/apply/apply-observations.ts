@@ -116,10 +116,10 @@ async function applyInTransaction(
 ): Promise<Applied> {
   const now = context.clock.now();
   const ids = [...new Set(batch.map((one) => one.transaction.id))];
-  const [loaded, policies] = await runTogether(trx, (together) => [
-    loadStoredTransactions(together, ids),
+  const [loaded, policies] = await runTogether(trx, [
+    (together) => loadStoredTransactions(together, ids),
     // sent after the statement that locks the rows: a concurrent opening waits for these locks and reposts what we post
-    readPolicies(context, together),
+    (together) => readPolicies(context, together),
   ]);
   const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, loaded);
   const changes = foldObservations(shown, loaded).map(withHistory);
@@ -129,23 +129,24 @@ async function applyInTransaction(
     isReordered: change.history.repositioned.length > 0,
   }));
   const seqs = await numberTransactions(context, trx, writes, now);
-  const [, recipients, references, commissions] = await runTogether(trx, (together) => [
-    writeTransactions(context, together, { changes: writes, seqs }, now),
-    readRecipients(together),
-    compareReferences(
-      context,
-      together,
-      changes.map((change) => ({ ...change, before: change.loaded?.stored })),
-    ),
-    compareNewCommissions(context, together, changes, seqs),
+  const [, recipients, references, commissions] = await runTogether(trx, [
+    (together) => writeTransactions(context, together, { changes: writes, seqs }, now),
+    (together) => readRecipients(together),
+    (together) =>
+      compareReferences(
+        context,
+        together,
+        changes.map((change) => ({ ...change, before: change.loaded?.stored })),
+      ),
+    (together) => compareNewCommissions(context, together, changes, seqs),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
-  const [, , enqueued, raised] = await runTogether(trx, (together) => [
-    writeEntries(context, together, diffs, now),
-    storeUnreadableRows(context, together, batch, now),
-    notifyMerchants(context, together, changes, { causes, recipients, claims, now }),
-    updateMismatches(context, together, changes, { seqs, diffs, references, commissions, now }),
+  const [, , enqueued, raised] = await runTogether(trx, [
+    (together) => writeEntries(context, together, diffs, now),
+    (together) => storeUnreadableRows(context, together, batch, now),
+    (together) => notifyMerchants(context, together, changes, { causes, recipients, claims, now }),
+    (together) => updateMismatches(context, together, changes, { seqs, diffs, references, commissions, now }),
   ]);
   const hasUnclaimed =
     enqueued.length > (claims?.count() ?? 0) || changes.some((change) => change.history.isCorrection);

@@ -88,10 +88,10 @@ async function assemble(
   if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
   const reordered = rows.filter((row) => row.reordered === 1).map((row) => row.seq);
-  const [parties, { events, doubts }, entries] = await runTogether(trx, (together) => [
-    loadParties(together, seqs),
-    loadEvents(together, seqs, reordered),
-    loadEntriesInForce(together, seqs),
+  const [parties, { events, doubts }, entries] = await runTogether(trx, [
+    (together) => loadParties(together, seqs),
+    (together) => loadEvents(together, seqs, reordered),
+    (together) => loadEntriesInForce(together, seqs),
   ]);
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
   const corrected = rows.filter((row) => mayBeCorrected(row, events.get(row.seq) ?? [])).map((row) => row.seq);

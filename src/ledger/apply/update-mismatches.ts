@@ -43,10 +43,10 @@ export async function updateMismatches(
     seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
   }));
   const moments = changes.flatMap((change, index) => listMoments(change, diffs[index]));
-  const [, doubts, closed] = await runTogether(trx, (together) => [
-    expectWebhooks(context, together, numbered, now),
-    updateDoubts(context, together, changes, seqs),
-    findClosedDays(context, together, moments),
+  const [, doubts, closed] = await runTogether(trx, [
+    (together) => expectWebhooks(context, together, numbered, now),
+    (together) => updateDoubts(context, together, changes, seqs),
+    (together) => findClosedDays(context, together, moments),
   ]);
   const found = numbered.flatMap((change) => listFoundMismatches(context, change, change.seq));
   const raised = await raiseMismatches(

@@ -59,11 +59,11 @@ export async function writeTransactions(
     const reordered = isReordered || loaded.row.reordered === 1;
     return [{ seq: loaded.seq, before: loaded.stored, after, source, reordered }];
   });
-  await runTogether(trx, (together) => [
-    updateTransactions(together, updated, now),
-    writeFactChanges(together, updated, now),
-    writeParties(context, together, changes.filter(isNewParty), seqs, now),
-    insertEvents(context, together, changes, seqs, now),
+  await runTogether(trx, [
+    (together) => updateTransactions(together, updated, now),
+    (together) => writeFactChanges(together, updated, now),
+    (together) => writeParties(context, together, changes.filter(isNewParty), seqs, now),
+    (together) => insertEvents(context, together, changes, seqs, now),
   ]);
 }
 

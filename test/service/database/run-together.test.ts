@@ -47,11 +47,11 @@ test.each([
   const { db } = together ? writer : plain;
   const [inserted, found, updated, nothing] = await transact(db, async (trx) => {
     await insert(trx, 'a');
-    return await runTogether(trx, (all) => [
-      insert(all, 'b'),
-      sql<{ name: string }>`SELECT name FROM rows_ ORDER BY seq`.execute(all),
-      sql`UPDATE rows_ SET name = CONCAT(name, ${'?;'})`.execute(all),
-      sql`SELECT name FROM rows_ WHERE name = ${'x'}`.execute(all),
+    return await runTogether(trx, [
+      (all) => insert(all, 'b'),
+      (all) => sql<{ name: string }>`SELECT name FROM rows_ ORDER BY seq`.execute(all),
+      (all) => sql`UPDATE rows_ SET name = CONCAT(name, ${'?;'})`.execute(all),
+      (all) => sql`SELECT name FROM rows_ WHERE name = ${'x'}`.execute(all),
     ]);
   });
   expect(inserted).toMatchObject({ numAffectedRows: 1n, insertId: expect.any(BigInt) });
@@ -66,17 +66,17 @@ test('what functions send in one turn takes one round trip, also their next stat
     await insert(trx, name);
     // one function reaches its statement some microtasks later than another
     await Promise.resolve();
-    await runTogether(trx, (all) => [insert(all, `${name} 2`), insert(all, `${name} 3`)]);
+    await runTogether(trx, [(all) => insert(all, `${name} 2`), (all) => insert(all, `${name} 3`)]);
   };
-  const work = (trx: Transaction<Database>) => runTogether(trx, (all) => [twice(all, 'a'), twice(all, 'b')]);
+  const work = (trx: Transaction<Database>) => runTogether(trx, [(all) => twice(all, 'a'), (all) => twice(all, 'b')]);
   expect(await countTrips(() => transact(writer.db, work))).toBe(2);
   expect(await readNames()).toEqual(['a', 'b', 'a 2', 'a 3', 'b 2', 'b 3']);
   await sql`DELETE FROM rows_`.execute(plain.db);
   expect(await countTrips(() => transact(plain.db, work))).toBe(6);
   const large = (trx: Transaction<Database>) =>
-    runTogether(trx, (all) => [
-      sql`SELECT LENGTH(${'x'.repeat(70_000)})`.execute(all),
-      sql`SELECT LENGTH(${Buffer.alloc(4)})`.execute(all),
+    runTogether(trx, [
+      (all) => sql`SELECT LENGTH(${'x'.repeat(70_000)})`.execute(all),
+      (all) => sql`SELECT LENGTH(${Buffer.alloc(4)})`.execute(all),
     ]);
   expect(await countTrips(() => transact(writer.db, large))).toBe(2);
 });
@@ -94,11 +94,11 @@ test.each([
       await insert(all, 'a').catch(() => ends.push('first refused'));
       await insert(all, 'd').catch(() => ends.push('next refused'));
     };
-    const caught: unknown = await runTogether(trx, (all) => [
-      sql`INSERT INTO rows_ (name, day) VALUES (${'a'}, ${null})`.execute(all),
-      insert(all, 'a'),
-      later(all),
-      insert(all, 'c'),
+    const caught: unknown = await runTogether(trx, [
+      (all) => sql`INSERT INTO rows_ (name, day) VALUES (${'a'}, ${null})`.execute(all),
+      (all) => insert(all, 'a'),
+      later,
+      (all) => insert(all, 'c'),
     ]).catch((error: unknown) => error);
     // a server that rolled back already would commit what comes after it
     const { rows } = await sql<{ name: string }>`SELECT name FROM rows_`.execute(trx);
@@ -117,10 +117,10 @@ test('a connection that is lost among statements that run together: all is run a
   await transact(writer.db, async (trx, mayBeDone) => {
     seen.push(mayBeDone);
     const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(trx);
-    await runTogether(trx, (all) => [
-      insert(all, 'a'),
-      seen.length === 1 ? sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(all) : insert(all, 'b'),
-      insert(all, 'c'),
+    await runTogether(trx, [
+      (all) => insert(all, 'a'),
+      (all) => (seen.length === 1 ? sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(all) : insert(all, 'b')),
+      (all) => insert(all, 'c'),
     ]).catch((error: unknown) => {
       // interrupted, as the server says before it closes, or lost
       expect(isOutcomeUnknown(error) || (error as { errno?: number }).errno === 1317).toBe(true);
@@ -133,18 +133,21 @@ test('a connection that is lost among statements that run together: all is run a
   ]);
 });
 
-test('a failing function waits for the others: none sends a statement after the rollback', async () => {
+test.each([
+  { name: 'rejects', broken: () => Promise.reject(new Error('broken')) },
+  {
+    name: 'throws at once',
+    broken: (): Promise<never> => {
+      throw new Error('broken');
+    },
+  },
+])('a function that $name waits for the others: none sends a statement after the rollback', async ({ broken }) => {
   const late = async (all: Transaction<Database>) => {
     await insert(all, 'a');
     await turn();
     await insert(all, 'b');
   };
-  const broken = async () => {
-    throw new Error('broken');
-  };
-  await expect(transact(writer.db, (trx) => runTogether(trx, (all) => [broken(), late(all)]))).rejects.toThrow(
-    'broken',
-  );
+  await expect(transact(writer.db, (trx) => runTogether(trx, [late, broken]))).rejects.toThrow('broken');
   expect(await readNames()).toEqual([]);
 });
 
@@ -154,12 +157,12 @@ test('a statement that waits for others of its transaction is not sent once they
     await insert(all, 'late');
   };
   const failing = transact(writer.db, (trx) =>
-    runTogether(trx, (all) => [
-      sql`SELECT SLEEP(0.05)`.execute(all),
+    runTogether(trx, [
+      (all) => sql`SELECT SLEEP(0.05)`.execute(all),
       // as a deadlock does: what came after it would be committed by itself
-      sql`ROLLBACK`.execute(all),
-      sql`SELECT * FROM absent`.execute(all),
-      late(all),
+      (all) => sql`ROLLBACK`.execute(all),
+      (all) => sql`SELECT * FROM absent`.execute(all),
+      late,
     ]),
   );
   await expect(failing).rejects.toMatchObject({ errno: 1146, failedIndex: 2 });
@@ -181,11 +184,13 @@ test('odd values arrive as they are, and none ends its statement', async () => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
   const [big, at] = [-9_223_372_036_854_775_808n, new Date('2026-02-28T23:59:59.987Z')];
   await transact(writer.db, (trx) =>
-    runTogether(trx, (all) =>
-      names.map((name) =>
-        sql`INSERT INTO rows_ (name, bytes, big_cents, at, day) VALUES (${name}, ${bytes}, ${big}, ${at}, ${'2026-02-28'})`.execute(
-          all,
-        ),
+    runTogether(
+      trx,
+      names.map(
+        (name) => (all: Transaction<Database>) =>
+          sql`INSERT INTO rows_ (name, bytes, big_cents, at, day) VALUES (${name}, ${bytes}, ${big}, ${at}, ${'2026-02-28'})`.execute(
+            all,
+          ),
       ),
     ),
   );
@@ -197,7 +202,7 @@ test('odd values arrive as they are, and none ends its statement', async () => {
 
 test('a question mark that is no placeholder is refused: it would take the value of the next statement', async () => {
   const work = (trx: Transaction<Database>) =>
-    runTogether(trx, (all) => [sql.raw("SELECT '?'").execute(all), insert(all, 'a')]);
+    runTogether(trx, [(all) => sql.raw("SELECT '?'").execute(all), (all) => insert(all, 'a')]);
   await expect(transact(writer.db, work)).rejects.toThrow('placeholders');
 });
 
