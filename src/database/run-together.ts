@@ -14,6 +14,8 @@ type Functions<Results extends readonly unknown[]> = {
 
 /** Larger ones go one by one: there the round trip costs little, and a packet has a limit. */
 const TOGETHER_CHARS_MAX = 65_536;
+/** Of what is no text: mostly a number, a time or NULL, with what separates it from the next. */
+const NUMBER_CHARS = 8;
 
 const collectors = new WeakSet<Transaction<Database>>();
 
@@ -107,10 +109,18 @@ function isSmall(queries: CompiledQuery[]): boolean {
   let chars = 0;
   for (const { sql, parameters } of queries) {
     chars += sql.length;
-    for (const value of parameters)
-      chars += typeof value === 'string' ? value.length : Buffer.isBuffer(value) ? 2 * value.length : 0;
+    chars += countChars(parameters);
   }
   return chars <= TOGETHER_CHARS_MAX;
+}
+
+function countChars(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (Buffer.isBuffer(value)) return 2 * value.length;
+  if (!Array.isArray(value)) return NUMBER_CHARS;
+  let chars = 0;
+  for (const one of value) chars += countChars(one);
+  return chars;
 }
 
 type Answer = { affectedRows: number; changedRows?: number; insertId: number } | unknown[];

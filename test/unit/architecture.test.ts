@@ -211,14 +211,14 @@ describe('the code', () => {
 
   it('writes each table of the books in its room alone', () => {
     for (const [room, tables] of Object.entries(TABLES)) {
-      const write = new RegExp(`(insertInto|updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)`);
+      const write = writesTo(tables);
       const writers = sources.filter((source) => write.test(source.text)).map((source) => source.room);
       expect(new Set(writers.filter((one) => one !== 'src/privacy')), tables).toEqual(new Set([room]));
     }
   });
 
   it('has the one writer of transactions and events called apply', () => {
-    const write = /(insertInto|updateTable|deleteFrom|replaceInto)\('(transactions|events)'\)/;
+    const write = writesTo('transactions|events');
     const writers = sources.filter((source) => write.test(source.text)).map((source) => source.file);
     // the personal data of a forgotten person is no event and no fact of the books: digests and extras that contain it
     expect(writers.sort()).toEqual(['src/ledger/apply/write-transactions.ts', 'src/privacy/erase-from-ledger.ts']);
@@ -231,7 +231,7 @@ describe('the code', () => {
   });
 
   it('has one file that writes entries, called by the ledger alone', () => {
-    const write = /insertInto\('(entries|postings)'\)/;
+    const write = writesTo('entries|postings');
     const entries = 'src/ledger/journal/write-entries.ts';
     expect(sources.filter((source) => write.test(source.text)).map((source) => source.file)).toEqual([entries]);
     const callers = sources.filter((source) => source.imports.includes(entries));
@@ -248,7 +248,7 @@ describe('the code', () => {
 
   it('writes the outbox where it is enqueued: callbacks by what causes them or by a test, alerts by raise', () => {
     const writersOf = (table: string) =>
-      sources.filter((source) => source.text.includes(`insertInto('${table}')`)).map((source) => source.file);
+      sources.filter((source) => insertsInto(table).test(source.text)).map((source) => source.file);
     expect(writersOf('callbacks').sort()).toEqual([
       'src/callbacks/manage/send-test.ts',
       'src/callbacks/queue/enqueue-callbacks.ts',
@@ -256,3 +256,12 @@ describe('the code', () => {
     expect(writersOf('alerts')).toEqual(['src/alerts/raise-alerts.ts']);
   });
 });
+
+/** @param tables their names, separated by |. */
+function insertsInto(tables: string): RegExp {
+  return new RegExp(`insertInto\\('(${tables})'\\)|insertRows\\(\\s*\\w+,\\s*'(${tables})',`);
+}
+
+function writesTo(tables: string): RegExp {
+  return new RegExp(`(updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)|${insertsInto(tables).source}`);
+}

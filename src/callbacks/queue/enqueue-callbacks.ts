@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { insertReturning } from '../../database/insert-returning.ts';
+import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
@@ -108,9 +108,7 @@ async function insertClaimed(
 
 function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {
   return (
-    trx
-      .insertInto('callbacks')
-      .values(rows)
+    insertRows(trx, 'callbacks', rows)
       // webhook_id is the only unique key here that can clash
       .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
   );

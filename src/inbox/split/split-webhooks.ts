@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { insertReturning } from '../../database/insert-returning.ts';
+import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
@@ -183,10 +183,7 @@ async function insertItems(
   );
   if (claims) return await insertClaimed(context, trx, split, values);
   for (let start = 0; start < values.length; start += ITEMS_AN_INSERT) {
-    await trx
-      .insertInto('webhook_items')
-      .values(values.slice(start, start + ITEMS_AN_INSERT))
-      .execute();
+    await insertRows(trx, 'webhook_items', values.slice(start, start + ITEMS_AN_INSERT)).execute();
   }
   return [];
 }
@@ -208,7 +205,7 @@ async function insertClaimed(
 ): Promise<ClaimedItem[]> {
   const webhooks = new Map(split.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
   const columns = [...CLAIM_COLUMNS, 'state'] as const;
-  const insert = trx.insertInto('webhook_items').values(values);
+  const insert = insertRows(trx, 'webhook_items', values);
   const rows = await insertReturning(context, trx, insert, [...columns], () =>
     trx
       .selectFrom('webhook_items')

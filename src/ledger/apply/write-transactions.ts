@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { insertReturning } from '../../database/insert-returning.ts';
+import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { indexParty } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
@@ -78,13 +78,12 @@ type Updated = ChangedFacts & { reordered: boolean };
 async function updateTransactions(trx: Transaction<Database>, updated: Updated[], now: Date): Promise<void> {
   if (updated.length === 0) return;
   // keyed by the row number: no other unique key can direct the update to another row
-  await trx
-    .insertInto('transactions')
-    .values(
-      updated.map((change) => ({ ...toRow(change.after, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })),
-    )
-    .onDuplicateKeyUpdate(takeNew(MUTABLE))
-    .execute();
+  const rows = updated.map((change) => ({
+    ...toRow(change.after, now),
+    seq: change.seq,
+    reordered: change.reordered ? 1 : 0,
+  }));
+  await insertRows(trx, 'transactions', rows).onDuplicateKeyUpdate(takeNew(MUTABLE)).execute();
 }
 
 function takeNew(columns: readonly string[]): Record<string, never> {
@@ -135,7 +134,7 @@ async function insertTransactions(
 ): Promise<{ id: string; seq: number }[]> {
   const rows = created.map((change) => toRow(change.after, now));
   const ids = rows.map(({ id }) => id);
-  return await insertReturning(context, trx, trx.insertInto('transactions').values(rows), ['seq', 'id'], () =>
+  return await insertReturning(context, trx, insertRows(trx, 'transactions', rows), ['seq', 'id'], () =>
     trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
   );
 }
@@ -152,7 +151,7 @@ async function writeParties(
     const seq = requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`);
     return toPartyRow(context.keys, seq, change, now);
   });
-  await trx.insertInto('parties').values(rows).onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS)).execute();
+  await insertRows(trx, 'parties', rows).onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS)).execute();
 }
 
 async function insertEvents(
@@ -177,7 +176,7 @@ async function insertEvents(
   );
   if (rows.length === 0) return;
   const columns = ['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'] as const;
-  const written = await insertReturning(context, trx, trx.insertInto('events').values(rows), [...columns], () =>
+  const written = await insertReturning(context, trx, insertRows(trx, 'events', rows), [...columns], () =>
     trx
       .selectFrom('events')
       .select(columns)

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { insertReturning } from '../../database/insert-returning.ts';
+import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { InvariantError } from '../../domain/errors.ts';
@@ -51,24 +51,17 @@ export async function writeEntries(
     new Set(drafts.flatMap((draft) => draft.postings.map((p) => p.account))),
   );
   const seqs = await insertEntries(context, trx, drafts, now);
-  await trx
-    .insertInto('postings')
-    .values(
-      drafts.flatMap((draft, index) =>
-        draft.postings.map((posting, position) => ({
-          entry_seq: requireRowNumber(seqs[index], 'a new entry'),
-          position,
-          // without its name: a platform, and so an account's name, may contain a document
-          account_seq: requireRowNumber(
-            accounts.get(posting.account),
-            `account ${position + 1} of a new ${draft.kind}`,
-          ),
-          at_wall: draft.at_wall,
-          amount_cents: posting.cents,
-        })),
-      ),
-    )
-    .execute();
+  const postings = drafts.flatMap((draft, index) =>
+    draft.postings.map((posting, position) => ({
+      entry_seq: requireRowNumber(seqs[index], 'a new entry'),
+      position,
+      // without its name: a platform, and so an account's name, may contain a document
+      account_seq: requireRowNumber(accounts.get(posting.account), `account ${position + 1} of a new ${draft.kind}`),
+      at_wall: draft.at_wall,
+      amount_cents: posting.cents,
+    })),
+  );
+  await insertRows(trx, 'postings', postings).execute();
   return seqs;
 }
 
@@ -109,9 +102,12 @@ async function insertEntries(
   drafts: Draft[],
   now: Date,
 ): Promise<number[]> {
-  const insert = trx
-    .insertInto('entries')
-    .values(drafts.map(({ source, postings: _, ...row }) => ({ ...row, recorded_at: now, ...sourceColumns(source) })));
+  const written = drafts.map(({ source, postings: _, ...row }) => ({
+    ...row,
+    recorded_at: now,
+    ...sourceColumns(source),
+  }));
+  const insert = insertRows(trx, 'entries', written);
   const rows = await insertReturning(context, trx, insert, [...ENTRY_KEY], () => findEntries(trx, drafts, now));
   const seqOf = new Map(rows.map((row) => [entryKey(row), row.seq]));
   return drafts.map((draft) => {
