@@ -21,7 +21,7 @@ export async function supportsReturning(db: Kysely<Database>): Promise<boolean> 
  * Begins an INSERT of rows; what a row lacks gets its column's default. The driver writes all values as one list: Kysely's
  * `values` makes a node and a placeholder of each, which took a seventh of the process's time in a first load.
  */
-export function insertRows<Table extends keyof Database & string>(
+export function insertRows<Table extends keyof Database>(
   trx: Transaction<Database>,
   table: Table,
   rows: Insertable<Database[Table]>[],

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
+import { insertRows } from '../../../src/database/insert-returning.ts';
 import { runTogether } from '../../../src/database/run-together.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { isDuplicateKey, isOutcomeUnknown, transact } from '../../../src/database/transact.ts';
@@ -169,35 +170,71 @@ test('a statement that waits for others of its transaction is not sent once they
   expect(await readNames()).toEqual([]);
 });
 
-test('odd values arrive as they are, and none ends its statement', async () => {
-  const names = [
-    "'); DROP TABLE rows_; --",
-    '\\',
-    "\\'",
-    '"; SELECT 1; #',
-    '? ?? ;',
-    '\u0000\n\r\u001a\b\t%_',
-    '🏦 ção \ud83d\ude00 ｡ ¥',
-    "/*!50000 ' */",
-    '',
-  ];
-  const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
-  const [big, at] = [-9_223_372_036_854_775_808n, new Date('2026-02-28T23:59:59.987Z')];
-  await transact(writer.db, (trx) =>
-    runTogether(
-      trx,
-      names.map(
-        (name) => (all: Transaction<Database>) =>
-          sql`INSERT INTO rows_ (name, bytes, big_cents, at, day) VALUES (${name}, ${bytes}, ${big}, ${at}, ${'2026-02-28'})`.execute(
-            all,
-          ),
-      ),
-    ),
+const NAMES = [
+  "'); DROP TABLE rows_; --",
+  '\\',
+  "\\'",
+  '"; SELECT 1; #',
+  '? ?? ;',
+  '\u0000\n\r\u001a\b\t%_',
+  '🏦 ção \ud83d\ude00 ｡ ¥',
+  "/*!50000 ' */",
+  '',
+];
+const BYTES = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+const [BIG, AT] = [-9_223_372_036_854_775_808n, new Date('2026-02-28T23:59:59.987Z')];
+
+const insertNames = (trx: Transaction<Database>, name: string) =>
+  sql`INSERT INTO rows_ (name, bytes, big_cents, at, day) VALUES (${name}, ${BYTES}, ${BIG}, ${AT}, ${'2026-02-28'})`.execute(
+    trx,
   );
+// cast: its table is in no database of ours
+const addRows = (trx: Transaction<Database>, rows: object[]) => insertRows(trx, 'rows_' as 'settings', rows as never[]);
+
+test.each([
+  {
+    name: 'statements that run together',
+    write: (trx: Transaction<Database>) =>
+      runTogether(
+        trx,
+        NAMES.map((name) => (all: Transaction<Database>) => insertNames(all, name)),
+      ),
+  },
+  {
+    name: 'the rows of one INSERT, together with a statement',
+    write: (trx: Transaction<Database>) => {
+      const rows = NAMES.map((name) => ({ name, bytes: BYTES, big_cents: BIG, at: AT, day: '2026-02-28' }));
+      return runTogether(trx, [
+        (all) => addRows(all, rows).execute(),
+        (all) => sql`SELECT ${'after'} AS name`.execute(all),
+      ]);
+    },
+  },
+])('odd values of $name arrive as they are, and none ends its statement', async ({ write }) => {
+  await transact(writer.db, async (trx) => void (await write(trx)));
   const { rows } = await sql<{ name: string; hex: string; big_cents: bigint; at: Date; day: string }>`
     SELECT name, HEX(bytes) AS hex, big_cents, at, day FROM rows_ ORDER BY seq`.execute(plain.db);
-  const hex = bytes.toString('hex').toUpperCase();
-  expect(rows).toEqual(names.map((name) => ({ name, hex, big_cents: big, at, day: '2026-02-28' })));
+  const hex = BYTES.toString('hex').toUpperCase();
+  expect(rows).toEqual(NAMES.map((name) => ({ name, hex, big_cents: BIG, at: AT, day: '2026-02-28' })));
+});
+
+test('a row gets the default of a column that others name, and NULL where it says null', async () => {
+  await sql`ALTER TABLE rows_ ALTER COLUMN big_cents SET DEFAULT 7`.execute(plain.db);
+  const rows = [
+    { name: 'a' },
+    { big_cents: 1n, name: 'b' },
+    { name: 'c', big_cents: null },
+    { name: 'd', big_cents: undefined },
+  ];
+  await transact(plain.db, (trx) => addRows(trx, rows).execute());
+  const { rows: found } = await sql`SELECT name, big_cents FROM rows_ ORDER BY seq`.execute(plain.db);
+  await sql`ALTER TABLE rows_ ALTER COLUMN big_cents DROP DEFAULT`.execute(plain.db);
+  expect(found).toEqual([
+    { name: 'a', big_cents: 7n },
+    { name: 'b', big_cents: 1n },
+    { name: 'c', big_cents: null },
+    { name: 'd', big_cents: 7n },
+  ]);
 });
 
 test('a question mark that is no placeholder is refused: it would take the value of the next statement', async () => {
