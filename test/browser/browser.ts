@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type BrowserContext, chromium, type Page, type Browser as RunningBrowser } from 'playwright-core';
+import {
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+  type Browser as RunningBrowser,
+} from 'playwright-core';
 import { DEEP } from '../support/property.ts';
 
 /** Chromium without its window: the same pages for two thirds of the time. */
@@ -18,6 +24,8 @@ const ARGS = [
   '--disable-site-isolation-trials',
   '--renderer-process-limit=1',
   '--in-process-gpu',
+  // each page runs axe-core: what V8 compiled for the one before serves it too
+  '--js-flags=--no-flush-bytecode',
 ];
 
 /** Rows of a table and days of a chart that are as the first ones: only the deep run examines them. */
@@ -104,6 +112,21 @@ export async function logIn(page: Page, url: string, token: string, opens?: stri
   if (opens !== undefined) await page.goto(`${url}${opens}`);
 }
 
+const sessions = new WeakMap<Page, Promise<CDPSession>>();
+
+/**
+ * The value of an expression in the open page, by the debugger itself: `page.evaluate` and locators first send each page 300 kB
+ * of script, and `page.evaluate` compiles what it is given anew. @throws what the expression throws.
+ */
+export async function evaluate(page: Page, expression: string): Promise<unknown> {
+  const session = sessions.get(page) ?? page.context().newCDPSession(page);
+  sessions.set(page, session);
+  const asked = { expression, awaitPromise: true, returnByValue: true };
+  const { result, exceptionDetails } = await (await session).send('Runtime.evaluate', asked);
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  return result.value;
+}
+
 /**
  * Checks the page that is open with axe-core, also what is folded away. The script runs in the page by the debugger, which
  * its Content-Security-Policy does not forbid.
@@ -112,13 +135,16 @@ export async function logIn(page: Page, url: string, token: string, opens?: stri
  * @returns a line for each violation: the page, the rule, how many elements, the first one, and what is wrong with it.
  */
 export async function findViolations(page: Page, name: string, rules: keyof typeof RULES = 'all'): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  if (!(await evaluate(page, "'axe' in window"))) await evaluate(page, `${AXE}; true`);
   const options = { resultTypes: ['violations'], ...RULES[rules] };
-  const found = await page.evaluate(`(async () => {
-    for (const one of document.querySelectorAll('details')) one.open = true;
-    for (const one of document.querySelectorAll('${REPEATED}')) one.remove();
-    const { violations } = await axe.run(document, ${JSON.stringify(options)});
-    return violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(' '), nodes[0].failureSummary]);
-  })()`);
+  const found = await evaluate(
+    page,
+    `(async () => {
+      for (const one of document.querySelectorAll('details')) one.open = true;
+      for (const one of document.querySelectorAll('${REPEATED}')) one.remove();
+      const { violations } = await axe.run(document, ${JSON.stringify(options)});
+      return violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].target.join(' '), nodes[0].failureSummary]);
+    })()`,
+  );
   return (found as unknown[][]).map((one) => [name, ...one].join(' | '));
 }
