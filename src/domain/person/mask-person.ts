@@ -119,7 +119,10 @@ function repeats(text: string, party: Party): boolean {
   const { name, email, phone, document, pix_key } = party;
   const needles = [name, email, phone, document, pix_key].map((value) => foldName(value ?? ''));
   const long = needles.filter((needle) => needle.length >= NEEDLE_CHARS_MIN);
-  const parts = listDocuments(party).map(spellParts);
+  const documents = listDocuments(party);
+  const parts = documents.map(spellParts);
+  // of documents without letters, listJoinedDigits finds these spellings
+  const alike = documents.filter((one) => /[A-Z]/.test(one)).map((one) => spellParts(readLookalikes(one)));
   const phones = [phone, pix_key].flatMap((value) => parsePhone(value ?? '')?.slice(-LOCAL_PHONE_DIGITS) ?? []);
   const [mailbox = ''] = /^[^@]+(?=@)/.exec(foldName(email ?? '')) ?? [];
   if (mailbox.length >= MAILBOX_CHARS_MIN) long.push(mailbox);
@@ -127,9 +130,16 @@ function repeats(text: string, party: Party): boolean {
     const plain = foldName(reading);
     const bare = normalizeDocument(reading) ?? '';
     if (long.some((needle) => plain.includes(needle)) || phones.some((number) => bare.includes(number))) return true;
+    if (alike.some((part) => part.test(readLookalikes(reading)))) return true;
     const digits = [bare, reading, ...listJoinedDigits(reading)];
     return parts.some((part) => digits.some((one) => part.test(one)));
   });
+}
+
+/** @returns a text normalized as a document, with digits for letters of their shape. */
+function readLookalikes(text: string): string {
+  const plain = normalizeDocument(text.replaceAll('|', '1')) ?? '';
+  return plain.replace(/[IL]/g, '1').replaceAll('O', '0');
 }
 
 /** Masks a phone or a PIX key, which may be a document, an e-mail, a phone, or random. */

@@ -139,6 +139,16 @@ describe('all that a viewer sees of one transaction', () => {
   });
 });
 
+test.each(['0000A00A000176', 'AA0000A0000112', 'OL11IA00000101'])(
+  'the CNPJ %s in letters of the shape of digits is withheld',
+  (cnpj) => {
+    const party = { name: 'ACME', email: null, phone: null, document: cnpj, pix_key: null };
+    const spelled = cnpj.replaceAll('1', 'l').replaceAll('0', 'O');
+    expect(maskText(spelled, party)).toBe('***');
+    expect(maskText(`pedido ${spelled.slice(0, 6).toLowerCase()}`, party)).toBe('***');
+  },
+);
+
 describe('a mask', () => {
   const party = { name: 'Maria', email: null, phone: null, document: '52998224725', pix_key: null };
 
