@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { testDirectory } from './test/support/choose-test-directory.ts';
 
-/** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds on a busy machine. */
-const TIMEOUT_MS = 60_000;
+/** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds on a busy machine, in the deep run minutes. */
+const TIMEOUT_MS = process.env.TEST_DEEP === '1' ? 300_000 : 60_000;
 
 /**
  * Tests run on Node's own type stripping, as the service does, and the files of a worker share its modules, because loading

@@ -123,4 +123,4 @@ test('ops hears of a dead provider, a failing merchant and a forged webhook, and
   expect(await page.getByRole('heading', { name: 'O que está errado' }).count()).toBe(0);
   await page.getByText('1 resolvida por decisão').waitFor();
   expect(opened.complaints).toEqual([]);
-}, 60_000);
+});

@@ -10,7 +10,7 @@ let env: ConsoleEnvironment;
 beforeAll(async () => {
   env = await openConsoleEnvironment();
   await sealNow(env.context);
-}, 60_000);
+});
 afterAll(async () => {
   await closeBrowser();
   await env[Symbol.asyncDispose]();

@@ -66,7 +66,7 @@ beforeAll(async () => {
   session = await openSession(env.context, env.tokens.operator);
   await addPerson();
   examples = await listExamples();
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 async function addPerson(): Promise<void> {
@@ -345,4 +345,4 @@ test('more ids than an audit row has room for take several rows', async () => {
   expect(rows).toHaveLength(2);
   const named = rows.flatMap(({ detail }) => (JSON.parse(detail ?? '') as { transactions: string[] }).transactions);
   expect(named.sort()).toEqual(ids);
-}, 60_000);
+});

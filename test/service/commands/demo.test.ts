@@ -70,4 +70,4 @@ test('Ctrl-C twice ends the demo and all that it started', async () => {
   // by its own exit, or by a signal that came while Node was exiting
   await ended;
   expect(await answers()).toBe(false);
-}, 60_000);
+});

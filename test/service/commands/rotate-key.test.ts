@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   merchantId = merchant.id;
   before = { secrets: await readSecrets(context), keys: context.keys };
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const envOf = (key: string) => ({ DATABASE_URL: databaseUrl, SECRET_KEY: key, DATA_DIR: path.join(home.path, 'data') });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   [viewer, accountant, operator, admin] = await Promise.all(
     (['viewer', 'accountant', 'operator', 'admin'] as const).map((role) => openConsoleSession(env, role)),
   );
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 const [as, differs] = [

@@ -19,7 +19,7 @@ beforeAll(async () => {
   env = await openConsoleEnvironment();
   await sealNow(env.context);
   [operator, viewer] = [await openConsoleSession(env, 'operator'), await openConsoleSession(env, 'viewer')];
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 const dayBefore = (days: number): Day => addDays(env.today, -days);

@@ -50,7 +50,7 @@ beforeAll(async () => {
   ])
     await sql.raw(text).execute(env.context.db);
   await sealNow(env.context);
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 // announcements are left out: they read the changes of two days, once a minute

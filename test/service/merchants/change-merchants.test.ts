@@ -9,7 +9,7 @@ import { type CallbackEnvironment, openCallbackEnvironment } from '../../support
 let env: CallbackEnvironment;
 beforeAll(async () => {
   env = await openCallbackEnvironment();
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 /** The secrets that sign for a merchant, newest first, as shown to it. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   }
   await sealNow(env.context);
   await makeReport(env.context, env.today);
-}, 60_000);
+});
 afterAll(() => env[Symbol.asyncDispose]());
 
 /** The addresses that take a platform, with how they answer one of them, without the platform itself. */

@@ -46,7 +46,7 @@ beforeAll(async () => {
   );
   while ((await splitWebhooks(context, 0)).more);
   await makeReport(context, today);
-}, 60_000);
+});
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: object): Promise<string> {
@@ -126,7 +126,7 @@ test('a viewer sees no reference, platform or end-to-end id of a forgotten perso
   for (const place of ['api transactions', 'api transaction', 'page transaction', 'csv', 'xlsx']) {
     expect(operators[place], place).toEqual(expect.arrayContaining(REFERENCES));
   }
-}, 60_000);
+});
 
 test('an extra that an earlier version left is removed by the next run', async () => {
   const { db } = environment.context;

@@ -93,7 +93,7 @@ beforeAll(async () => {
   });
   provider.add(theirs, open, refused, namesake, mention, keyed);
   writeFileSync(path.join(home.path, 'document'), `${DOCUMENT}\n`);
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 const call = <T = Record<string, unknown>>(method: string, at: string, body?: unknown) =>
@@ -298,7 +298,7 @@ it('goes on where it was killed, and leaves nothing', async () => {
   const archived = await readBody(context, archivedSeq);
   expect(archived?.archive).toBeDefined();
   expect(VALUES.filter((value) => archived?.body?.toString().includes(value))).toEqual([]);
-}, 60_000);
+});
 
 it('leaves the webhooks of others in the files of the spool', () => {
   const read = (name: string) => decodeSegment(readFileSync(path.join(home.path, 'data', 'spool', name)));
@@ -335,7 +335,7 @@ it('says so in every place, and keeps the amounts', async () => {
   expect(wrong.map((one) => one.check)).toEqual(['spool']);
   expect(findings.find((one) => one.check === 'spool')?.says).toContain('1 damaged (.torn) and 1 refused (.refused)');
   expect(doctor.code).toBe(1);
-}, 60_000);
+});
 
 it('writes nothing back: a list, a change, a late webhook, a row that is refused', async () => {
   expect((await reconcile()).applied).toBe(0);
@@ -385,7 +385,7 @@ it('finds nothing the second time, also in an alert of their transaction, and is
   expect(JSON.stringify(audited)).not.toMatch(/31415926535|314\.159/);
   const tombs = await context.db.selectFrom('forgotten_people').selectAll().execute();
   expect(tombs).toMatchObject([{ sealed_values: null, finished_at: expect.any(Date) }]);
-}, 60_000);
+});
 
 it('says that it is not finished while something of the person keeps coming back', async () => {
   const { db } = context;

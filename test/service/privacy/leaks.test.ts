@@ -69,7 +69,7 @@ beforeAll(async () => {
     ...{ bearer_token: SECRETS[0], headers: { 'x-key': SECRETS[1] } },
   });
   people = fc.sample(anyPerson, { numRuns: numRuns(8, 80), seed: SEED }).map(makePerson);
-}, 60_000);
+});
 afterAll(() => stack.disposeAsync());
 
 /** Each third one is a payment that stays open, each fourth one can't be read in full, each fifth one not at all. */

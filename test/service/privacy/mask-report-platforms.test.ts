@@ -35,7 +35,7 @@ beforeAll(async () => {
     await stateBalance(context, { platform, at, balanceCents: 1n, actor: 'test' });
   }
   await makeReport(context, DAY);
-}, 60_000);
+});
 afterAll(() => books[Symbol.asyncDispose]());
 
 async function open(format: 'xlsx' | 'csv' | 'journal', wanted: { platform?: string; masked: boolean }) {

@@ -81,7 +81,7 @@ beforeAll(async () => {
   while ((await splitWebhooks(context, 0)).more);
   await makeReport(context, today);
   cookie = { viewer: await logIn('viewer'), operator: await logIn('operator') };
-}, 60_000);
+});
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function learn(show: (person: Person) => ShownTransaction): Promise<void> {
@@ -215,7 +215,7 @@ test('a viewer who combines all that there is of a transaction is left with a th
       expect.toSatisfy((count: number) => count >= CANDIDATES_MIN),
     ]);
   }
-}, 60_000);
+});
 
 test('no place shows a viewer a document, in any spelling that a field repeated it in', async () => {
   const leaks: string[] = [];
@@ -227,7 +227,7 @@ test('no place shows a viewer a document, in any spelling that a field repeated 
     }
   }
   expect(leaks).toEqual([]);
-}, 60_000);
+});
 
 test('the same places show an operator, so the attack has something to find', async () => {
   const seen = await readAll('operator');
@@ -252,4 +252,4 @@ test('the same places show an operator, so the attack has something to find', as
       place,
     ).toBe(true);
   }
-}, 60_000);
+});

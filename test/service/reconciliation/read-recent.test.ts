@@ -83,7 +83,7 @@ describe('ticks of a day that was read whole', () => {
     environment.provider.add(...makeDay(D3, 2), ...makeDay(D2, 3), ...makeDay(D1, ROWS), ...makeDay(TODAY, ROWS));
     await environment.reconcile(D3, D2);
     expect(await tick(environment)).toMatchObject({ how: 'recent', days_recent: 0, requests: 2 * WHOLE_REQUESTS });
-  }, 60_000);
+  });
   afterAll(() => environment[Symbol.asyncDispose]());
 
   test('read what is new, at most new rows / 100 + 5 requests', async () => {

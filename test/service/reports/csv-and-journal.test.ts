@@ -35,7 +35,7 @@ beforeAll(async () => {
     withLaterEvents(held, [['paid', '2026-03-11 08:00:00']], { amountCents: 4_000n }),
   ]);
   await makeReport(books.context, DAY);
-}, 60_000);
+});
 afterAll(() => books[Symbol.asyncDispose]());
 
 test('the CSV has the bytes of the contract, and its net adds up to what the day moved', async () => {

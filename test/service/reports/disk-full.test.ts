@@ -20,7 +20,7 @@ beforeAll(async () => {
   books = await openEnvironment();
   directory = mkdtempSync(path.join(tmpdir(), 'confere-full-'));
   await applyTransactions(books.context, generateTransactions(TRANSACTIONS, [DAY], 3));
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await books[Symbol.asyncDispose]();

@@ -114,7 +114,7 @@ beforeAll(async () => {
       context.clock.now(),
     ),
   );
-}, 60_000);
+});
 const LATE = '0f0e0d0c-0000-4000-8000-00000000aaaa';
 afterEach(() => {
   Object.assign(writer, { dropsRow: () => false, addsCent: () => false, losesChanges: false, cell: undefined });

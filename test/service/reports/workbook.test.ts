@@ -68,7 +68,7 @@ test('on paper, the line below a title is whole on the first page of its rows, a
       !/Revisão 1 · [^·]+ · valores em reais · relógio do provedor \([^)]+\)/.test(page),
   );
   expect(cut).toEqual([]);
-}, 60_000);
+});
 
 test('the first page of a movement shows its values and balance, and the charts are drawn', async () => {
   const pages = await print();
@@ -83,7 +83,7 @@ test('the first page of a movement shows its values and balance, and the charts 
   // the legend names the bars, and the axis has amounts in R$
   expect(charts[0]).toContain('Pagamentos (R$)');
   expect(charts[0]).toMatch(/R\$ [\d.,]+/);
-}, 60_000);
+});
 
 /** The events of the day by the provider's own histories. */
 function happened(operation: string, status: string) {
@@ -197,7 +197,7 @@ describe('the workbook of a day', () => {
     expect(sheetOf(filtered, 'Extrato').rows.at(-1)?.[column]?.value).toBe(extrato.rows.at(-1)?.[column]?.value);
     const titles = (all: ReadSheet[]) => sheetOf(all, 'Resumo').charts.map((chart) => chart.title);
     expect(titles(filtered)).toEqual(titles(sheets));
-  }, 60_000);
+  });
 
   test('Pendentes lists the transactions open at the end of the day; its cashouts add up to the held balance', () => {
     const rows = rowsOf(sheetOf(sheets, 'Pendentes'));

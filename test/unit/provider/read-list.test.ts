@@ -49,7 +49,7 @@ describe('a list that drifts, repeats pages or announces wrong totals', () => {
     );
     // else the property would hold of a reader that proves nothing; about a quarter of these draws can be proven
     expect(proven).toBeGreaterThan(numRuns(0, 15));
-  }, 60_000);
+  });
 });
 
 test.each([0, 1, 99, 100, 101, 250, 2500])(
@@ -174,7 +174,7 @@ describe('a killed and resumed reading', () => {
     );
     // else the property would hold of a reader that proves nothing; how many are proven is chance
     expect(proven).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('requests no stored page again', async () => {
     const read = await readTwice({ rows: 2500, overtaking: false }, 20, 0);
