@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { testDirectory } from './test/support/choose-test-directory.ts';
 
 /** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds on a busy machine, in the deep run minutes. */
@@ -19,12 +20,29 @@ const database = {
 const MOCKED = 'test/service/**/*.mocked.test.ts';
 const ALL = 'test/{unit,service,browser}/**/*.test.ts';
 const unit = { name: 'unit', include: ['test/unit/**/*.test.ts'], ...quick };
-const all = { name: 'all', include: [ALL], exclude: [MOCKED], ...quick, ...database };
-const mocked = { name: 'mocked', include: [MOCKED], ...database };
+const shared = { name: 'shared', include: [ALL], exclude: [MOCKED], ...quick, ...database };
+const isolated = { name: 'isolated', include: [MOCKED], ...database };
 
 /** Unit tests named alone need no database server. Beside others they run in the same workers, which have loaded the service. */
 const named = process.argv.flatMap((argument) => /^(?:\.\/)?test\/(\w+)/.exec(argument)?.[1] ?? []);
 const isUnitOnly = named.length > 0 && named.every((folder) => folder === 'unit');
+
+/** Files that take long for their size. */
+const LONG =
+  /commands\/(?:demo|npm-start|close-data-dir)|jobs\/close-days|reports\/disk-full|reconciliation\/take-over-run/;
+
+/**
+ * Begins with what takes long: at the end, the workers would wait for it. In a fresh clone vitest knows the sizes of files
+ * alone. Projects run one after another, in the order of their names: the isolated files first.
+ */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isFirst = ({ project, moduleId }: TestSpecification): boolean =>
+      project.name === 'isolated' || LONG.test(moduleId);
+    return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))];
+  }
+}
 
 // workers and programs that tests start inherit it
 process.env.TMPDIR = testDirectory();
@@ -38,6 +56,7 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     setupFiles: ['test/support/check-node.ts'],
-    projects: (isUnitOnly ? [unit] : [all, mocked]).map((test) => ({ extends: true as const, test })),
+    sequence: { sequencer: LongFirst },
+    projects: (isUnitOnly ? [unit] : [isolated, shared]).map((test) => ({ extends: true as const, test })),
   },
 });
