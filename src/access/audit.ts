@@ -127,8 +127,9 @@ async function changeOnce<T>(
       const result = await change({ ...context, db: trx, wakeUps });
       const done = typeof describe === 'function' ? describe(result) : describe;
       const at = context.clock.now();
-      results.set(at.getTime(), result);
       await insertAudit(trx, { id, at, ...done });
+      // only now: the row of another process may be of the same millisecond
+      results.set(at.getTime(), result);
       return result;
     },
     { retryDuplicates: true },

@@ -153,9 +153,12 @@ it('a whole check goes on without an archive that is stated as lost, says so eac
   const refused = await state('--lost', 'all', ...STATEMENT);
   expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/as if it were not mounted: mount it/) });
   const other = await environment.replica();
-  const byName = (one: Context) =>
-    stateLostArchives(one, [file], { by: 'OPS-1', reason: 'the disk is gone', write: true });
-  // of two at once only one states it
+  const at = context.clock.now();
+  const byName = (one: Context) => {
+    const stopped = { ...one, clock: { ...one.clock, now: () => at } };
+    return stateLostArchives(stopped, [file], { by: 'OPS-1', reason: 'the disk is gone', write: true });
+  };
+  // of two in the same millisecond only one states it
   const both = (await Promise.all([byName(context), byName(other)])).flat();
   expect(both).toMatchObject([{ file, kind: 'audit', rows: READS, fault: 'is not there' }]);
   expect(await state('--lost', file, ...STATEMENT)).toMatchObject({
