@@ -72,7 +72,7 @@ test('a merchant that is added before, amid or after the traffic gets the same m
       }
       for (const { id } of [...before, ...amid, ...after]) await removeMerchant(env.context, id);
     }),
-    propertyOptions(12, 100),
+    propertyOptions(8, 100),
   );
 });
 

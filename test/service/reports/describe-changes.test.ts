@@ -319,7 +319,7 @@ test.each(ROUNDS)('each revision has a row, for any observations in any order (r
   await using other = await openEnvironment();
   const drawn = chooseSeed(1) + round;
   const random = createRandom(drawn);
-  const all = generateTransactions(numRuns(60, 120), [BEFORE, DAY], drawn);
+  const all = generateTransactions(numRuns(40, 120), [BEFORE, DAY], drawn);
   // some observations show a beginning of the history only, or not every fact
   const observations = all
     .flatMap((one) => {

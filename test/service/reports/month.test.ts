@@ -28,8 +28,8 @@ import {
 } from './read-workbook.ts';
 import { queryDuckDb, readOfx, runReader } from './run-reader.ts';
 
-/** A third of a month, and a whole one in `npm run test:deep`. */
-const DAYS_BEFORE = numRuns(10, 30);
+/** A week, and a whole month in `npm run test:deep`. */
+const DAYS_BEFORE = numRuns(7, 30);
 const PER_DAY = numRuns(15, 40);
 const READERS = 2;
 

@@ -619,7 +619,7 @@ test('a report that fails midway leaves no row and no file', async () => {
 test('a revision waits for a writer with uncommitted lower entries, and loses none', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  const transactions = generateTransactions(numRuns(80, 200), [DAY], 21);
+  const transactions = generateTransactions(numRuns(40, 200), [DAY], 21);
   const learning = (async () => {
     for (const one of transactions) await applyTransactions(context, [one]);
   })();
