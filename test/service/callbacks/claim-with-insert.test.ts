@@ -6,6 +6,7 @@ import type { ClaimedCallback } from '../../../src/callbacks/queue/claimed-callb
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
+import type { WakeSignal } from '../../../src/runtime/wake-signal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdReads, LOST, loseCommit, watchReads } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -179,12 +180,30 @@ describe('a delivery in the process that writes callbacks', () => {
     env.context.db.selectFrom('callbacks').select('lease_holder').where('state', '=', 'pending').execute();
   const countOpen = async (env: CallbackEnvironment): Promise<number> => (await readOpen(env)).length;
 
+  /** Waits until a loop has no round in progress and no timer that is due: it waits for its signal. */
+  async function awaitRest(wakeUp: WakeSignal): Promise<void> {
+    const wait = wakeUp.wait.bind(wakeUp);
+    let waiting = 0;
+    wakeUp.wait = async (...args) => {
+      waiting++;
+      try {
+        return await wait(...args);
+      } finally {
+        waiting--;
+      }
+    };
+    // a wait that began before is not counted: this ends it
+    wakeUp.notify();
+    await eventually('the loop waits', () => waiting > 0);
+  }
+
   test('sends a history in order and once, without a round of its loop', async () => {
     const { env } = await openDelivering('/order');
     await using _ = env;
+    const { callbacks } = env.context.wakeUps;
+    await awaitRest(callbacks);
     // no timer moves from here on, and nothing notifies the loop
     let rounds = 0;
-    const { callbacks } = env.context.wakeUps;
     const notify = callbacks.notify.bind(callbacks);
     callbacks.notify = () => {
       rounds++;
