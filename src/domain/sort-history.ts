@@ -50,18 +50,19 @@ export function sortReal<E extends Sortable>(events: E[]): E[] {
   );
 }
 
-const STAGES: Record<string, number> = {
-  pending: 0,
-  paid: 2,
-  denied: 2,
-  canceled: 2,
-  expired: 2,
-  refund: 3,
-};
+/** A Map: a status is any text of the provider, and an object has `constructor` and others from its prototype. */
+const STAGES = new Map([
+  ['pending', 0],
+  ['paid', 2],
+  ['denied', 2],
+  ['canceled', 2],
+  ['expired', 2],
+  ['refund', 3],
+]);
 
 /** The lifecycle stage of a status; an unknown status is an intermediate one. */
 export function stageOf(status: string): number {
-  return STAGES[status] ?? 1;
+  return STAGES.get(status) ?? 1;
 }
 
 /** Orders inferred events of one stage by status, so the order of arrival does not matter. */

@@ -38,7 +38,7 @@ export function eventsCommand(program: Command): void {
 
 async function trigger(type: string, { json, ...options }: Options): Promise<void> {
   const [pix, operation = '', status = ''] = type.split('.');
-  const history = HISTORIES[status];
+  const history = Object.hasOwn(HISTORIES, status) ? HISTORIES[status] : undefined;
   if (pix !== 'pix' || !OPERATIONS.includes(operation) || !history) {
     const types = OPERATIONS.flatMap((one) => Object.keys(HISTORIES).map((each) => `pix.${one}.${each}`));
     throw new ConfereError('wrong_use', `${type} can't be triggered; these can: ${types.join(', ')}`);

@@ -66,7 +66,7 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
     fc.jsonValue(),
     fc.string({ unit: 'binary' }),
     long,
-    fc.constantFrom('0.9900', '-0.50', '\ud800'),
+    fc.constantFrom('0.9900', '-0.50', '\ud800', 'constructor', '__proto__'),
   );
   const event = fc.record({ status: odd, date_created: fc.oneof(fc.constant('2026-11-20 23:00:00'), odd) });
   const change = fc.dictionary(fc.constantFrom(...SIDES), odd, { maxKeys: 5 });
@@ -95,6 +95,18 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
     propertyOptions(25, 400),
   );
 });
+
+test.for(['valueOf', 'constructor', '__proto__'])(
+  'a status that bears the name of a property of all objects (%s) is one that is not known',
+  async (status) => {
+    const row = makeShownTransaction(['pending@0', `${status}@1`, 'paid@2']);
+    const { id } = row;
+    expect((await applyRow({ ...row, status, events: [] })).changed).toEqual([id]);
+    expect(await readEvents(id)).toEqual([{ status }]);
+    expect((await applyRow(row)).changed).toEqual([id]);
+    expect((await reported(id)).map((one) => one.kind)).not.toContain('row_refused');
+  },
+);
 
 test('a row is booked without the field that can not be read, flagged once, and corrected by a later observation', async () => {
   const row = makeShownTransaction(['pending@0', 'paid@1'], { commission: '0.9950', reference: 'f-1' });

@@ -146,7 +146,7 @@ export const CHECK_WORDS: Record<string, string> = words({
 
 /** The name of a code; the code itself where it has none. */
 export function describeCode(words: Record<string, string>, name: string): string {
-  return words[name] ?? name;
+  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }
 
 type ReportWords =
