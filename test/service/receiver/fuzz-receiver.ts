@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
+import { sendUntilStored } from '../../support/attack-receiver.ts';
 
 /** The statuses with which a receiver may answer any request. */
 const ALLOWED = [200, 400, 401, 413, 415];
@@ -27,9 +28,11 @@ export async function fuzzReceiver(
       result.requests++;
       const { body, headers } = makeRequest(secret);
       try {
-        const response = await agent.request({ origin: url, path: '/webhooks/pix', method: 'POST', headers, body });
-        await response.body.dump();
-        const status = response.statusCode;
+        const status = await sendUntilStored(async () => {
+          const response = await agent.request({ origin: url, path: '/webhooks/pix', method: 'POST', headers, body });
+          await response.body.dump();
+          return response.statusCode;
+        });
         result.byStatus[status] = (result.byStatus[status] ?? 0) + 1;
         if (!ALLOWED.includes(status)) result.wrong.push(`${status} ${describe(body)}`);
         if (status === 200 || status === 400) result.kept.add(idOf(body));
