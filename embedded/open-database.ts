@@ -91,10 +91,12 @@ export function sendsTogether(connection: DatabaseConnection): boolean {
 export function openConnectionPool(
   target: ConnectionTarget,
   choice?: HostChoice,
+  { multipleStatements = false }: { multipleStatements?: boolean } = {},
 ): ConnectionPool & { countConnections(): PoolCounts } {
   const pools: Pool[] = [];
   const open = (one: ConnectionTarget): Pool => {
-    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
+    const connectionLimit = target.connectionLimit ?? 1;
+    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit, multipleStatements });
     pools.push(pool);
     pool.on('connection', (connection) => {
       // later statements queue behind these; a connection that can't be prepared is not used

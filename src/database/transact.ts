@@ -100,6 +100,12 @@ export function isDataError(error: unknown): boolean {
   return hasErrno(error, DATA_ERRNOS);
 }
 
+/** Whether the server answered a statement with an error, on a connection that goes on. */
+export function isRefused(error: unknown): boolean {
+  const { errno, fatal } = (error ?? {}) as { errno?: number; fatal?: boolean };
+  return errno !== undefined && fatal !== true;
+}
+
 /** Whether an error has one of these error numbers of the server. */
 export function hasErrno(error: unknown, errnos: ReadonlySet<number>): boolean {
   return errnos.has((error as { errno?: number } | undefined)?.errno ?? 0);

@@ -6,7 +6,10 @@ import { ConfereError } from '../../domain/errors.ts';
 import { isDuplicateKey } from '../transact.ts';
 import { nameDatabase } from './explain-failure.ts';
 
-export type ParameterValue = string | number | Buffer | Date | null;
+export type ParameterValue = string | number | bigint | Buffer | Date | null;
+
+/** Values are escaped by the driver, never by hand. */
+export type Statement = { text: string; values: ParameterValue[] };
 
 /** Frequent statements, each prepared once a connection, on connections that nothing else uses. */
 export type PreparedStatements = {
@@ -15,6 +18,13 @@ export type PreparedStatements = {
    * @param msMax time limit: then the connection is closed and the promise rejects; the statement may have been committed.
    */
   execute(text: string, values: ParameterValue[], msMax: number): Promise<void>;
+  /**
+   * Runs statements in one transaction, in one round trip. They are not prepared: no prepared text holds several.
+   * @param msMax as of `execute`.
+   * @returns the result of each statement, as the driver gives it.
+   * @throws the error of the first that failed; all are rolled back.
+   */
+  transact(statements: Statement[], msMax: number): Promise<unknown[]>;
   countConnections(): PoolCounts;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -28,48 +38,77 @@ export function openPreparedStatements(
   connectionLimit: number,
   choice?: HostChoice,
 ): PreparedStatements {
-  const pool = openConnectionPool({ ...target, connectionLimit }, choice);
+  const pool = openConnectionPool({ ...target, connectionLimit }, choice, { multipleStatements: true });
   const name = nameDatabase(target);
   return {
-    execute(text, values, msMax) {
-      // cleared once settled: mysql2 keeps callbacks that wait for a connection, also after a time-out
-      let writing = values;
-      return new Promise((resolve, reject) => {
-        let held: PoolConnection | undefined;
-        let settled = false;
-        const settle = (error: unknown): void => {
-          if (settled) return;
-          settled = true;
-          writing = [];
-          clearTimeout(late);
-          if (error) reject(error);
-          else resolve();
-        };
-        const late = setTimeout(() => {
-          settle(new ConfereError('unavailable', `a statement took longer than ${msMax} ms (${name})`));
-          held?.destroy();
-        }, msMax);
-        pool.getConnection((unavailable, connection) => {
-          if (unavailable) return settle(unavailable);
-          if (settled) return connection.release();
-          held = connection;
-          statementOf(connection, text, (failure, statement) => {
-            const end = (error: unknown): void => {
-              if (!settled) connection.release();
-              settle(error);
-            };
-            if (failure || !statement) return end(failure);
-            statement.execute(writing, (error: unknown) => {
-              if (error) forgetAfter(error, connection, text);
-              end(error);
-            });
+    async execute(text, values, msMax) {
+      await useConnection({ pool, name, msMax }, values, (connection, writing, end) => {
+        statementOf(connection, text, (failure, statement) => {
+          if (failure || !statement) return end(failure);
+          statement.execute(writing(), (error: unknown) => {
+            if (error) forgetAfter(error, connection, text);
+            end(error);
           });
         });
       });
     },
+    async transact(statements, msMax) {
+      const text = ['BEGIN', ...statements.map((one) => one.text), 'COMMIT'].join(';\n');
+      const values = statements.flatMap((one) => one.values);
+      const results = await useConnection({ pool, name, msMax }, values, (connection, writing, end) => {
+        connection.query(text, writing(), (error, answers) => {
+          if (!error || (error as { fatal?: boolean }).fatal) return end(error, answers);
+          connection.rollback(() => end(error));
+        });
+      });
+      // the driver gives one answer for each statement
+      return (results as unknown[]).slice(1, -1);
+    },
     countConnections: () => pool.countConnections(),
     [Symbol.asyncDispose]: () => new Promise((resolve) => pool.end(() => resolve())),
   };
+}
+
+type Pool = { pool: ReturnType<typeof openConnectionPool>; name: string; msMax: number };
+type Use = (
+  connection: PoolConnection,
+  values: () => ParameterValue[],
+  end: (error: unknown, result?: unknown) => void,
+) => void;
+
+/** Gives `use` a connection until it calls `end`. After `msMax` the connection is closed, and the promise rejects. */
+function useConnection({ pool, name, msMax }: Pool, values: ParameterValue[], use: Use): Promise<unknown> {
+  // cleared once settled: mysql2 keeps callbacks that wait for a connection, also after a time-out
+  let writing = values;
+  return new Promise((resolve, reject) => {
+    let held: PoolConnection | undefined;
+    let settled = false;
+    const settle = (error: unknown, result?: unknown): void => {
+      if (settled) return;
+      settled = true;
+      writing = [];
+      clearTimeout(late);
+      if (error) reject(error);
+      else resolve(result);
+    };
+    const late = setTimeout(() => {
+      settle(new ConfereError('unavailable', `a statement took longer than ${msMax} ms (${name})`));
+      held?.destroy();
+    }, msMax);
+    pool.getConnection((unavailable, connection) => {
+      if (unavailable) return settle(unavailable);
+      if (settled) return connection.release();
+      held = connection;
+      use(
+        connection,
+        () => writing,
+        (error, result) => {
+          if (!settled) connection.release();
+          settle(error, result);
+        },
+      );
+    });
+  });
 }
 
 const statements = new WeakMap<PoolConnection, Map<string, PrepareStatementInfo>>();

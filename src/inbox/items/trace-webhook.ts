@@ -12,10 +12,14 @@ export function addTraceparent(headers: Record<string, string>): void {
   if (traceparent !== undefined) headers[HEADER] = traceparent;
 }
 
+export function traceparentIn(headers: Record<string, string>): string | undefined {
+  return headers[HEADER];
+}
+
 /** @param headers as stored: JSON. */
 export function readTraceparent(headers: string | undefined): string | undefined {
   try {
-    return headers === undefined ? undefined : (JSON.parse(headers) as Record<string, string | undefined>)[HEADER];
+    return headers === undefined ? undefined : traceparentIn(JSON.parse(headers) as Record<string, string>);
   } catch {
     // a trace is worth no failure
     return undefined;

@@ -5,6 +5,7 @@ import { sql, type Transaction } from 'kysely';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { BodyDefect } from './check-body.ts';
+import type { WebhookItem } from './parse-items.ts';
 import { FIRST_IDS } from './plan-shows.ts';
 import { splitBatches } from './split-batches.ts';
 
@@ -18,10 +19,15 @@ export type Arrival = {
   headers: Record<string, string>;
   receivedAt: Date;
   defect: BodyDefect | undefined;
+  /** What the body names, if it is one transaction that can be looked up. Unknown for what was spooled. */
+  item?: WebhookItem | undefined;
 };
 
-/** The outcome of an arrival: stored as new or as a duplicate, or not stored, since the database does not take its data. */
-export type ArrivalOutcome = { duplicate: boolean; dataError?: unknown };
+/**
+ * The outcome of an arrival: stored as new or as a duplicate, or not stored, since the database does not take its data.
+ * `isHandedOver`: the inbox loop of this process has it already.
+ */
+export type ArrivalOutcome = { duplicate: boolean; dataError?: unknown; isHandedOver?: boolean };
 
 export const hashKeyOf = (one: Arrival): string => one.hash.toString('latin1');
 const arrivalKeyOf = (digest: Buffer, at: Date): string => `${digest.toString('latin1')} ${at.getTime()}`;

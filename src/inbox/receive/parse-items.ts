@@ -32,11 +32,6 @@ export function hasKey(item: WebhookItem): boolean {
   return item.transactionId !== null || item.reference !== null || item.extra !== null;
 }
 
-/** Whether a body names at least one transaction. */
-export function namesTransaction(body: unknown): boolean {
-  return parseItems(body).some(hasKey);
-}
-
 /** Always returns at least one item, so that the webhook can be quarantined. */
 function readValue(value: unknown): WebhookItem[] {
   if (Array.isArray(value) && value.length > 0) return readList(value);

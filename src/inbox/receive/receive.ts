@@ -19,7 +19,7 @@ import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
 import { createGarbageQuota, createHitCheck, type GarbageQuota, LARGE_BODY_BYTES } from './limit-garbage.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import { nameSender } from './name-sender.ts';
-import { namesTransaction } from './parse-items.ts';
+import { hasKey, parseItems, type WebhookItem } from './parse-items.ts';
 import { COMMIT_TIMEOUT_MS, roundDownRows, writeArrivals } from './write-arrivals.ts';
 
 const BATCH_ROWS_MAX = 512;
@@ -81,7 +81,8 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   return async (request) => {
     const { body, address } = request;
     const isFull = quarantine.isFull();
-    const { defect, isGarbage } = inspectBody(body);
+    const inspected = inspectBody(body);
+    const { defect, isGarbage } = inspected;
     if (isGarbage) {
       const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
       await admitGarbage(quota, hasRoom, address, body.length);
@@ -90,7 +91,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
       const isAdmitted = (await mayHaveHit(sender)) || (await quota.take(sender, body.length));
       if (!isAdmitted) throw new GarbageRefusedError('large_over_quota');
     }
-    const arrival = toArrival(request, defect, context.clock.now());
+    const arrival = toArrival(request, inspected, context.clock.now());
     const beganMs = performance.now();
     const { duplicate, dataError } = await inSpan('webhook.commit', {}, () => store(arrival));
     if (dataError) throw dataError;
@@ -104,27 +105,39 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
   const quota = createGarbageQuota(quarantineBytesMax, undefined);
   return async (request) => {
-    const { defect, isGarbage } = inspectBody(request.body);
+    const inspected = inspectBody(request.body);
+    const { defect, isGarbage } = inspected;
     if (isGarbage) await admitGarbage(quota, !isHalfFull(spool), request.address, request.body.length);
-    const arrival = toArrival(request, defect, new Date());
+    const arrival = toArrival(request, inspected, new Date());
     const [outcome] = await spoolBatch(spool, [arrival]);
     return { id: webhookIdOf(arrival.hash), duplicate: outcome?.duplicate ?? false, defect };
   };
 }
 
-function inspectBody(body: Buffer): { defect: BodyDefect | undefined; isGarbage: boolean } {
+type Inspected = { defect: BodyDefect | undefined; isGarbage: boolean; item: WebhookItem | undefined };
+
+function inspectBody(body: Buffer): Inspected {
   const { defect, value } = checkBody(body);
-  return { defect, isGarbage: defect !== undefined || !namesTransaction(value) };
+  if (defect) return { defect, isGarbage: true, item: undefined };
+  try {
+    const items = parseItems(value);
+    const [first] = items;
+    const item = items.length === 1 && first && hasKey(first) ? first : undefined;
+    return { defect, isGarbage: !items.some(hasKey), item };
+  } catch {
+    // it is stored all the same: the split fails on it in the same way, logs why and quarantines it
+    return { defect, isGarbage: true, item: undefined };
+  }
 }
 
 /** Hashes the body, so it is called only for admitted requests. */
 function toArrival(
   { body, address, headers }: ReceivedRequest,
-  defect: BodyDefect | undefined,
+  { defect, item }: Inspected,
   receivedAt: Date,
 ): Arrival {
   const digest = hash('sha256', body, 'buffer');
-  return { hash: digest, body, address: truncateAddress(address), headers, defect, receivedAt };
+  return { hash: digest, body, address: truncateAddress(address), headers, defect, receivedAt, item };
 }
 
 /** @throws GarbageRefusedError if there is no room, or the sender's quota is spent. */
@@ -140,7 +153,7 @@ function isHalfFull(spool: Spool): boolean {
 
 async function storeBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
   const outcomes = spool ? await commitOrSpool(context, spool, batch) : await commit(context, batch);
-  context.wakeUps.inbox.notify();
+  if (!outcomes.every(({ isHandedOver }) => isHandedOver)) context.wakeUps.inbox.notify();
   return outcomes;
 }
 

@@ -6,6 +6,7 @@ import {
   isOutcomeUnknown,
   isPacketTooLarge,
   isPrepareError,
+  isRefused,
   isTransient,
   transact,
 } from '../../database/transact.ts';
@@ -17,6 +18,7 @@ import {
   insertArrivals,
   insertMissingArrivals,
 } from './insert-arrivals.ts';
+import { insertWithItems } from './insert-with-items.ts';
 
 /** Time limit of a commit. After it the database counts as unavailable. */
 export const COMMIT_TIMEOUT_MS = 3_000;
@@ -24,6 +26,7 @@ export const COMMIT_TIMEOUT_MS = 3_000;
 const ROWS_STEP = 64;
 
 const NEW: ArrivalOutcome = { duplicate: false };
+const HANDED_OVER: ArrivalOutcome = { duplicate: false, isHandedOver: true };
 
 /**
  * Commits a batch of arrivals: new bodies in one INSERT, known bodies as repeats of the first. An arrival that the database
@@ -60,16 +63,11 @@ async function writeTogether(context: Context, arrivals: Arrival[], signal?: Abo
   const hashes = new Set(arrivals.map(hashKeyOf));
   let isUnknown = false;
   if (hashes.size === arrivals.length) {
-    // nearly always all are new: one INSERT in autocommit, without a SELECT before it
+    // nearly always all are new: without a SELECT before the INSERT
     try {
-      const hasDefects = arrivals.some(({ defect }) => defect !== undefined);
-      const text = insertText(arrivals.length, hasDefects);
-      await context.preparedStatements.execute(text, valuesOf(arrivals, hasDefects), COMMIT_TIMEOUT_MS);
-      return arrivals.map(() => NEW);
+      return await insertNew(context, arrivals, signal);
     } catch (error) {
-      const retriesAsText =
-        isDuplicateKey(error) || isTransient(error) || isPacketTooLarge(error) || isPrepareError(error);
-      if (!retriesAsText) throw error;
+      if (!retriesAsText(error)) throw error;
       isUnknown = isOutcomeUnknown(error);
     }
   }
@@ -86,6 +84,25 @@ async function writeTogether(context: Context, arrivals: Arrival[], signal?: Abo
     },
     { retryDuplicates: true },
   );
+}
+
+async function insertNew(context: Context, arrivals: Arrival[], signal?: AbortSignal): Promise<ArrivalOutcome[]> {
+  try {
+    if (await insertWithItems(context, arrivals, COMMIT_TIMEOUT_MS)) return arrivals.map(() => HANDED_OVER);
+  } catch (error) {
+    // an item may be what the database refuses: the webhooks are then stored without items, and split later
+    if (retriesAsText(error) || !isRefused(error)) throw error;
+    signal?.throwIfAborted();
+  }
+  const hasDefects = arrivals.some(({ defect }) => defect !== undefined);
+  const text = insertText(arrivals.length, hasDefects);
+  await context.preparedStatements.execute(text, valuesOf(arrivals, hasDefects), COMMIT_TIMEOUT_MS);
+  return arrivals.map(() => NEW);
+}
+
+/** Whether the same arrivals may be written by other statements: they are not new, or it was not their fault. */
+function retriesAsText(error: unknown): boolean {
+  return isDuplicateKey(error) || isTransient(error) || isPacketTooLarge(error) || isPrepareError(error);
 }
 
 const texts = { plain: new Map<number, string>(), withDefects: new Map<number, string>() };

@@ -13,6 +13,7 @@ export type DeferredWebhooks = {
   listExcluded(): number[];
   /** Whether all of these are deferred. A webhook that failed for another reason is tried again with new ones. */
   includesAll(seqs: number[]): boolean;
+  isEmpty(): boolean;
 };
 
 export function createDeferredWebhooks(timers: Timers): DeferredWebhooks {
@@ -31,5 +32,9 @@ export function createDeferredWebhooks(timers: Timers): DeferredWebhooks {
       return [...deferred].filter(([, one]) => one.isServerError).map(([seq]) => seq);
     },
     includesAll: (seqs) => seqs.every((seq) => deferred.has(seq)),
+    isEmpty() {
+      dropExpired();
+      return deferred.size === 0;
+    },
   };
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { insertReturning, insertRows } from '../../database/insert-returning.ts';
@@ -14,6 +13,7 @@ import { raiseQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import { readTraceparent } from '../items/trace-webhook.ts';
 import { checkBody } from '../receive/check-body.ts';
+import { hashExtra, itemColumns } from '../receive/item-columns.ts';
 import { hasKey, ITEMS_MAX, parseItems, type WebhookItem } from '../receive/parse-items.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 import type { DeferredWebhooks } from './defer-webhooks.ts';
@@ -80,22 +80,28 @@ async function splitTogether(
       if (rows.length === 0 || selection.deferred?.includesAll(seqs)) return { webhooks: [], items: 0, claimed: [] };
       return await splitRows(context, trx, rows, slots);
     });
-    reportSplit(context, split.webhooks, startMs);
+    const webhooks = split.webhooks.map(({ row, items, reason }) => ({
+      ...{ hash: row.hash, traceparent: readTraceparent(row.headers) },
+      ...{ items: items.length, reason },
+    }));
+    reportSplit(context, webhooks, startMs);
     return { rows, split };
   } catch (error) {
     return { rows, error };
   }
 }
 
+type ReportedWebhook = { hash: Buffer; traceparent: string | undefined; items: number; reason: string | null };
+
 /** After the commit: a debug line and a span for each webhook. */
-function reportSplit({ log }: Context, split: SplitWebhook[], startMs: number): void {
+export function reportSplit({ log }: Context, split: ReportedWebhook[], startMs: number): void {
   const isDebug = log.isLevelEnabled('debug');
   if (!isDebug && !isTracing()) return;
-  for (const { row, items, reason } of split) {
-    const webhook = webhookIdOf(row.hash);
-    const attributes = { 'confere.webhook': webhook, 'confere.items': items.length };
-    recordSpan('webhook.split', attributes, readTraceparent(row.headers), startMs);
-    if (isDebug) log.debug({ stage: 'parsed', webhook, items: items.length, reason }, 'webhook split into items');
+  for (const { hash, traceparent, items, reason } of split) {
+    const webhook = webhookIdOf(hash);
+    const attributes = { 'confere.webhook': webhook, 'confere.items': items };
+    recordSpan('webhook.split', attributes, traceparent, startMs);
+    if (isDebug) log.debug({ stage: 'parsed', webhook, items, reason }, 'webhook split into items');
   }
 }
 
@@ -170,11 +176,7 @@ async function insertItems(
       webhook_seq: row.seq,
       position,
       received_at: row.received_at,
-      transaction_id: item.transactionId,
-      reference: item.reference,
-      extra_hash: keyOf(item).extraHash,
-      claimed_status: item.claimedStatus,
-      claimed_amount_cents: item.claimedAmountCents,
+      ...itemColumns(item),
       ...(hasKey(item)
         ? { state: 'pending', reason: null, next_look_at: firstFetchAt(row, item, position) }
         : { state: 'quarantined', reason: 'no_key', next_look_at: null }),
@@ -188,8 +190,9 @@ async function insertItems(
   return [];
 }
 
-function keyOf({ transactionId, reference, extra }: WebhookItem): ItemKey {
-  return { transactionId, reference, extraHash: extra === null ? null : createHash('sha256').update(extra).digest() };
+function keyOf(item: WebhookItem): ItemKey {
+  const { transactionId, reference } = item;
+  return { transactionId, reference, extraHash: hashExtra(item) };
 }
 
 /** An item after its body's first ids, of a key that the ledger does not know, waits for the list until then. */

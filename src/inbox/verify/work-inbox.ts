@@ -1,5 +1,6 @@
 /**
  * Works off the inbox until the signal: splits webhooks into items, claims due items, verifies them. Start reading here.
+ * Few webhooks of one item each come from this process's receiver split and claimed (verify-arrivals.ts).
  *
  * A slow fetch delays nothing but its own items. Within this process, one fetch of a transaction is in flight at a time:
  * items that arrive meanwhile wait for it and then share one fetch, since a fetch that was sent before a webhook arrived
@@ -23,8 +24,10 @@ import {
   selectDueItems,
 } from '../items/claim-items.ts';
 import { formatItemKey } from '../items/find-known-keys.ts';
-import { createDeferredWebhooks } from '../split/defer-webhooks.ts';
+import { offerVerification } from '../receive/take-arrivals.ts';
+import { createDeferredWebhooks, type DeferredWebhooks } from '../split/defer-webhooks.ts';
 import { splitWebhooks } from '../split/split-webhooks.ts';
+import { createArrivalTaker } from './verify-arrivals.ts';
 import { verifyBurst } from './verify-burst.ts';
 import { createVerifier, type ItemGroup } from './verify-items.ts';
 
@@ -45,7 +48,16 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
   const verifications = createVerifications(context, client, () => {
     if (isSaturated) context.wakeUps.inbox.notify();
   });
-  const splitWaiting = createSplitter(context, verifications);
+  const deferred = createDeferredWebhooks(context.timers);
+  const offer = offerVerification(
+    context,
+    createArrivalTaker(context, {
+      // while items wait for a slot, new ones wait behind them; a webhook that fails alone needs others that are split
+      slots: () => (isSaturated || !deferred.isEmpty() ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles()),
+      start: verifications.start,
+    }),
+  );
+  const splitWaiting = createSplitter(context, verifications, deferred);
   const renewal = context.timers.every(RENEW_MS, () => {
     renewLeases(context, verifications.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'renewing the leases of items failed; retrying'),
@@ -79,6 +91,7 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     hasWork: () => hasWork(context),
     work: async () => await startDue(await splitWaiting(isSaturated)),
   });
+  offer[Symbol.dispose]();
   renewal.cancel();
   await verifications.ended();
 }
@@ -98,8 +111,11 @@ async function hasWork({ db, clock }: Context): Promise<boolean> {
 type Split = { more: boolean; claimed: boolean };
 
 /** Splits waiting webhooks; after a failure not before a pause. Due items do not wait for either. */
-function createSplitter(context: Context, verifications: Verifications): (isSaturated: boolean) => Promise<Split> {
-  const deferred = createDeferredWebhooks(context.timers);
+function createSplitter(
+  context: Context,
+  verifications: Verifications,
+  deferred: DeferredWebhooks,
+): (isSaturated: boolean) => Promise<Split> {
   let failures = 0;
   let notBeforeMs = 0;
 

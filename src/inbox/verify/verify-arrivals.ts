@@ -1,0 +1,75 @@
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import { describeError } from '../../log.ts';
+import { type ClaimedItem, newLease } from '../items/claim-items.ts';
+import { redactArrivals } from '../items/redact-arrivals.ts';
+import { traceparentIn } from '../items/trace-webhook.ts';
+import { hashExtra } from '../receive/item-columns.ts';
+import { nameSender } from '../receive/name-sender.ts';
+import type { ArrivalTaker, WrittenArrival } from '../receive/take-arrivals.ts';
+import { reportSplit } from '../split/split-webhooks.ts';
+
+/**
+ * Verifies what the receiver of this process commits under a lease of ours: nothing waits for the loop's next round.
+ * @param slots how many items may start now.
+ * @param start verifies claimed items.
+ */
+export function createArrivalTaker(
+  context: Context,
+  { slots, start }: { slots: () => number; start: (items: ClaimedItem[]) => void },
+): ArrivalTaker {
+  async function redactAndStart(items: ClaimedItem[]): Promise<void> {
+    const seqs = items.map(({ webhookSeq }) => webhookSeq);
+    try {
+      await transact(context.db, (trx) => redactArrivals(context, trx, seqs));
+    } catch (error) {
+      // recording the outcome of their items redacts them too
+      context.log.warn(
+        { error: describeError(error) },
+        'redacting new webhooks failed; they are redacted once verified',
+      );
+    }
+    start(items);
+  }
+
+  return {
+    lease: (count) => (!context.signal.aborted && count <= slots() ? newLease(context) : undefined),
+    take(written, isAnyoneForgotten) {
+      const items = written.map(toClaimedItem);
+      const reported = items.map(({ webhookHash: hash, traceparent }) => ({
+        hash,
+        traceparent,
+        items: 1,
+        reason: null,
+      }));
+      reportSplit(context, reported, Date.now());
+      // after the signal another process claims them: their leases expire
+      if (context.signal.aborted) return;
+      if (isAnyoneForgotten) void redactAndStart(items);
+      else start(items);
+    },
+  };
+}
+
+function toClaimedItem({ arrival, item, webhookSeq, itemSeq }: WrittenArrival): ClaimedItem {
+  return {
+    seq: itemSeq,
+    webhookSeq,
+    webhookHash: arrival.hash,
+    webhookRepeats: 0,
+    receivedAt: arrival.receivedAt,
+    transactionId: item.transactionId,
+    reference: item.reference,
+    extraHash: hashExtra(item),
+    position: 0,
+    misses: 0,
+    granted: false,
+    sender: nameSender(arrival.address),
+    claimedStatus: item.claimedStatus,
+    claimedAmountCents: item.claimedAmountCents,
+    fetches: 0,
+    fetchedAt: null,
+    itemsInWebhook: 1,
+    traceparent: traceparentIn(arrival.headers),
+  };
+}

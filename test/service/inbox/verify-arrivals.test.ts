@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hashDocument } from '../../../src/database/keys/index-person.ts';
+import { LEASE_MS, newLease } from '../../../src/inbox/items/claim-items.ts';
+import { createReceiver } from '../../../src/inbox/receive/receive.ts';
+import { offerVerification } from '../../../src/inbox/receive/take-arrivals.ts';
+import { eventually } from '../../support/eventually.ts';
+import { LOST } from '../../support/failing-database.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { makeShownTransaction } from '../../support/read-ledger-state.ts';
+
+const DOCUMENT = '12345678909';
+let environment: InboxEnvironment;
+beforeEach(async () => {
+  environment = await openInboxEnvironment();
+});
+afterEach(() => environment[Symbol.asyncDispose]());
+
+const paid = () => {
+  const { id } = environment.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
+  return { transaction_id: id, status: 'paid' };
+};
+
+/** The provider answers no show before `release`. */
+function holdShows(): { release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  environment.provider.switches.beforeResponse = ({ kind }) => (kind === 'show' ? promise : undefined);
+  return { release: resolve };
+}
+
+async function readStored(id: string) {
+  const { seq } = await environment.webhook(id);
+  const { db } = environment.context;
+  const webhook = await db
+    .selectFrom('webhooks')
+    .select(['state', 'items', 'body'])
+    .where('seq', '=', seq)
+    .executeTakeFirstOrThrow();
+  const items = await db.selectFrom('webhook_items').selectAll().where('webhook_seq', '=', seq).execute();
+  return { ...webhook, rows: items };
+}
+
+/** From now on the loop of this process loses what it takes, as if the process was killed after the commit. */
+function loseTaken(): void {
+  const { context } = environment;
+  offerVerification(context, { lease: () => newLease(context), take: () => undefined });
+}
+
+test('a webhook of one transaction is committed with its item, under a lease, and then verified without a split', async () => {
+  const shows = holdShows();
+  const body = paid();
+  const { id } = await environment.receive(body);
+  const stored = await readStored(id);
+  expect(stored).toMatchObject({ state: 'pending', items: 1 });
+  expect(stored.rows).toMatchObject([{ state: 'pending', position: 0, transaction_id: body.transaction_id }]);
+  expect(stored.rows[0]?.lease_holder).toContain(environment.context.holder);
+  await eventually('the show is sent', () => environment.provider.count('show') === 1);
+  shows.release();
+  await environment.waitForState(id, 'applied');
+  expect(environment.provider.count('show')).toBe(1);
+});
+
+test('a webhook of two transactions, or without a usable key, is stored for the split', async () => {
+  loseTaken();
+  const several = await environment.receive({ transactions: [paid(), paid()] });
+  const none = await environment.receive({ status: 'paid' });
+  await environment.waitForState(several.id, 'applied');
+  expect(await environment.waitForState(none.id, 'quarantined')).toMatchObject({ reason: 'no_key' });
+});
+
+test('a webhook that a killed process had taken is verified once its lease ran out', async () => {
+  loseTaken();
+  const { id } = await environment.receive(paid());
+  await environment.timers.advance(LEASE_MS - 1_000);
+  expect(environment.provider.count('show')).toBe(0);
+  expect((await environment.webhook(id)).state).toBe('pending');
+  await environment.timers.advance(2_000);
+  await environment.waitForState(id, 'applied');
+});
+
+test('a webhook whose commit was lost is stored once, answered as new, and verified once its lease ran out', async () => {
+  const { context } = environment;
+  let lost = 0;
+  const transact: typeof context.preparedStatements.transact = async (...statements) => {
+    await context.preparedStatements.transact(...statements);
+    lost++;
+    throw LOST;
+  };
+  const receive = createReceiver(
+    { ...context, preparedStatements: { ...context.preparedStatements, transact } },
+    undefined,
+  );
+  const body = Buffer.from(JSON.stringify(paid()));
+  const { id, duplicate } = await receive({ body, address: '127.0.0.1', headers: {} });
+  expect({ lost, duplicate }).toEqual({ lost: 1, duplicate: false });
+  expect((await readStored(id)).rows).toHaveLength(1);
+  await environment.timers.advance(LEASE_MS);
+  await environment.waitForState(id, 'applied');
+  expect((await environment.webhook(id)).repeats).toBe(0);
+});
+
+test('a webhook that names a forgotten person is redacted before the provider is asked', async () => {
+  const { context, provider } = environment;
+  await context.db
+    .insertInto('forgotten_people')
+    .values({ document_hash: hashDocument(context.keys, DOCUMENT), forgotten_at: new Date() })
+    .execute();
+  const shows = holdShows();
+  const { id } = await environment.receive({ ...paid(), document: DOCUMENT });
+  await eventually('the show is sent', () => provider.count('show') === 1);
+  expect(String((await readStored(id)).body)).not.toContain(DOCUMENT);
+  shows.release();
+  await environment.waitForState(id, 'applied');
+});
