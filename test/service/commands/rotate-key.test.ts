@@ -47,10 +47,11 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 const envOf = (key: string) => ({ DATABASE_URL: databaseUrl, SECRET_KEY: key, DATA_DIR: path.join(home.path, 'data') });
+const openWith = (key: string): Promise<Context> => openEnv(envOf(key));
 
-async function openWith(key: string): Promise<Context> {
+async function openEnv(env: Record<string, string>): Promise<Context> {
   const log = createLog('silent', process.stderr);
-  return await openContext(readConfig(envOf(key)), { log, signal: new AbortController().signal, migrates: true });
+  return await openContext(readConfig(env), { log, signal: new AbortController().signal, migrates: true });
 }
 
 async function readSecrets(context: Context): Promise<string[]> {
@@ -166,13 +167,28 @@ describe("the embedded database's key", () => {
   const file = path.join(env.DATA_DIR, 'secret.key');
   const create = () => runCommandInProcess(['tokens', 'create', '--role', 'viewer', '--json'], env);
 
+  /** Holds the lock that a rotation needs first. @returns the texts of the next key's files while the rotation waits for it. */
+  async function rotateLocked() {
+    await using context = await openEnv(env);
+    const lock = await context.db.startTransaction().execute();
+    await lock.selectFrom('settings').selectAll().forUpdate().execute();
+    const rotation = runCommandInProcess(['rotate-key', '--json'], env);
+    await waitForLockWaits(context);
+    const written = readdirSync(env.DATA_DIR).filter((name) => name.startsWith('secret.key.next.'));
+    const keys = written.map((name) => readFileSync(path.join(env.DATA_DIR, name), 'utf8'));
+    await lock.rollback().execute();
+    return { ...(await rotation), keys };
+  }
+
   it('is made, written down, and adopted by the next start where the rotation was killed before that', async () => {
     await copyEmbeddedData(env.DATA_DIR);
     expect((await runCommandInProcess(['migrate'], env)).code).toBe(0);
     const old = readFileSync(file);
-    const { code, out } = await runCommandInProcess(['rotate-key', '--json'], env);
+    const { code, out, keys } = await rotateLocked();
     expect(code).toBe(0);
     const next = readFileSync(file);
+    // it was on the disk before anything was encrypted with it
+    expect(keys).toEqual([next.toString()]);
     expect(next.equals(old)).toBe(false);
     expect((await create()).code).toBe(0);
 
