@@ -10,6 +10,7 @@ import { applyObservations } from '../../src/ledger/apply/apply-observations.ts'
 import { raiseMismatches } from '../../src/mismatches/raise-mismatches.ts';
 import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { recordHeartbeat } from '../../src/runtime/heartbeat.ts';
+import { eventually } from '../support/eventually.ts';
 import { observe } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
@@ -84,7 +85,7 @@ test('an accountant finds a payment from any page by a name, narrows it by chips
   await page.getByRole('link', { name: /^Período: de / }).waitFor();
   expect(await rows.count()).toBeLessThan(outs);
   await chip.click();
-  await expect.poll(() => chip.count()).toBe(0);
+  await eventually('the chip is gone', async () => (await chip.count()) === 0);
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'CSV' }).click();
   expect((await download).suggestedFilename()).toMatch(/^confere-transacoes-.*\.csv$/);
@@ -182,7 +183,7 @@ test('the list of webhooks renews itself, and an operator purges the quarantine 
   await fetch(`${env.url}/webhooks/pix`, { method: 'POST', headers, body: 'another that is no JSON' });
   while ((await splitWebhooks(env.context, 0)).more);
   await page.clock.runFor(6_000);
-  await expect.poll(() => rows.count()).toBe(before + 1);
+  await eventually('the new row', async () => (await rows.count()) === before + 1);
   await page.getByRole('link', { name: 'Quarentena por motivo' }).click();
   const reasons = page.getByRole('table', { name: 'Quarentena por motivo' });
   const noJson = reasons.getByRole('row', { name: /não é JSON/ });
@@ -218,7 +219,7 @@ test('a page that renews itself keeps the language of its address, and its notic
   await fetch(`${env.url}/webhooks/pix`, { method: 'POST', headers, body });
   while ((await splitWebhooks(env.context, 0)).more);
   await page.clock.runFor(6_000);
-  await expect.poll(() => rows.count()).toBe(before + 1);
+  await eventually('the new row', async () => (await rows.count()) === before + 1);
   expect(await page.getByRole('status').count()).toBe(0);
   expect(await page.getByRole('main').textContent()).toContain('Live: with scripts');
   expect(await page.getByRole('main').textContent()).not.toContain('Ao vivo');

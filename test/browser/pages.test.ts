@@ -13,6 +13,7 @@ import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
 import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { eventually } from '../support/eventually.ts';
 import { listRoutes } from '../support/list-routes.ts';
 import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -411,7 +412,10 @@ test.each([1280, 390])('the first Tab reaches the link to the content in a windo
   await page.goto(`${env.url}/callbacks`);
   const current = page.locator('nav [aria-current]');
   await page.waitForFunction('document.readyState === "complete"');
-  await expect.poll(async () => (await current.boundingBox())?.x).toBeLessThan(width - 60);
+  await eventually('the entry of the page is in sight', async () => {
+    const box = await current.boundingBox();
+    return box !== null && box.x < width - 60;
+  });
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Ir para o conteúdo');
   await page.keyboard.press('Enter');
