@@ -4,6 +4,7 @@
  * nothing is booked twice, and memory stays flat under the fuzzing; else exit code 1. With SOAK_BREAKS=off nothing is killed,
  * and memory must stay flat over the whole time.
  */
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -78,10 +79,11 @@ async function soak(): Promise<boolean> {
   const twice = await countTwice(api, ids);
   const fuzzEndMs = Date.now() + FUZZ_MS;
   const fuzzMemory = sampleMemory(url, () => Date.now() < fuzzEndMs);
-  const fuzzed = await fuzzReceiver(url, SECRET, () => Date.now() < fuzzEndMs);
+  const fuzzSeed = randomInt(2 ** 31);
+  const fuzzed = await fuzzReceiver(url, SECRET, fuzzSeed, () => Date.now() < fuzzEndMs);
   const fuzzLost = await countLost(api, fuzzed.kept);
   say(`lost ${lost}, booked twice ${twice}`);
-  say(`fuzz: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}`);
+  say(`fuzz of seed ${fuzzSeed}: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}`);
   const grew = [
     BREAKS ? false : reportMemory('under load', await memory),
     reportMemory('under the fuzzing', await fuzzMemory),

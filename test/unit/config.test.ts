@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { environment } from '../../src/config/environment.ts';
 import { readConfig } from '../../src/config.ts';
+import { propertyOptions } from '../support/property.ts';
 import { temporaryDirectory } from '../support/start-serve.ts';
 
 const example = parseEnv(readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8'));
@@ -117,7 +118,7 @@ describe('the environment', () => {
           expect(named).toHaveLength(chosen.length);
           for (const name of chosen) if (WRONG[name].length > 3) expect(message).not.toContain(WRONG[name]);
         }),
-        { numRuns: 300 },
+        propertyOptions(300, 3_000),
       );
     });
   });

@@ -12,6 +12,7 @@ import { stateContract, withdrawContract } from '../../../src/ledger/stated/comm
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 let environment: TestEnvironment;
@@ -203,6 +204,7 @@ test('the price lies between the neighbouring cents, and what is shown is one of
       expect(low * 10_000n <= exact && exact <= high * 10_000n).toBe(true);
       expect(high - low <= 1n && (cents === low || cents === high)).toBe(true);
     }),
+    propertyOptions(100, 10_000),
   );
   const newer = { ...contract, id: 'newer', to: '2026-06-30' };
   const on = (day: string) => findContract([newer, contract], { platform: 'p', operation: 'cashin', day })?.id;

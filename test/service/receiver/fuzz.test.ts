@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -6,7 +7,7 @@ import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestContext } from '../../support/open-environment.ts';
-import { numRuns } from '../../support/property.ts';
+import { chooseSeed, numRuns } from '../../support/property.ts';
 import { API_KEY, WEBHOOK_SECRET } from '../../support/start-serve.ts';
 import { fuzzReceiver } from './fuzz-receiver.ts';
 
@@ -21,7 +22,12 @@ describe('bodies made to break a reader', () => {
     await using client = createProviderClient({ url: 'http://127.0.0.1:1', apiKey: API_KEY, signal: stop.signal });
     const worker = workInbox({ ...context, signal: stop.signal }, client);
     const url = `http://127.0.0.1:${server.port}`;
-    const fuzzed = await fuzzReceiver(url, WEBHOOK_SECRET, (requests) => requests < REQUESTS);
+    const fuzzed = await fuzzReceiver(
+      url,
+      WEBHOOK_SECRET,
+      chooseSeed(randomInt(2 ** 31)),
+      (requests) => requests < REQUESTS,
+    );
     expect(fuzzed.wrong).toEqual([]);
     expect(Object.keys(fuzzed.byStatus)).toEqual(['200', '400', '401', '413', '415']);
     const rows = await context.db.selectFrom('webhooks').select('hash').execute();
