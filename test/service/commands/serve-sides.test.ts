@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createApi, findFreePort, type Program, startProgram } from '../../../demo/start-programs.ts';
@@ -6,6 +6,8 @@ import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeRow } from '../../support/make-provider-rows.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
+import { DEEP } from '../../support/property.ts';
 import {
   ADMIN_TOKEN,
   API_KEY,
@@ -99,4 +101,21 @@ test('serve --worker is alive and not ready before its database is there, and wo
   const ended = endOf(worker);
   worker.child.kill('SIGTERM');
   expect(await ended).toBe(0);
+});
+
+// it takes 18 s
+test.runIf(DEEP)('SIGTERM ends serve with 1 where the database has stopped answering', async () => {
+  using home = temporaryDirectory();
+  const database = await createTestDatabase();
+  using proxy = await openTcpProxy(database.socketPath);
+  const databaseUrl = `mysql://root@127.0.0.1:${proxy.port}/${database.database}`;
+  await using worker = await start(home.path, {
+    ...{ side: 'worker', apiKey: API_KEY, databaseUrl, providerUrl: 'http://127.0.0.1:1' },
+  });
+  await eventually('it is ready', async () => (await ask(`${worker.url}/readyz`)) === 200);
+  proxy.freeze();
+  const ended = endOf(worker);
+  worker.child.kill('SIGTERM');
+  expect(await ended).toBe(1);
+  expect(readFileSync(worker.logFile, 'utf8')).toContain('shutdown did not finish in time');
 });
