@@ -4,6 +4,7 @@ import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { LEASE_MS, newLease } from '../../../src/inbox/items/claim-items.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { offerVerification } from '../../../src/inbox/receive/take-arrivals.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LOST } from '../../support/failing-database.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
@@ -40,6 +41,14 @@ async function readStored(id: string) {
   return { ...webhook, rows: items };
 }
 
+/** The columns that come from the body. */
+async function readItemColumns(id: string) {
+  const [row] = (await readStored(id)).rows;
+  if (!row) throw new Error(`${id} has no item`);
+  const { position, transaction_id, reference, extra_hash, claimed_status, claimed_amount_cents } = row;
+  return { position, transaction_id, reference, extra_hash, claimed_status, claimed_amount_cents };
+}
+
 /** From now on the loop of this process loses what it takes, as if the process was killed after the commit. */
 function loseTaken(): void {
   const { context } = environment;
@@ -66,6 +75,31 @@ test('a webhook of two transactions, or without a usable key, is stored for the 
   const none = await environment.receive({ status: 'paid' });
   await environment.waitForState(several.id, 'applied');
   expect(await environment.waitForState(none.id, 'quarantined')).toMatchObject({ reason: 'no_key' });
+});
+
+const ID = '0190a1b2-0000-7000-8000-00000000000a';
+
+test.each([
+  { transaction_id: ID.toUpperCase(), status: 'paid', transaction_amount: '12.34' },
+  { transaction_reference: "é?'\\ 😀 \ud800", status: 'pa?id' },
+  { reference: 'ab'.repeat(200), status: 'x'.repeat(300), amount: '90071992547409.91' },
+  { extra: '??', amount: 0.1 },
+  { data: { id: ID, status: 'refund', amount: '-1' } },
+  { path: `/api/v1/transaction/${ID}`, id: 30 },
+])('the receiver writes the item of a body as the split does: %j', async (body) => {
+  loseTaken();
+  const other = await environment.replica();
+  const receiveOnly = createReceiver(other, undefined);
+  const { id } = await environment.receive({ ...body, via: 'receiver' });
+  const split = Buffer.from(JSON.stringify({ ...body, via: 'split' }));
+  const { id: splitId } = await receiveOnly({ body: split, address: '127.0.0.1', headers: {} });
+  await eventually(
+    'the body is split',
+    async () => (await splitWebhooks(other, 0)) && (await readStored(splitId)).items,
+  );
+  const [taken, made] = await Promise.all([id, splitId].map(readItemColumns));
+  expect(taken).toBeDefined();
+  expect(taken).toEqual(made);
 });
 
 test('a webhook that a killed process had taken is verified once its lease ran out', async () => {
