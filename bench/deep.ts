@@ -25,6 +25,7 @@ const CRASHES = [
   'test/service/callbacks/crash.test.ts',
   'test/service/end-to-end/crash.test.ts',
   'test/service/spool/spool.test.ts',
+  'test/service/spool/killed-database.test.ts',
   'test/service/reconciliation/take-over-run.test.ts',
   'test/service/sandbox/listing.test.ts',
   'test/unit/provider/read-list.test.ts',

@@ -1,25 +1,15 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { readFile, rename, unlink } from 'node:fs/promises';
-import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../embedded/open-database.ts';
-import type { Database } from '../../../src/database/tables.ts';
+import { describe, expect, it } from 'vitest';
 import { openSpool, type Spool } from '../../../src/inbox/spool/spool.ts';
 import { decodeSegment, encodeRecord, type SpooledWebhook } from '../../../src/inbox/spool/spool-format.ts';
-import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
-import { createTestDatabase } from '../../support/create-test-database.ts';
-import { eventually } from '../../support/eventually.ts';
 import { numRuns, propertyOptions } from '../../support/property.ts';
-import { API_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
-import { TestProvider } from '../../support/test-provider.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 function record(text: string): SpooledWebhook {
   return {
@@ -244,161 +234,5 @@ describe('a disk that is full', () => {
     const segments = readdirSync(directory).map((name) => decodeSegment(readFileSync(path.join(directory, name))));
     expect(segments.map(({ records }) => records.map((one) => one.body.length))).toEqual([[1], [2]]);
     expect(segments.map(({ truncatedBytes, damagedBytes }) => truncatedBytes + damagedBytes)).toEqual([0, 0]);
-  });
-});
-
-describe('with the database killed under it', () => {
-  const home = temporaryDirectory();
-  const stack = new AsyncDisposableStack();
-  let served: Served;
-  let providerUrl: string;
-
-  beforeAll(async () => {
-    stack.defer(() => home[Symbol.dispose]());
-    await copyEmbeddedData(path.join(home.path, 'data'));
-    const provider = stack.use(await new TestProvider(API_KEY).listen());
-    providerUrl = provider.url;
-    served = await startServe({ home: home.path, providerUrl, env: { WEBHOOK_GRACE: '1s' } });
-    stack.defer(() => served[Symbol.asyncDispose]());
-  });
-  afterAll(() => stack.disposeAsync());
-
-  async function inbox(): Promise<Map<string, number>> {
-    const found = new Map<string, number>();
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: { webhooks: { id: string; repeats: number }[]; next_cursor: string | null } = await served.api.call(
-        'GET',
-        `/webhooks?limit=200${cursor ? `&cursor=${cursor}` : ''}`,
-      );
-      for (const webhook of page.webhooks) found.set(webhook.id, webhook.repeats);
-      cursor = page.next_cursor;
-    }
-    return found;
-  }
-
-  it('answers every webhook 200, keeps each once, and the database comes back by itself', async () => {
-    const pidFile = path.join(home.path, 'data/mariadb/server.pid');
-    const bodies = Array.from({ length: 150 }, (_, n) => ({ transaction_id: randomUUID(), status: 'paid', n }));
-    const answers: { status: number; json: Record<string, unknown> }[] = [];
-    for (const [index, body] of bodies.entries()) {
-      if (index === 40) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-      answers.push(await served.webhook(body));
-      // the same bytes once more, while the spool holds them
-      if (index === 60) answers.push(await served.webhook(body));
-      await sleep(10);
-    }
-    expect([...new Set(answers.map((answer) => answer.status))]).toEqual([200]);
-    expect(answers.filter((answer) => answer.json.duplicate === true)).toHaveLength(1);
-    const ids = new Set(answers.map((answer) => String(answer.json.id)));
-    expect(ids.size).toBe(bodies.length);
-    const kept = await eventually(async () => {
-      const found = await inbox().catch(() => new Map<string, number>());
-      return found.size === ids.size ? found : undefined;
-    });
-    expect([...ids].filter((id) => !kept.has(id))).toEqual([]);
-    expect([...kept.values()].reduce((sum, repeats) => sum + repeats, 0)).toBe(1);
-    expect(readdirSync(path.join(home.path, 'data/spool')).length).toBeLessThanOrEqual(1);
-  });
-
-  it('drains after a restart what a killed process had spooled', async () => {
-    const pidFile = path.join(home.path, 'data/mariadb/server.pid');
-    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-    const body = { transaction_id: randomUUID(), status: 'paid', late: true };
-    const answer = await served.webhook(body);
-    expect(answer.status).toBe(200);
-    await served.kill();
-    served = await startServe({ home: home.path, providerUrl });
-    await eventually(async () => (await inbox()).has(String(answer.json.id)));
-    expect(await served.webhook(body)).toMatchObject({ status: 200, json: { duplicate: true } });
-  });
-});
-
-describe('with a database that is away when it starts', () => {
-  it('takes webhooks to the spool on the same port, and goes on once the database is there', async () => {
-    using home = temporaryDirectory();
-    await using provider = await new TestProvider(API_KEY).listen();
-    const database = await createTestDatabase();
-    const socketPath = path.join(home.path, 'late.sock');
-    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
-    const databaseUrl = urlOf({ ...database, socketPath });
-    await using late = await startServe({
-      home: home.path,
-      databaseUrl,
-      providerUrl: provider.url,
-      env,
-      withoutDatabase: true,
-    });
-    const ready = async () => (await fetch(`${late.url}/readyz`)).json();
-    expect(await ready()).toEqual({ ready: true, degraded: true });
-    expect((await fetch(`${late.url}/api/v1/transactions`)).status).toBe(503);
-    const bodies = Array.from({ length: 20 }, (_, n) => ({ transaction_id: randomUUID(), status: 'paid', n }));
-    const answers = [];
-    for (const body of bodies) answers.push(await late.webhook(body));
-    expect(await late.webhook(bodies[0])).toMatchObject({ status: 200, json: { duplicate: true } });
-    expect(await late.webhook('no json')).toMatchObject({ status: 400 });
-    expect(await late.webhook(bodies[1], { authorization: 'Bearer no' })).toMatchObject({ status: 401 });
-
-    symlinkSync(database.socketPath, socketPath);
-    // webhooks that arrive while one app takes over from the other are stored too
-    await eventually(async () => {
-      answers.push(await late.webhook({ transaction_id: randomUUID(), status: 'paid' }));
-      return !('degraded' in ((await ready()) as object));
-    });
-    expect([...new Set(answers.map((answer) => answer.status))]).toEqual([200]);
-    const ids = answers.map((answer) => String(answer.json.id));
-    const found = await eventually(async () => {
-      const { webhooks } = await late.api.call<{ webhooks: { id: string; repeats: number; state: string }[] }>(
-        'GET',
-        '/webhooks?limit=200',
-      );
-      return ids.every((id) => webhooks.some((webhook) => webhook.id === id)) && webhooks;
-    });
-    expect(found.filter((webhook) => webhook.repeats === 1).map((webhook) => webhook.id)).toEqual([ids[0]]);
-    expect(found.length).toBe(ids.length + 1);
-    await late.kill();
-  });
-
-  it('takes webhooks to the spool while the tables are migrated, and drains them afterwards', async () => {
-    using home = temporaryDirectory();
-    const database = await createTestDatabase();
-    const databaseUrl = urlOf(database);
-    const providerUrl = 'http://127.0.0.1:1';
-    await using opened = openDatabase<Database>(database);
-    // as if another process were in the middle of one, which may run again
-    await sql`DELETE FROM migrations ORDER BY name LIMIT 1`.execute(opened.db);
-    const hold = (held: boolean) =>
-      sql`UPDATE migration_lock SET holder = ${held ? 'another' : null}, held_until = '2100-01-01'`.execute(opened.db);
-    await hold(true);
-    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
-    await using late = await startServe({ home: home.path, databaseUrl, providerUrl, env, withoutDatabase: true });
-    const answer = await late.webhook({ transaction_id: randomUUID(), status: 'paid' });
-    expect(answer.status).toBe(200);
-    expect(readdirSync(env.SPOOL_DIR)).toHaveLength(1);
-    const headers = { expect: '100-continue', 'content-length': '10' };
-    const asking = http.request(`${late.url}/api/v1/tokens`, { method: 'POST', headers });
-    asking.flushHeaders();
-    const [refused] = (await once(asking, 'response')) as [http.IncomingMessage];
-    expect([refused.statusCode, refused.headers.connection]).toEqual([503, 'close']);
-    asking.destroy();
-    await hold(false);
-    const kept = () => late.api.call<{ webhooks: { id: string }[] }>('GET', '/webhooks').catch(() => undefined);
-    await eventually(async () => (await kept())?.webhooks.some(({ id }) => id === answer.json.id));
-    await late.kill();
-  });
-
-  it('ends by SIGTERM while it waits', async () => {
-    using home = temporaryDirectory();
-    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
-    const databaseUrl = urlOf({ database: 'none', socketPath: path.join(home.path, 'never.sock') });
-    await using late = await startServe({
-      home: home.path,
-      databaseUrl,
-      providerUrl: 'http://127.0.0.1:1',
-      env,
-      withoutDatabase: true,
-    });
-    const ended = new Promise<number | null>((resolve) => late.program.child.once('exit', resolve));
-    late.program.child.kill('SIGTERM');
-    expect(await ended).toBe(0);
   });
 });
