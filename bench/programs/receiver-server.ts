@@ -12,7 +12,7 @@ import { openSpool } from '../../src/inbox/spool/spool.ts';
 import { createLog } from '../../src/log.ts';
 
 /**
- * One of the three receivers that the bench compares, in a process of its own. The same Express app reads and authenticates
+ * One of the three receivers that the bench compares, in a process of its own. The same app reads and authenticates
  * the body; then it stores nothing (`bare`), writes one INSERT (`insert`), or is the product (`ours`).
  */
 const POOL_CONNECTIONS = 30;

@@ -4,6 +4,7 @@
  * database greets a new connection. One that greets is only slow, and the request goes on. Webhooks do not pass here: the
  * receiver spools them.
  */
+import type { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Context } from '../context.ts';
 import { READ_TIMEOUT_MS } from '../database/limit-statement-time.ts';
@@ -19,10 +20,10 @@ export const SILENCE_MS_MAX = SUSPECT_AFTER_MS + GREETINGS_MISSED_MAX * GREETING
 type Probing = Pick<Context, 'timers' | 'isDatabaseGreeting'>;
 
 /** Responses that were given up; their handlers may still be waiting for the database. */
-const givenUp = new WeakSet<Response>();
+const givenUp = new WeakSet<ServerResponse>();
 
 /** Whether a request was answered 503 before its handler ended, so that what the handler does to the response is void. */
-export function isGivenUp(response: Response): boolean {
+export function isGivenUp(response: ServerResponse): boolean {
   return givenUp.has(response);
 }
 

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express from 'express';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
@@ -40,7 +40,7 @@ import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
 import { API_OPERATIONS } from './openapi/operations.ts';
 import { openapiRoutes } from './openapi/serve-document.ts';
 import { expectsContinue } from './receiver/read-body.ts';
-import { webhookRoutes } from './receiver/receive-webhook.ts';
+import { type FrontedApp, routeWebhooks } from './receiver/route-webhooks.ts';
 import { handleErrors } from './send-problem.ts';
 
 const API_BODY_BYTES_MAX = 256 * 1024;
@@ -51,11 +51,11 @@ export function createApp(
   spool?: Spool,
   receive: Receiver = createReceiver(context, spool),
   readers: MetricReaders = {},
-): Express {
+): FrontedApp {
   const app = createBareApp(context.config);
   const guard = createAuthGuard(context);
   // webhooks first: no later middleware slows them down
-  app.use(webhookRoutes(context, receive));
+  const listener = routeWebhooks(app, context, receive);
   app.use((request, response, next) => {
     if (expectsContinue(request)) response.writeContinue();
     response.setHeader('x-content-type-options', 'nosniff');
@@ -102,5 +102,5 @@ export function createApp(
     throw new ConfereError('not_found', 'there is nothing at this address');
   });
   app.use(handleErrors(context.log));
-  return app;
+  return listener;
 }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
-import type { NextFunction, Request, Response } from 'express';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { NextFunction } from 'express';
 import { isStatementTimeout } from '../database/limit-statement-time.ts';
 import { isDatabaseAway } from '../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../domain/errors.ts';
@@ -29,27 +29,44 @@ const STATUS: Record<ErrorCode, number> = {
 export type Problem = { status: number; title?: string; detail?: string; errors?: Record<string, string[]> };
 
 /** Answers with RFC 9457 problem details. */
-export function sendProblem(response: Response, problem: Problem): void {
-  response.send(prepare(response, problem));
+export function sendProblem(response: ServerResponse, problem: Problem): void {
+  sendText(response, `${PROBLEM_TYPE}; charset=utf-8`, prepare(response, problem));
+}
+
+/** Answers with JSON, with the headers that Express sends. */
+export function sendJson(response: ServerResponse, value: object): void {
+  sendText(response, 'application/json; charset=utf-8', JSON.stringify(value));
 }
 
 /** Writes the whole response without ending it. @returns a function that ends it. */
-export function writeProblem(response: Response, problem: Problem): () => void {
+export function writeProblem(response: ServerResponse, problem: Problem): () => void {
   const text = prepare(response, problem);
+  response.setHeader('Content-Type', PROBLEM_TYPE);
   response.setHeader('content-length', Buffer.byteLength(text));
   response.write(text);
   return () => response.end();
 }
 
-function prepare(response: Response, problem: Problem): string {
+function sendText(response: ServerResponse, type: string, text: string): void {
+  response.setHeader('Content-Type', type);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+const PROBLEM_TYPE = 'application/problem+json';
+
+function prepare(response: ServerResponse, problem: Problem): string {
   const { status, title, ...rest } = problem;
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
-  response.status(status).type('application/problem+json');
+  response.statusCode = status;
   return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
 }
 
 /** Codes of errors that mean that the client left. */
 const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECONNRESET', 'EPIPE']);
+
+/** A request, with the route that Express found for it. */
+type Routed = IncomingMessage & { route?: { path: string } };
 
 /**
  * The last middleware: answers an error with a problem. An unexpected error is logged and answered 500. A response that had
@@ -57,7 +74,7 @@ const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECON
  */
 export function handleErrors(log: Log) {
   // Express recognizes an error handler by its four parameters
-  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+  return (error: unknown, request: Routed, response: ServerResponse, _next: NextFunction): void => {
     if (isGivenUp(response)) return;
     if (response.headersSent) {
       response.destroy();
@@ -76,7 +93,7 @@ export function handleErrors(log: Log) {
   };
 }
 
-function describeRoute(request: Request) {
+function describeRoute(request: Routed) {
   return { method: request.method, route: request.route?.path };
 }
 

@@ -96,7 +96,7 @@ test(
     await page.goto(`${env.url}/login`);
     const found: Record<string, string[]> = { '/login': await findPortuguese(page, DATA) };
     await logInInEnglish();
-    const routes = listRoutes(createApp(env.context)).filter((route) => route.startsWith('get '));
+    const routes = listRoutes(createApp(env.context).app).filter((route) => route.startsWith('get '));
     for (const route of routes.map((one) => one.slice('get '.length)).filter((one) => !NO_PAGES.test(one))) {
       const [, item = ''] = /^(.*\/:\w+)/.exec(route) ?? [];
       expect(item === '' || examples[item] !== undefined, `no example for ${route}`).toBe(true);

@@ -162,7 +162,7 @@ afterAll(async () => {
 });
 
 test('every page of the console is visited below', () => {
-  const routes = listRoutes(createApp(env.context))
+  const routes = listRoutes(createApp(env.context).app)
     .filter((route) => route.startsWith('get '))
     .map((route) => route.slice('get '.length))
     .filter((route) => !NO_PAGES.test(route) && route !== '/login');

@@ -1,5 +1,5 @@
+import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Express } from 'express';
 import { MIGRATION_LOCKED } from '../../../embedded/migrations/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Context, openContext } from '../../context.ts';
@@ -13,7 +13,7 @@ const OPEN_MS = 2_000;
 export type OpenedService = { context: Context; server: ListeningServer | undefined };
 
 /** An app that needs no database, and what it does, for the log. */
-export type EarlyApp = { app: Express; does: string };
+export type EarlyApp = { app: RequestListener; does: string };
 
 /**
  * Opens the context. While the database is unreachable or slow to open, the early app serves, on the port that later

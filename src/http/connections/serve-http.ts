@@ -1,7 +1,6 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Express } from 'express';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -47,11 +46,15 @@ const LINGER_POLL_MS = 25;
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 export type ListeningServer = HttpServer & {
   /** Passes new requests to another app. Requests under way stay with the old one. */
-  replaceApp(app: Express): void;
+  replaceApp(app: RequestListener): void;
 };
 
 /** Listens, and records the receiver's minutes while it listens. */
-export async function serveHttp(context: Context, app: Express, limits: HttpLimits = HTTP_LIMITS): Promise<HttpServer> {
+export async function serveHttp(
+  context: Context,
+  app: RequestListener,
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<HttpServer> {
   const server = await listenHttp(context.config, app, limits);
   const minutes = startReceiverMinutes(context);
   return {
@@ -70,7 +73,7 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
  */
 export async function listenHttp(
   config: Config,
-  first: Express,
+  first: RequestListener,
   limits: HttpLimits = HTTP_LIMITS,
 ): Promise<ListeningServer> {
   let app = first;

@@ -1,4 +1,3 @@
-import type { Express } from 'express';
 import type { Config } from '../../config.ts';
 import { createSpoolReceiver } from '../../inbox/receive/receive.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
@@ -7,15 +6,16 @@ import { createHealthRoutes } from '../check-health.ts';
 import { createBareApp } from '../create-bare-app.ts';
 import { handleErrors } from '../send-problem.ts';
 import { respondWithoutReading } from './read-body.ts';
-import { webhookRoutes } from './receive-webhook.ts';
+import { type FrontedApp, routeWebhooks } from './route-webhooks.ts';
 
 const RETRY_AFTER_S = 5;
 
 /** The app before the database was reached for the first time: webhooks go to the spool, other requests get 503. */
-export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): Express {
+export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): FrontedApp {
   const app = createBareApp(config);
   const clock = { now: () => new Date() };
-  app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES)));
+  const receive = createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES);
+  const listener = routeWebhooks(app, { config, log, clock }, receive);
   app.use(createHealthRoutes({ signal, spool, isWritable: async () => false }));
   app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
@@ -25,5 +25,5 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
     });
   });
   app.use(handleErrors(log));
-  return app;
+  return listener;
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Response } from 'express';
 import { closeAfterResponse } from '../connections/close-after-response.ts';
 import { createBodyTracker, type TrackedBody } from '../connections/track-bodies.ts';
 import { type Problem, sendProblem, writeProblem } from '../send-problem.ts';
@@ -74,7 +73,7 @@ export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; 
  */
 export function respondWithoutReading(
   request: IncomingMessage,
-  response: Response,
+  response: ServerResponse,
   problem: Problem,
   discardMs = DISCARD_MS,
 ): void {

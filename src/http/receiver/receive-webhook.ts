@@ -1,4 +1,4 @@
-import type { Request, Response, Router } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../../context.ts';
 import { addTraceparent } from '../../inbox/items/trace-webhook.ts';
 import { BODY_BYTES_MAX, type BodyDefect } from '../../inbox/receive/check-body.ts';
@@ -10,8 +10,7 @@ import { webhooksReceived } from '../../metrics/metrics.ts';
 import { inSpan, type SpanWork } from '../../tracing/in-span.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { matchesCidr } from '../connections/match-cidr.ts';
-import { createRouter } from '../create-router.ts';
-import { type Problem, sendProblem } from '../send-problem.ts';
+import { type Problem, sendJson, sendProblem } from '../send-problem.ts';
 import { createBodyReader, DISCARD_MS, respondWithoutReading } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
@@ -33,34 +32,39 @@ const FAULT_TEXT: Record<BodyDefect, string> = {
 };
 
 /** The part of the context that exists before the database is reached. */
-type ReceiverContext = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
-type WebhookRequest = Request<{ token?: string }>;
+export type ReceiverContext = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
+/** The sender's address, also behind a proxy, and the token in the path. */
+type Sender = { address: string | undefined; token: string | undefined };
+type Sent = { body: Buffer; address: string };
+export type WebhookHandler = (request: IncomingMessage, response: ServerResponse, sender: Sender) => Promise<void>;
 
 /**
- * `POST /webhooks/pix` and `/webhooks/pix/:token`. A webhook is answered 200 only once it is durable. A request that can
- * be refused by its address or its headers is refused before its body is read.
+ * Creates the handler of webhooks. A webhook is answered 200 only once it is durable. A request that can be refused by its
+ * address or its headers is refused before its body is read. It uses nothing of Express: see route-webhooks.ts.
  */
-export function webhookRoutes(context: ReceiverContext, receive: Receiver, limits = READING_LIMITS): Router {
-  const router = createRouter();
+export function createWebhookHandler(
+  context: ReceiverContext,
+  receive: Receiver,
+  limits = READING_LIMITS,
+): WebhookHandler {
   const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: limits.bytesMax });
   const logRefusal = createRefusalLog(context);
-  const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
+  const refuse = (request: IncomingMessage, response: ServerResponse, problem: Problem): void => {
     const isUnauthorized = problem.status === 401 || problem.status === 403;
     webhooksReceived.inc({ outcome: isUnauthorized ? 'unauthorized' : 'refused' });
     if (isUnauthorized) logRefusal();
     respondWithoutReading(request, response, problem, limits.discardMs);
   };
-  const receiveWebhook = async (request: WebhookRequest, response: Response): Promise<void> => {
+  return async (request, response, { address, token }) => {
     const { WEBHOOK_ALLOW, WEBHOOK_AUTH } = context.config;
-    if (WEBHOOK_ALLOW.length > 0 && !matchesCidr(WEBHOOK_ALLOW, request.ip))
-      return refuse(request, response, NOT_ALLOWED);
-    const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
+    if (WEBHOOK_ALLOW.length > 0 && !matchesCidr(WEBHOOK_ALLOW, address)) return refuse(request, response, NOT_ALLOWED);
+    const head = { headers: request.headers, pathToken: token, now: context.clock.now() };
     const verdict = checkHead(context.config, head);
     if (verdict === 'refused') return refuse(request, response, NOT_GENUINE);
     // a compressed body could grow to any size
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
       return refuse(request, response, ENCODED);
-    const body = await readBody(request, response, nameSender(request.ip ?? ''));
+    const body = await readBody(request, response, nameSender(address ?? ''));
     if (body === undefined) return;
     if (body === 'too_large') return refuse(request, response, TOO_LARGE);
     if (body === 'stalled') return refuse(request, response, STALLED);
@@ -72,11 +76,8 @@ export function webhookRoutes(context: ReceiverContext, receive: Receiver, limit
       return refuse(request, response, NOT_GENUINE);
     // without credentials no sender is authenticated
     if (!WEBHOOK_AUTH.includes('none')) markAuthenticated(response);
-    await store(context, receive, request, response, body);
+    await store(context, receive, request, response, { body, address: address ?? '' });
   };
-  router.post('/webhooks/pix', receiveWebhook);
-  router.post('/webhooks/pix/:token', receiveWebhook);
-  return router;
 }
 
 const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of those that may send' };
@@ -92,19 +93,19 @@ const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 async function store(
   context: ReceiverContext,
   receive: Receiver,
-  request: WebhookRequest,
-  response: Response,
-  body: Buffer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  sent: Sent,
 ): Promise<void> {
   try {
-    const received = await receiveInSpan(context, receive, request, body);
+    const received = await receiveInSpan(context, receive, request, sent);
     if (received.defect) {
       webhooksReceived.inc({ outcome: 'refused' });
       sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.defect]} (kept as ${received.id})` });
       return;
     }
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
-    response.json({ received: true, id: received.id, duplicate: received.duplicate });
+    sendJson(response, { received: true, id: received.id, duplicate: received.duplicate });
   } catch (error) {
     if (error instanceof GarbageRefusedError) {
       webhooksReceived.inc({ outcome: 'garbage' });
@@ -125,15 +126,15 @@ async function store(
 async function receiveInSpan(
   { log }: ReceiverContext,
   receive: Receiver,
-  request: WebhookRequest,
-  body: Buffer,
+  request: IncomingMessage,
+  { body, address }: Sent,
 ): Promise<Received> {
   const sent = request.headers.traceparent;
   const links = typeof sent === 'string' ? [sent] : undefined;
   const work: SpanWork<Received> = async (span) => {
     const headers = chooseHeaders(request);
     if (span) addTraceparent(headers);
-    const received = await receive({ body, address: request.ip ?? '', headers });
+    const received = await receive({ body, address, headers });
     const { id, duplicate, defect } = received;
     span?.setAttributes({ 'confere.webhook': id, 'confere.duplicate': duplicate, 'confere.defect': defect });
     if (log.isLevelEnabled('debug'))
@@ -144,7 +145,7 @@ async function receiveInSpan(
 }
 
 /** Refuses a body that names no transaction: it is dropped before any that names one. */
-function refuseGarbage(context: ReceiverContext, response: Response, { reason: why }: GarbageRefusedError): void {
+function refuseGarbage(context: ReceiverContext, response: ServerResponse, { reason: why }: GarbageRefusedError): void {
   context.log.debug({ why }, 'webhook that names no transaction refused');
   response.setHeader('retry-after', String(RETRY_AFTER_S));
   sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
@@ -157,7 +158,7 @@ const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
     'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',
 };
 
-function chooseHeaders(request: WebhookRequest): Record<string, string> {
+function chooseHeaders(request: IncomingMessage): Record<string, string> {
   const chosen: Record<string, string> = {};
   for (const name of STORED_HEADERS) {
     const value = request.headers[name];

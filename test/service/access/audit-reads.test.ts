@@ -226,7 +226,7 @@ test('each answer that shows an operator a person leaves an audit row, which nam
   const unaudited: string[] = [];
   const tokens = env.context.db.selectFrom('tokens').select('id').where('role', '=', 'operator');
   const operator = await tokens.executeTakeFirstOrThrow();
-  for (const route of listRoutes(createApp(env.context))) {
+  for (const route of listRoutes(createApp(env.context).app)) {
     const [method, path = ''] = route.split(' ');
     // the portal admits merchants alone: service/portal
     if (method !== 'get' || /^(?:\/api\/v1)?\/portal/.test(path)) continue;

@@ -225,7 +225,7 @@ beforeAll(async () => {
 afterAll(() => env[Symbol.asyncDispose]());
 
 test('every route that is mounted stands in the table, and no other', () => {
-  const mounted = listRoutes(createApp(env.context))
+  const mounted = listRoutes(createApp(env.context).app)
     .filter((route) => !PORTAL.test(route))
     .sort();
   expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE), ...OPEN].sort());

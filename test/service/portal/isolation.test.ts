@@ -184,7 +184,7 @@ async function ask(route: string, shop: Shop | undefined, id?: string): Promise<
 }
 
 test('every route outside the portal is refused to merchants as to nobody, with a token and with a session', async () => {
-  const routes = listRoutes(createApp(env.context)).filter((route) => !OPEN.test(route) && !(route in PORTAL));
+  const routes = listRoutes(createApp(env.context).app).filter((route) => !OPEN.test(route) && !(route in PORTAL));
   expect(routes.length).toBeGreaterThan(120);
   const found: Record<string, unknown> = {};
   const wanted: Record<string, unknown> = {};
@@ -225,7 +225,7 @@ test('a session of ours opens no page of the portal, and a token of ours none of
 });
 
 test('the portal answers each merchant with its own data alone, and nobody not at all', async () => {
-  const mounted = listRoutes(createApp(env.context)).filter((route) => /^\w+ (?:\/api\/v1)?\/portal/.test(route));
+  const mounted = listRoutes(createApp(env.context).app).filter((route) => /^\w+ (?:\/api\/v1)?\/portal/.test(route));
   expect(mounted.filter((route) => !OPEN.test(route)).sort()).toEqual(Object.keys(PORTAL).sort());
   const found: Record<string, string> = {};
   for (const route of Object.keys(PORTAL)) {

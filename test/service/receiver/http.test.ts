@@ -9,7 +9,7 @@ import type { Context } from '../../../src/context.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { BODIES_PER_SOURCE_MAX } from '../../../src/http/receiver/read-body.ts';
-import { webhookRoutes } from '../../../src/http/receiver/receive-webhook.ts';
+import { routeWebhooks } from '../../../src/http/receiver/route-webhooks.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestContext } from '../../support/open-environment.ts';
@@ -384,8 +384,8 @@ describe('a request that is refused by its headers', () => {
   });
 
   it('is cut off when the rest does not come, or does not end', async () => {
-    const app = express();
-    app.use(webhookRoutes(context, createReceiver(context, undefined), { bytesMax: 2 ** 28, discardMs: DISCARD_MS }));
+    const limits = { bytesMax: 2 ** 28, discardMs: DISCARD_MS };
+    const app = routeWebhooks(express(), context, createReceiver(context, undefined), limits);
     const patient = await serveHttp(context, app, LIMITS);
     const stalled = await dial(patient.port);
     stalled.socket.write(post('', { authorization: 'Bearer no', 'content-length': MANY }));
@@ -435,8 +435,8 @@ describe('a request that is refused by its headers', () => {
 
 describe('bodies that are being read', () => {
   it('take no more memory together than is allowed, and those that fit go on', async () => {
-    const app = express();
-    app.use(webhookRoutes(context, createReceiver(context, undefined), { bytesMax: 1_000, discardMs: DISCARD_MS }));
+    const limits = { bytesMax: 1_000, discardMs: DISCARD_MS };
+    const app = routeWebhooks(express(), context, createReceiver(context, undefined), limits);
     const other = await serveHttp(context, app, LIMITS);
     const [slow, last] = [await dial(other.port), await dial(other.port)];
     const body = JSON.stringify({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(600) });
