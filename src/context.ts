@@ -18,6 +18,7 @@ import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
 import { createInstanceName, type Log } from './log.ts';
+import { createPoll, type Poll } from './runtime/poll.ts';
 import { createWakeSignal, type WakeSignal } from './runtime/wake-signal.ts';
 import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 
@@ -64,6 +65,8 @@ export type Context = {
   holder: string;
   /** Notified after a commit that gives a loop of this process something to do. */
   wakeUps: { inbox: WakeSignal; callbacks: WakeSignal; alerts: WakeSignal; runs: WakeSignal };
+  /** Asks for what no wake-up signal of this process announces. */
+  poll: Poll;
   signal: AbortSignal;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -162,6 +165,7 @@ async function openOn(
       alerts: createWakeSignal(timers),
       runs: createWakeSignal(timers),
     },
+    poll: createPoll(db),
     signal: options.signal,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

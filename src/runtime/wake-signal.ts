@@ -46,8 +46,9 @@ export function failureBackoffMs(failures: number): number {
 
 /**
  * Calls `work` until the signal. `work` returns whether there may be more to do at once; if not, the loop waits for
- * `wakeUp`, at most `idleMs`. A wait that ends without a notification calls `work` only if `hasWork` says so. After a
- * failure it logs an error and waits for failureBackoffMs. It ends only by the signal.
+ * `wakeUp`, at most `idleMs`. A wait that ends without a notification calls `work` only if `hasWork` says so. Such waits end
+ * at multiples of `idleMs`, so that the loops of a process ask together (poll.ts). After a failure it logs an error and waits
+ * for failureBackoffMs. It ends only by the signal.
  */
 export async function runWorkerLoop(options: {
   name: string;
@@ -55,21 +56,25 @@ export async function runWorkerLoop(options: {
   /** One read without locks: whether `work` would find anything, from another process or by the time. By default it may. */
   hasWork?: () => Promise<boolean>;
   wakeUp: WakeSignal;
-  idleMs: number;
+  idleMs: number | (() => number);
   /** Called after each round that did not fail, also one without work. */
   heartbeat?: () => Promise<void>;
   context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {
   const { log, timers, signal } = options.context;
-  const { work, hasWork = async () => true } = options;
+  const { work, hasWork } = options;
+  const nextWaitMs = (): number => {
+    const idleMs = typeof options.idleMs === 'number' ? options.idleMs : options.idleMs();
+    return hasWork ? Math.ceil(idleMs - (timers.monotonicMs() % idleMs)) : idleMs;
+  };
   let failures = 0;
   let isCalled = true;
   while (!signal.aborted) {
     try {
-      const more: boolean = (isCalled || (await hasWork())) && (await work());
+      const more: boolean = (isCalled || !hasWork || (await hasWork())) && (await work());
       await options.heartbeat?.();
       failures = 0;
-      isCalled = more || (await options.wakeUp.wait(options.idleMs, signal));
+      isCalled = more || (await options.wakeUp.wait(nextWaitMs(), signal));
     } catch (error) {
       failures++;
       log.error(

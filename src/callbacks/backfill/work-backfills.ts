@@ -39,6 +39,7 @@ export async function workBackfills(context: Context): Promise<void> {
     work: () => runRound(context),
     wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
+    hasWork: () => context.poll(() => [selectOpen(context).select('merchant_seq')]),
     context,
   });
 }
@@ -47,12 +48,8 @@ type Open = { merchant_seq: number; state: string; started_at: Date };
 
 /** One page of each open backfill. @returns whether any of them went on. */
 async function runRound(context: Context): Promise<boolean> {
-  const open: Open[] = await context.db
-    .selectFrom('backfills')
-    .innerJoin('merchants', 'merchants.seq', 'backfills.merchant_seq')
+  const open: Open[] = await selectOpen(context)
     .select(['merchant_seq', 'backfills.state', 'started_at'])
-    .where('backfills.state', 'in', ['waiting', 'running', 'sending'])
-    .where('deleted_at', 'is', null)
     .orderBy('updated_at')
     .limit(BACKFILLS_MAX)
     .execute();
@@ -63,6 +60,14 @@ async function runRound(context: Context): Promise<boolean> {
   }
   if (went) await context.timers.sleep(PAUSE_MS, { signal: context.signal }).catch(() => undefined);
   return went;
+}
+
+function selectOpen({ db }: Context) {
+  return db
+    .selectFrom('backfills')
+    .innerJoin('merchants', 'merchants.seq', 'backfills.merchant_seq')
+    .where('backfills.state', 'in', ['waiting', 'running', 'sending'])
+    .where('deleted_at', 'is', null);
 }
 
 async function goOn(context: Context, one: Open): Promise<boolean> {

@@ -88,23 +88,16 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     idleMs: IDLE_MS,
     heartbeat: createHeartbeat(context, 'inbox'),
     context,
-    hasWork: () => hasWork(context),
+    hasWork: () =>
+      context.poll(() => [
+        context.db.selectFrom('webhooks').select('seq').where('state', '=', 'received'),
+        selectDueItems(context.db, context.clock.now()).select('seq'),
+      ]),
     work: async () => await startDue(await splitWaiting(isSaturated)),
   });
   offer[Symbol.dispose]();
   renewal.cancel();
   await verifications.ended();
-}
-
-/** Whether a webhook waits to be split, or an item is due: two reads of indexes in one statement, without locks. */
-async function hasWork({ db, clock }: Context): Promise<boolean> {
-  const unsplit = db.selectFrom('webhooks').select('seq').where('state', '=', 'received');
-  const { found } = await db
-    .selectNoFrom((eb) =>
-      eb.or([eb.exists(unsplit), eb.exists(selectDueItems(db, clock.now()).select('seq'))]).as('found'),
-    )
-    .executeTakeFirstOrThrow();
-  return found === 1;
 }
 
 /** `more`: webhooks may be left; `claimed`: items of new webhooks were claimed. */

@@ -52,12 +52,8 @@ export async function claimRun(
   });
 }
 
-/** Whether any run could be claimed now: a read without locks. */
-export async function hasClaimableRun({ db, clock }: Context): Promise<boolean> {
-  return (await selectClaimable(db, clock.now()).select('seq').limit(1).executeTakeFirst()) !== undefined;
-}
-
-function selectClaimable(db: Reader, now: Date) {
+/** Runs that are queued, or whose lease expired, and that may start now. */
+export function selectClaimable(db: Reader, now: Date) {
   return db
     .selectFrom('runs')
     .where('state', 'in', ['queued', 'running'])

@@ -16,7 +16,7 @@ import { holdLease, LeaseLostError } from '../windows/hold-lease.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
 import { checkExpectedWebhooks } from './check-expected-webhooks.ts';
-import { claimRun, hasClaimableRun, type RunFilter, releaseRun } from './claim-run.ts';
+import { claimRun, type RunFilter, releaseRun, selectClaimable } from './claim-run.ts';
 import { finishRun } from './finish-run.ts';
 import { planRun } from './plan-run.ts';
 import { DaysBusyError, type ProcessOptions, processWindows } from './process-windows.ts';
@@ -37,13 +37,14 @@ export const RUN_WORKERS = 3;
 
 /** Runs RUN_WORKERS workers: for all runs, for runs of late days, and for short runs. */
 export async function processRuns(context: Context, client: ProviderClient): Promise<void> {
+  const isAnyClaimable = () => [selectClaimable(context.db, context.clock.now()).select('seq')];
   const startWorker = (name: string, wakeUp: WakeSignal, only: RunFilter): Promise<void> =>
     runWorkerLoop({
       name,
       wakeUp,
       idleMs: IDLE_MS,
       context,
-      hasWork: () => hasClaimableRun(context),
+      hasWork: () => context.poll(isAnyClaimable),
       work: async () => {
         const run = await claimRun(context, only);
         // a run that waited here would block this worker for runs of other days, today's too
