@@ -14,11 +14,7 @@ export const LEASE_MS = 90_000;
 /** Claims due sends of a channel: leases them in a short transaction, so that no row is locked over the network. */
 export async function claimSends(context: Context, channel: Channel): Promise<AlertToSend[]> {
   const now = context.clock.now();
-  const candidates = await context.db
-    .selectFrom('alert_sends')
-    .select('alert_seq')
-    .where('channel', '=', channel.name)
-    .where('next_attempt_at', '<=', now)
+  const candidates = await selectDueSends(context.db, channel, now)
     .orderBy('next_attempt_at')
     .limit(channel.batchMax)
     .execute();
@@ -52,6 +48,14 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
   });
   const names = claimed.some((alert) => findPlatform(alert) !== undefined) ? await readNames(context.db) : undefined;
   return claimed.map((alert) => ({ ...alert, platformName: names?.get(findPlatform(alert)) }));
+}
+
+export function selectDueSends(db: Reader, channel: Channel, now: Date) {
+  return db
+    .selectFrom('alert_sends')
+    .select('alert_seq')
+    .where('channel', '=', channel.name)
+    .where('next_attempt_at', '<=', now);
 }
 
 /** The names that people gave to platforms, by id, without those that a mask withholds. */

@@ -10,7 +10,7 @@ import { alertSends } from '../metrics/metrics.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../runtime/wake-signal.ts';
 import { type AlertToSend, type Channel, ChannelError } from './channels/channel.ts';
-import { claimSends } from './claim-sends.ts';
+import { claimSends, selectDueSends } from './claim-sends.ts';
 import { fanOutAlerts, fanOutFiringAlerts } from './fan-out-alerts.ts';
 import { recordSendFailure, recordSent } from './record-sends.ts';
 
@@ -26,10 +26,12 @@ const PAUSE_MS_MAX = 60_000;
  */
 export async function sendAlerts(context: Context, channels: Channel[], isNeeded?: () => boolean): Promise<void> {
   const workers = channels.map((channel) => ({ channel, wakeUp: createWakeSignal(context.timers) }));
+  const isAnyNew = () => [context.db.selectFrom('alerts').select('seq').where('spread_at', 'is', null)];
   let caughtUp = false;
   const fanOut = runWorkerLoop({
     ...{ name: 'alerts', wakeUp: context.wakeUps.alerts, idleMs: IDLE_MS, context },
     ...(isNeeded ? {} : { heartbeat: createHeartbeat(context, 'alerts') }),
+    hasWork: async () => isNeeded?.() !== false && (!caughtUp || (await context.poll(isAnyNew))),
     async work() {
       if (isNeeded?.() === false) return false;
       if (!caughtUp) await fanOutFiringAlerts(context, channels);
@@ -51,10 +53,13 @@ async function sendToChannel(
 ): Promise<void> {
   let failures = 0;
   let pausedUntilMs = 0;
+  const mayWork = () => isNeeded?.() !== false && context.timers.monotonicMs() >= pausedUntilMs;
   await runWorkerLoop({
     ...{ name: `alerts to ${channel.name}`, wakeUp, idleMs: IDLE_MS, context },
+    hasWork: async () =>
+      mayWork() && (await context.poll(() => [selectDueSends(context.db, channel, context.clock.now())])),
     async work() {
-      if (isNeeded?.() === false || context.timers.monotonicMs() < pausedUntilMs) return false;
+      if (!mayWork()) return false;
       const alerts = await claimSends(context, channel);
       if (alerts.length === 0) return false;
       const pauseMs = await sendBatch(context, channel, alerts, failures);

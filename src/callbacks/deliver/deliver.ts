@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { callbackAttempts } from '../../metrics/metrics.ts';
 import { runWorkerLoop } from '../../runtime/wake-signal.ts';
-import { alertOutages, alertRecoveries, type MerchantOutage } from '../health/alert-outages.ts';
+import { alertOutages, alertRecoveries, type MerchantOutage, selectTroubled } from '../health/alert-outages.ts';
 import { pauseAndResume, type Ramps } from '../health/pause-and-resume.ts';
 import { type ClaimRequest, type ClaimResult, claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
 import { offerSlots } from '../queue/claim-with-insert.ts';
@@ -87,9 +87,14 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const offer = offerFreeSlots(delivery);
   await runWorkerLoop({
     name: 'callbacks',
-    work: () => runRound(delivery),
+    work: async () => {
+      await runRound(delivery);
+      // only an answer or a new event gives more to claim, and both wake the loop
+      return false;
+    },
+    hasWork: () => hasWork(delivery),
     wakeUp: context.wakeUps.callbacks,
-    idleMs: IDLE_MS,
+    idleMs: () => (delivery.idleRounds > IDLE_ROUNDS && dispatches.size === 0 ? IDLE_MS_MAX : IDLE_MS),
     context,
   });
   offer[Symbol.dispose]();
@@ -100,21 +105,26 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   giveUp.abort();
 }
 
-/** @returns whether to run again at once. Only an answer or a new event gives more to claim, and both wake the loop. */
-async function runRound(delivery: Delivery): Promise<boolean> {
-  const { context, dispatches } = delivery;
+/** Whether a callback is open, or a merchant needs a probe or an alert: without these, no round does anything. */
+async function hasWork(delivery: Delivery): Promise<boolean> {
+  const { db, poll } = delivery.context;
+  const found = await poll(() => [
+    db.selectFrom('callbacks').select('seq').where('state', 'in', ['pending', 'held']),
+    selectTroubled(db).select('seq'),
+  ]);
+  if (!found) delivery.idleRounds++;
+  return found;
+}
+
+async function runRound(delivery: Delivery): Promise<void> {
+  const { dispatches } = delivery;
   await keepUp(delivery);
   const merchants = await readMerchants(delivery);
   const claimed = await claim(delivery, merchants);
-  if (claimed.length > 0) {
-    delivery.idleRounds = 0;
-    const dispatched = dispatch(delivery, claimed).finally(() => dispatches.delete(dispatched));
-    dispatches.add(dispatched);
-    return false;
-  }
-  if (++delivery.idleRounds <= IDLE_ROUNDS || dispatches.size > 0) return false;
-  await context.wakeUps.callbacks.wait(IDLE_MS_MAX, context.signal);
-  return true;
+  delivery.idleRounds = claimed.length > 0 ? 0 : delivery.idleRounds + 1;
+  if (claimed.length === 0) return;
+  const dispatched = dispatch(delivery, claimed).finally(() => dispatches.delete(dispatched));
+  dispatches.add(dispatched);
 }
 
 async function keepUp(delivery: Delivery): Promise<void> {

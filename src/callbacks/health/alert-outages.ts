@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 
 /** An outage of a merchant's endpoint, to be reported to ops. */
 export type MerchantOutage = {
@@ -16,6 +17,19 @@ export function mayNeedAlert(merchant: {
 }): boolean {
   const { state, failing_since, warned_at, recovered_at } = merchant;
   return recovered_at !== null || (warned_at === null && (state === 'disabled' || failing_since !== null));
+}
+
+/** Merchants that fail, or that `mayNeedAlert`. */
+export function selectTroubled(db: Reader) {
+  return db
+    .selectFrom('merchants')
+    .where((eb) =>
+      eb.or([
+        eb('failing_since', 'is not', null),
+        eb('recovered_at', 'is not', null),
+        eb.and([eb('state', '=', 'disabled'), eb('warned_at', 'is', null)]),
+      ]),
+    );
 }
 
 /**

@@ -89,15 +89,17 @@ export async function deferDoubts(trx: Transaction<Database>, transactionIds: st
   }
 }
 
+/** Of each table the doubts whose transactions are due to be fetched by id. */
+export function selectDueDoubts(db: Reader, now: Date) {
+  return TABLES.map((table) => db.selectFrom(table).select('transaction_id').where('due_at', '<=', now));
+}
+
 /** Locks transactions that are due to be fetched by id. @returns their distinct ids. */
 export async function lockDueDoubts(trx: Transaction<Database>, now: Date, limit: number): Promise<string[]> {
   const ids = new Set<string>();
-  for (const table of TABLES) {
+  for (const due of selectDueDoubts(trx, now)) {
     if (ids.size >= limit) break;
-    const rows = await trx
-      .selectFrom(table)
-      .select('transaction_id')
-      .where('due_at', '<=', now)
+    const rows = await due
       .orderBy('due_at')
       .limit(limit - ids.size)
       .forUpdate()

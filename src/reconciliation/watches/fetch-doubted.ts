@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
-import { deferDoubts, listDoubtTimes, lockDueDoubts } from '../../ledger/apply/write-doubts.ts';
+import { deferDoubts, listDoubtTimes, lockDueDoubts, selectDueDoubts } from '../../ledger/apply/write-doubts.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
@@ -28,6 +28,7 @@ export async function fetchDoubted(context: Context, client: ProviderClient): Pr
     wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
     context,
+    hasWork: () => context.poll(() => selectDueDoubts(context.db, context.clock.now())),
     work,
   });
 }

@@ -4,8 +4,9 @@
  * the last age only readings of its day see it. Transactions that hold money or are being processed are fetched on.
  * Each fetch is claimed in the database, so that one replica makes it. A round makes at most ROUND_SHOWS_MAX fetches.
  */
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { isFinal, STATUSES } from '../../domain/statuses.ts';
@@ -39,14 +40,21 @@ export async function fetchOpen(context: Context, client: ProviderClient): Promi
   const schedule = context.config.SHOW_OPEN_SCHEDULE;
   if (schedule === 'off') return;
   let oldScheduledAt = Number.NEGATIVE_INFINITY;
+  const isOldDue = () => context.timers.monotonicMs() - oldScheduledAt > SCHEDULE_OLD_EVERY_MS;
   const shower = client.withPriority('today');
   await runWorkerLoop({
     name: 'open transactions',
     wakeUp: createWakeSignal(context.timers),
     idleMs: ROUND_MS,
     context,
+    hasWork: async () =>
+      isOldDue() ||
+      (await context.poll(() => [
+        selectUnscheduled(context, schedule),
+        selectDue(context.db, context.clock.now()).select('transaction_seq'),
+      ])),
     work: async () => {
-      const withOld = context.timers.monotonicMs() - oldScheduledAt > SCHEDULE_OLD_EVERY_MS;
+      const withOld = isOldDue();
       await scheduleOpenFetches(context, schedule, withOld);
       if (withOld) oldScheduledAt = context.timers.monotonicMs();
       await fetchDueOpen(context, shower, schedule);
@@ -87,21 +95,9 @@ async function scheduleBatch(
 ): Promise<{ rows: number; old: number }> {
   const now = context.clock.now();
   const last = schedule.at(-1) ?? 0;
-  const since = context.calendar.toWallTime(new Date(now.getTime() - last));
+  const since = sinceLastAge(context, schedule);
   let old = 0;
-  let query = selectOpen(context.db)
-    .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
-    .where('open_looks.transaction_seq', 'is', null)
-    .limit(SCHEDULE_ROWS_MAX);
-  query = withOld
-    ? query.where((eb) =>
-        eb.or([
-          eb('transactions.created_wall', '>=', since),
-          eb('transactions.operation', '=', 'cashout'),
-          eb('transactions.status', '!=', 'pending'),
-        ]),
-      )
-    : query.where('transactions.created_wall', '>=', since);
+  const query = selectUnscheduled(context, schedule, withOld).limit(SCHEDULE_ROWS_MAX);
   const rows = (await query.execute()).flatMap((row) => {
     const at = nextOf(context, row, now, schedule);
     if (!at) return [];
@@ -139,7 +135,28 @@ export async function fetchDueOpen(context: Context, client: ProviderClient, sch
   return claimed.length;
 }
 
-function selectOpen(db: Kysely<Database>) {
+/** Open transactions that are not scheduled, younger than the last age. @param withOld also older ones that are fetched on. */
+function selectUnscheduled(context: Context, schedule: number[], withOld = false) {
+  const since = sinceLastAge(context, schedule);
+  return selectOpen(context.db)
+    .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
+    .where('open_looks.transaction_seq', 'is', null)
+    .where((eb) => {
+      const isYoung = eb('transactions.created_wall', '>=', since);
+      if (!withOld) return isYoung;
+      return eb.or([isYoung, eb('transactions.operation', '=', 'cashout'), eb('transactions.status', '!=', 'pending')]);
+    });
+}
+
+function sinceLastAge({ calendar, clock }: Context, schedule: number[]): string {
+  return calendar.toWallTime(new Date(clock.now().getTime() - (schedule.at(-1) ?? 0)));
+}
+
+function selectDue(db: Reader, now: Date) {
+  return db.selectFrom('open_looks').where('next_look_at', '<=', now);
+}
+
+function selectOpen(db: Reader) {
   return db
     .selectFrom('transactions')
     .select(['transactions.seq', 'transactions.id', 'transactions.status', 'transactions.operation'])
@@ -178,10 +195,8 @@ async function lockDue(
   now: Date,
   { limit, onlyMoney = false, except = [] }: { limit: number; onlyMoney?: boolean; except?: number[] },
 ): Promise<number[]> {
-  let query = trx
-    .selectFrom('open_looks')
+  let query = selectDue(trx, now)
     .select('transaction_seq')
-    .where('next_look_at', '<=', now)
     .orderBy('next_look_at')
     .limit(limit)
     .forUpdate()
