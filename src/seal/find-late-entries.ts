@@ -23,8 +23,18 @@ type SealRow = Bound & { entries: number; stragglers: number };
  *   entries, so entries are counted only from the first gap to the last.
  */
 export async function findLateEntries(db: Reader, head: Seal, lateSearch: LateSearch = 'near'): Promise<number[]> {
+  return (await searchLate(db, head, lateSearch)).found;
+}
+
+/** As findLateEntries. `hasRoom`: some of these seals have a gap, so entries can still come late. */
+export async function searchLate(
+  db: Reader,
+  head: Seal,
+  lateSearch: LateSearch,
+): Promise<{ found: number[]; hasRoom: boolean }> {
   let from = await findFloor(db, head, lateSearch);
   const found: number[] = [];
+  let hasRoom = false;
   while (from.position < head.position) {
     const seals = await db
       .selectFrom('seals')
@@ -38,9 +48,10 @@ export async function findLateEntries(db: Reader, head: Seal, lateSearch: LateSe
     if (!last) break;
     const { bound, gapped } = cutToGaps(from, seals);
     found.push(...(await searchSeals(db, bound, gapped)));
+    hasRoom ||= gapped.length > 0;
     from = last;
   }
-  return found;
+  return { found, hasRoom };
 }
 
 /** Narrows seals to the range from the first gap to the last. @param from the bound before the first seal. */

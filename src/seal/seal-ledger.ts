@@ -20,7 +20,7 @@ import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
 import { deriveBalances } from './derive-balances.ts';
-import { findLateEntries, LATE_MS_MAX, type LateSearch, SEAL_ENTRIES_MAX } from './find-late-entries.ts';
+import { findLateEntries, LATE_MS_MAX, type LateSearch, SEAL_ENTRIES_MAX, searchLate } from './find-late-entries.ts';
 import { formatMembers } from './format-members.ts';
 import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
@@ -43,18 +43,30 @@ const NOTHING: Seal = {
   sealedAt: new Date(0),
 };
 
+/** The head at which the last round found nothing to seal. `hasRoom`: an entry may still come late below it. */
+type Rest = { head: Seal; hasRoom: boolean; at: Date };
+
 /** Seals committed rows until the signal. Any number of processes may run it; the lease admits one. */
 export async function sealLedger(context: Context): Promise<void> {
   let searchedFarAt: Date | undefined;
+  let rest: Rest | undefined;
   const recordHead = createHeadRecorder(context);
   await runWorkerLoop({
     name: 'sealer',
+    hasWork: async () => {
+      if (!rest) return true;
+      await recordHead(rest.head);
+      const { head, hasRoom, at } = rest;
+      if ((hasRoom && isStillLate(head, at)) || isFarSearchDue(head, searchedFarAt, context.clock.now())) return true;
+      return await context.poll(() => selectUnsealed(context.db, head));
+    },
     work: async () => {
       const head = await readNewestSeal(context.db);
       await recordHead(head);
       const now = context.clock.now();
       const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';
-      if (await isBehind(context, head, lateSearch)) {
+      rest = head && (await findRest(context, head, { lateSearch, now }));
+      if (!rest) {
         if (!(await claimSealerLease(context))) return false;
         await sealNow(context, lateSearch);
       }
@@ -71,8 +83,28 @@ export async function sealLedger(context: Context): Promise<void> {
 /** Whether a far search is due: after a start, then each minute while an entry may still come late. */
 function isFarSearchDue(head: Seal, searchedAt: Date | undefined, now: Date): boolean {
   if (!searchedAt) return true;
-  const stillLate = searchedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
-  return stillLate && now.getTime() - searchedAt.getTime() >= FAR_SEARCH_EVERY_MS;
+  return isStillLate(head, searchedAt) && now.getTime() - searchedAt.getTime() >= FAR_SEARCH_EVERY_MS;
+}
+
+/** Whether an entry could still come late below the head after this search. */
+function isStillLate(head: Seal, searchedAt: Date): boolean {
+  return searchedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
+}
+
+/** Rows above the head; or the head itself is gone, as on a database that lost its last commits. */
+function selectUnsealed(db: Reader, head: Seal) {
+  const own = db.selectFrom('seals').select('position').where('position', '=', head.position);
+  return [
+    db.selectFrom('seals').select('position').where('position', '>', head.position),
+    db.selectFrom('entries').select('seq').where('seq', '>', head.entrySeq),
+    db.selectFrom('events').select('seq').where('seq', '>', head.eventSeq),
+    db.selectFrom('mismatch_changes').select('seq').where('seq', '>', head.mismatchChangeSeq),
+    db.selectFrom('audit').select('seq').where('seq', '>', head.auditSeq),
+    db
+      .selectFrom('sealing')
+      .select('id')
+      .where((eb) => eb.not(eb.exists(own.where('hash', '=', head.hash)))),
+  ];
 }
 
 /**
@@ -101,13 +133,24 @@ export async function sealNow(context: Context, lateSearch: LateSearch = 'near')
 
 /** Whether rows at or below the head's numbers are in no seal. */
 async function hasLate(db: Reader, head: Seal, lateSearch: LateSearch): Promise<boolean> {
-  if ((await findLateEntries(db, head, lateSearch)).length > 0) return true;
-  return lateSearch === 'far' && (await findLateAuditRows(db, head)).length > 0;
+  return (await searchBelow(db, head, lateSearch)).hasLate;
 }
 
-async function isBehind(context: Context, head: Seal | undefined, lateSearch: LateSearch): Promise<boolean> {
-  if (!head || !reaches(head, await readWatermark(context.db))) return true;
-  return await hasLate(context.db, head, lateSearch);
+async function searchBelow(db: Reader, head: Seal, lateSearch: LateSearch) {
+  const { found, hasRoom } = await searchLate(db, head, lateSearch);
+  const isAuditLate = lateSearch === 'far' && found.length === 0 && (await findLateAuditRows(db, head)).length > 0;
+  return { hasLate: found.length > 0 || isAuditLate, hasRoom };
+}
+
+/** @returns undefined if there is something to seal. */
+async function findRest(
+  { db }: Context,
+  head: Seal,
+  { lateSearch, now }: { lateSearch: LateSearch; now: Date },
+): Promise<Rest | undefined> {
+  if (!reaches(head, await readWatermark(db))) return undefined;
+  const { hasLate, hasRoom } = await searchBelow(db, head, lateSearch);
+  return hasLate ? undefined : { head, hasRoom, at: now };
 }
 
 function reaches(head: Seal, watermark: Watermark): boolean {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { audit } from '../../../src/access/audit.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { readNewestSeal, readSeal } from '../../../src/seal/read-seals.ts';
@@ -51,6 +52,12 @@ async function addEntry(db: Kysely<Database> | Transaction<Database>, seq?: numb
     ])
     .execute();
   return entrySeq;
+}
+
+/** Of the loop: time for its round, which asks the database, and the second that it then waits. */
+async function advanceSecond(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  await environment.timers.advance(1_000);
 }
 
 async function listEntries(): Promise<number[]> {
@@ -274,6 +281,52 @@ test('an entry that comes late, far below, is sealed by the far search of the lo
   await loop;
   expect(late).toEqual([low + 2, low + 4]);
   expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+/** Runs the loop until nothing is left to seal; then `change`, and the loop until the condition holds. @returns the seconds. */
+async function secondsUntil(change: () => Promise<unknown>, holds: () => Promise<boolean>): Promise<number> {
+  const { context } = environment;
+  const stop = new AbortController();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  // the round after the last seal finds nothing to seal; the next ones only ask
+  for (let second = 0; second < 5; second++) await advanceSecond();
+  await change();
+  let seconds = 0;
+  await eventually(async () => {
+    if (await holds()) return true;
+    await advanceSecond();
+    seconds++;
+    return false;
+  });
+  stop.abort();
+  await loop;
+  return seconds;
+}
+
+test('a loop with nothing else to seal finds within seconds an entry that comes late in a gap', async () => {
+  const { db } = environment.context;
+  await learn(['paid@1']);
+  const low = await addEntry(db);
+  await addEntry(db, low + 3);
+  const isSealed = async () => {
+    const rows = await db.selectFrom('seal_stragglers').select('entry_seq').execute();
+    return rows.some((row) => row.entry_seq === low + 2);
+  };
+  expect(await secondsUntil(() => addEntry(db, low + 2), isSealed)).toBeLessThan(30);
+  expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('a loop whose newest seal is gone, as where a database lost its last commits, continues from the one before', async () => {
+  const { context } = environment;
+  const { db } = context;
+  await dropTriggers(db);
+  await sealNow(context);
+  await audit(context, { actor: 'command', action: 'test', target: 'seals' });
+  const lost = await sealNow(context);
+  const loseHead = () => db.deleteFrom('seals').where('position', '=', lost.position).execute();
+  const isBack = async () => (await readNewestSeal(db))?.position === lost.position;
+  expect(await secondsUntil(loseHead, isBack)).toBeLessThan(30);
+  expect(await readNewestSeal(db)).toMatchObject({ position: lost.position, auditSeq: lost.auditSeq });
 });
 
 test('a long backlog takes several positions, and each entry stands in one of them', async () => {
