@@ -14,7 +14,7 @@ import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
-import { findLastTick, readFirstStart } from '../src/timetable/read-job-states.ts';
+import { readFirstStart, readLastTicks } from '../src/timetable/read-job-states.ts';
 import { callHeartbeatUrl } from './call-heartbeat-url.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { reconcileDays, reconcileOpenDays, reconcileUnclosedDays } from './reconcile-days.ts';
@@ -57,7 +57,7 @@ export function startJobScheduler(context: Context): AsyncDisposable {
   for (const { name } of jobs)
     for (const outcome of ['done', 'failed', 'lost', 'skipped']) jobTicks.inc({ name, outcome }, 0);
   const running = new Set<Promise<void>>();
-  const guard = (name: string, work: () => Promise<unknown>): void => {
+  const guard = (name: string, work: () => Promise<unknown>): Promise<void> => {
     const tick = work()
       .then(
         () => undefined,
@@ -66,6 +66,7 @@ export function startJobScheduler(context: Context): AsyncDisposable {
       )
       .finally(() => running.delete(tick));
     running.add(tick);
+    return tick;
   };
   const crons = jobs.map(({ name, cron }) =>
     CronJob.from({
@@ -77,7 +78,7 @@ export function startJobScheduler(context: Context): AsyncDisposable {
         const dueAt = findDueTime(now, cron, context.config.PROVIDER_TIME_ZONE);
         // the search runs it once it is due; the watch is not made up
         if (name !== 'watch' && dueAt.getTime() - now.getTime() > EARLY_MS_MAX) return;
-        guard(name, () => runTick(context, { job: name, dueAt }, WORK[name]));
+        void guard(name, () => runTick(context, { job: name, dueAt }, WORK[name]));
       },
       start: true,
     }),
@@ -88,8 +89,12 @@ export function startJobScheduler(context: Context): AsyncDisposable {
   };
   const search = (): void => {
     // not the watch: after a downtime it would report the others as overdue before they have begun
-    for (const job of jobs) if (job.name !== 'watch') guard(job.name, () => runMissed(context, job));
-    guard('retry', () => retryAbandonedTicks(context, workOf));
+    const missable = jobs.filter(({ name }) => name !== 'watch');
+    void guard('search', async () => {
+      const missed = await findMissedTicks(context, missable);
+      await Promise.all(missed.map(({ job, dueAt }) => guard(job, () => runTick(context, { job, dueAt }, WORK[job]))));
+    });
+    void guard('retry', () => retryAbandonedTicks(context, workOf));
   };
   search();
   const searches = context.timers.every(SEARCH_EVERY_MS, search);
@@ -102,22 +107,21 @@ export function startJobScheduler(context: Context): AsyncDisposable {
   };
 }
 
-async function runMissed(context: Context, job: Job): Promise<void> {
-  const dueAt = await findMissedTick(context, job);
-  if (dueAt) await runTick(context, { job: job.name, dueAt }, WORK[job.name]);
-}
-
 /**
- * The newest due time of a job if it was missed: no replica was up, the process was too busy, or the job's tick before was
+ * The newest due time of each job that missed it: no replica was up, the process was too busy, or the job's tick before was
  * still running. Older ones are not made up. Nothing was missed before the service first started. All replicas compute the
  * same time, so the tick runs once.
  */
-async function findMissedTick({ config, db, clock }: Context, job: Job): Promise<Date | undefined> {
-  const { newest } = findDueTimes(job.cron, config.PROVIDER_TIME_ZONE, clock.now());
-  const last = await findLastTick(db, job.name);
-  // a tick that runs still is waited for; an abandoned one is retried
-  if (newest === undefined || last?.finishedAt === null) return undefined;
-  return newest > (last?.dueAt ?? (await readFirstStart(db))) ? newest : undefined;
+async function findMissedTicks({ config, db, clock }: Context, jobs: Job[]): Promise<{ job: JobName; dueAt: Date }[]> {
+  const lastOf = await readLastTicks(db);
+  const since = await readFirstStart(db);
+  return jobs.flatMap(({ name, cron }) => {
+    const { newest } = findDueTimes(cron, config.PROVIDER_TIME_ZONE, clock.now());
+    const last = lastOf.get(name);
+    // a tick that runs still is waited for; an abandoned one is retried
+    if (newest === undefined || last?.finishedAt === null) return [];
+    return newest > (last?.dueAt ?? since) ? [{ job: name, dueAt: newest }] : [];
+  });
 }
 
 /**

@@ -55,10 +55,20 @@ export async function readJobStates(context: Context): Promise<JobState[]> {
   return states;
 }
 
-/** @returns the newest tick of a job. */
-export async function findLastTick(db: Reader, job: string): Promise<Tick | undefined> {
-  const row = await listTicks(db, job).limit(1).executeTakeFirst();
-  return row && toTick(row);
+/** @returns the newest tick of each job that has one. */
+export async function readLastTicks(db: Reader): Promise<Map<string, Tick>> {
+  const newest = db
+    .selectFrom('job_ticks')
+    .select(['job', (eb) => eb.fn.max('due_at').as('due_at')])
+    .groupBy('job');
+  const rows = await db
+    .selectFrom(newest.as('newest'))
+    .innerJoin('job_ticks', (join) =>
+      join.onRef('job_ticks.job', '=', 'newest.job').onRef('job_ticks.due_at', '=', 'newest.due_at'),
+    )
+    .selectAll('job_ticks')
+    .execute();
+  return new Map(rows.map((row) => [row.job, toTick(row)]));
 }
 
 /** @returns when the newest tick of a job that succeeded ended; undefined if none did, or none is stored any more. */
