@@ -2,13 +2,13 @@
  * The alert `worker_dead`. Each worker loop records a heartbeat, and the watch is a tick in `job_ticks`. Web processes compare
  * both with the clock, because a dead worker can't report itself. While no worker sends alerts, they send them too.
  */
-import { CronTime } from 'cron';
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
 import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
+import { findNextDue } from '../src/timetable/find-due-times.ts';
 
 /** Eight heartbeats. With the intervals of the check and of the sending, the alert is out three minutes after the last one. */
 export const DEAD_AFTER_MS = 150_000;
@@ -109,8 +109,7 @@ async function readWatch({ config, db, clock }: Context): Promise<Silence[]> {
     const startedAt = last.started_at ?? last.due_at;
     return [{ part: 'watch', seenAt: startedAt, deadlineFrom: () => startedAt.getTime() + WATCH_MS_MAX }];
   }
-  const zone = config.PROVIDER_TIME_ZONE;
-  const nextAt = new CronTime(config.JOB_WATCH, zone).getNextDateFrom(last.due_at, zone).toMillis();
+  const nextAt = findNextDue(config.JOB_WATCH, config.PROVIDER_TIME_ZONE, last.due_at).getTime();
   const deadlineFrom = (since: Date) => Math.max(nextAt, since.getTime()) + TICK_LATE_MS;
   return [{ part: 'watch', seenAt: last.due_at, deadlineFrom }];
 }

@@ -16,14 +16,29 @@ export function findDueTimes(cron: string, zone: string, now: Date): DueTimes {
   const key = `${zone} ${cron}`;
   const before = known.get(key);
   if (before && before.from <= now && now < before.next) return before;
-  const found = { ...search(cron, zone, now), from: now };
+  const found = { ...(step(cron, zone, before, now) ?? search(cron, zone, now)), from: now };
   known.set(key, found);
   return found;
 }
 
+/** The last answer of `findNextDue` for each expression. */
+const nextDues = new Map<string, { after: number; next: Date }>();
+
 /** @returns the first due time after an instant. */
 export function findNextDue(cron: string, zone: string, after: Date): Date {
-  return new CronTime(cron, zone).getNextDateFrom(after, zone).toJSDate();
+  const key = `${zone} ${cron}`;
+  const known = nextDues.get(key);
+  if (known?.after === after.getTime()) return known.next;
+  const next = new CronTime(cron, zone).getNextDateFrom(after, zone).toJSDate();
+  nextDues.set(key, { after: after.getTime(), next });
+  return next;
+}
+
+/** @returns the due times, if only one has passed since the last search. */
+function step(cron: string, zone: string, before: DueTimes | undefined, now: Date): DueTimes | undefined {
+  if (!before || now < before.next) return undefined;
+  const next = findNextDue(cron, zone, before.next);
+  return now < next ? { newest: before.next, next } : undefined;
 }
 
 function search(cron: string, zone: string, now: Date): DueTimes {

@@ -23,3 +23,15 @@ test.each([
 test('a due time more than a year ago is none', () => {
   expect(findDueTimes('0 0 29 2 *', ZONE, new Date('2026-11-22T12:00:00Z')).newest).toBeUndefined();
 });
+
+test('the due times are right from minute to minute, after a gap, and back again', () => {
+  const FIVE_MINUTES = 5 * 60_000;
+  const start = Date.parse('2026-11-22T23:40:00Z');
+  const minutes = [...Array.from({ length: 12 }, (_, minute) => minute), 29, 30, 35, 3, 90];
+  for (const minute of minutes) {
+    const now = start + minute * 60_000;
+    const newest = Math.floor(now / FIVE_MINUTES) * FIVE_MINUTES;
+    const due = { newest: new Date(newest), next: new Date(newest + FIVE_MINUTES) };
+    expect(findDueTimes('*/5 * * * *', ZONE, new Date(now))).toMatchObject(due);
+  }
+});
