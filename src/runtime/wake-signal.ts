@@ -25,11 +25,12 @@ export function createWakeSignal(timers: Timers): WakeSignal {
           wake = resolve;
         });
         const timer = new AbortController();
-        const stop = (): void => timer.abort();
+        // with a reason of its own: the default one is an error with its stack, at each wait
+        const stop = (): void => timer.abort('over');
         signal.addEventListener('abort', stop, { once: true });
         await Promise.race([woken, timers.sleep(ms, { signal: timer.signal }).catch(() => undefined)]);
         signal.removeEventListener('abort', stop);
-        timer.abort();
+        stop();
       }
       const wasNotified = isNotified;
       isNotified = false;
