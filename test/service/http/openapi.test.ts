@@ -301,11 +301,15 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const { path = {}, body, status = 200, token = env.tokens.admin } = asked;
   const name = `${method} ${address.replace(/\?.*/, '')}`;
   const url = address.replace(/\{(\w+)\}/g, (_, part: string) => String(path[part]));
-  const response = await fetch(`${env.url}${url}`, {
-    method: method.toUpperCase(),
-    headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
+  const send = () =>
+    fetch(`${env.url}${url}`, {
+      method: method.toUpperCase(),
+      headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  let response = await send();
+  // as its text asks for: on a busy machine any statement may exceed its time limit
+  if (method === 'get' && response.status === 503 && status === 200) response = await send();
   const text = await response.text();
   expect(response.status, `${name}: ${text}`).toBe(status);
   const responses = document.paths[address.replace(/\?.*/, '')]?.[method]?.responses;
