@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
@@ -16,6 +17,17 @@ type Known = {
   forgotten: Buffer | undefined;
 };
 type Named = { document: string | null; pixKey: string | null };
+/** Keyed hashes of a transaction's person, and of another whom its PIX key names. */
+type Hashes = { person: Buffer | undefined; other: Buffer | undefined };
+
+/** The people whom observations name: by transaction, and which of them are forgotten, as base64. */
+export type NamedPeople = { hashes: Map<ObservedTransaction, Hashes>; forgotten: Set<string> };
+
+/** Finds forgotten people among those whom a batch names. To be sent after the statement that locks the rows. */
+export async function findNamedPeople(keys: Keys, db: Reader, batch: Observation[]): Promise<NamedPeople> {
+  const hashes = new Map(batch.map(({ transaction }) => [transaction, hashNamed(keys, transaction)]));
+  return { hashes, forgotten: await findForgotten(db, [...hashes.values()].flatMap(listHashes)) };
+}
 
 export type RedactedBatch = {
   batch: Observation[];
@@ -28,24 +40,24 @@ export type RedactedBatch = {
 /**
  * Redacts the personal fields of forgotten people's transactions, in observations and in the stored facts: an
  * observation may arrive while the person is being forgotten. In other people's transactions, a PIX key that is a
- * forgotten document is removed. One statement per batch.
+ * forgotten document is removed. At most one statement, for stored people whom the batch does not name.
  */
 export async function redactObservations(
   keys: Keys,
   trx: Transaction<Database>,
   batch: Observation[],
-  loaded: Map<string, Known>,
+  { loaded, named }: { loaded: Map<string, Known>; named: NamedPeople },
 ): Promise<RedactedBatch> {
   const hashes = new Map<string, Buffer[]>();
-  const others: Buffer[] = [];
+  const unasked: Buffer[] = [];
   for (const { transaction } of batch) {
     const stored = loaded.get(transaction.id)?.stored;
-    const both = stored ? [transaction, stored] : [transaction];
-    const theirs = present(both.map((one) => hashPerson(keys, one)));
+    const others = stored && !isOfSame(stored, transaction) ? hashNamed(keys, stored) : undefined;
+    if (others) unasked.push(...listHashes(others));
+    const theirs = present([named.hashes.get(transaction)?.person, others?.person]);
     hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
-    others.push(...present(both.map((one) => hashKey(keys, one))));
   }
-  const forgotten = await findForgotten(trx, [...[...hashes.values()].flat(), ...others]);
+  const forgotten = named.forgotten.union(await findForgotten(trx, unasked));
   const people = new Map<string, Buffer>();
   for (const [id, theirs] of hashes) {
     const hash = loaded.get(id)?.forgotten ?? theirs.find((one) => forgotten.has(one.toString('base64')));
@@ -126,6 +138,18 @@ function hashKey(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
 function readKey(pixKey: string | null): string | null {
   const key = normalizeDocument(pixKey);
   return key !== null && DOCUMENT_LENGTHS.has(key.length) ? key : null;
+}
+
+function hashNamed(keys: Keys, of: Named): Hashes {
+  return { person: hashPerson(keys, of), other: hashKey(keys, of) };
+}
+
+function listHashes({ person, other }: Hashes): Buffer[] {
+  return present([person, other]);
+}
+
+function isOfSame(one: Named, other: Named): boolean {
+  return one.document === other.document && one.pixKey === other.pixKey;
 }
 
 function hashExtra(extra: string): Buffer {

@@ -28,7 +28,7 @@ import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
-import { redactObservations } from '../../privacy/redact-observations.ts';
+import { findNamedPeople, redactObservations } from '../../privacy/redact-observations.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
@@ -116,12 +116,14 @@ async function applyInTransaction(
 ): Promise<Applied> {
   const now = context.clock.now();
   const ids = [...new Set(batch.map((one) => one.transaction.id))];
-  const [loaded, policies] = await runTogether(trx, [
+  const [loaded, policies, named] = await runTogether(trx, [
     (together) => loadStoredTransactions(together, ids),
-    // sent after the statement that locks the rows: a concurrent opening waits for these locks and reposts what we post
+    // these are sent after the statement that locks the rows: who states an opening, or forgets a person, waits for these
+    // locks, and then corrects what we write
     (together) => readPolicies(context, together),
+    (together) => findNamedPeople(context.keys, together, batch),
   ]);
-  const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, loaded);
+  const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, { loaded, named });
   const changes = foldObservations(shown, loaded).map(withHistory);
   const writes = changes.map((change) => ({
     ...change,

@@ -87,6 +87,17 @@ test('a document that was written as another’s PIX key beside its forgetting g
   expect(await read(books, keyed)).toMatchObject({ status: 'refund', pix_key: null, document: OTHER });
 });
 
+test('a person who was stored beside the forgetting goes with the next change, which names nobody', async () => {
+  await using books = await openEnvironment({ SECRET_KEY });
+  const one = paid({ name: 'Maria' });
+  await see(books, [one]);
+  expect((await forget(books)).finished).toBe(true);
+  // a writer that had not read of the forgetting yet
+  await books.context.db.updateTable('parties').set({ document: PLAIN }).execute();
+  await see(books, [refunded({ ...one, name: null, document: null })]);
+  expect(await read(books, one)).toMatchObject({ status: 'refund', document: null, name: null });
+});
+
 test.each([
   ['extra', { extra: `cliente ${PLAIN}` }],
   ['PIX key', { pixKey: PLAIN }],
