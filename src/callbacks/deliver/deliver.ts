@@ -21,7 +21,7 @@ import {
   takeSlot,
   untrackCallback,
 } from '../queue/slots.ts';
-import { createPrepareSuccessor, type Dispatcher, dispatch, isStale, releaseAll } from './dispatch.ts';
+import { createPrepareSuccessor, type Dispatcher, dispatch, isStale, readToSend, releaseAll } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { type Attempt, openSender } from './send-attempt.ts';
@@ -227,6 +227,9 @@ function offerFreeSlots(delivery: Delivery): Disposable {
 /** Sends callbacks that their own transaction claimed, unless their merchant has changed since. Never throws. */
 async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[], claimedAtMs: number): Promise<void> {
   const { context } = delivery;
+  const reading = readToSend(context, claimed);
+  // `dispatch` reports it, unless nothing is ready
+  reading.catch(() => undefined);
   const isReady = await readMerchants(delivery).then(
     () => !context.signal.aborted,
     (error: unknown) => {
@@ -242,7 +245,7 @@ async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[], claimed
       delivery,
       others.flatMap((one) => [one, ...one.successors]),
     );
-  if (ready.length > 0) await dispatch(delivery, ready, claimedAtMs);
+  if (ready.length > 0) await dispatch(delivery, ready, claimedAtMs, reading);
 }
 
 /** Whether nothing but a slot is needed to send to a merchant. */

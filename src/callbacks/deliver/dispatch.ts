@@ -48,20 +48,28 @@ export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuc
     bytesMax: Number.POSITIVE_INFINITY,
     sizeOf: () => 0,
     inFlightMax: PREPARING_MAX,
-    work: (callbacks) => readToSend(context, callbacks),
+    work: async (callbacks) => {
+      const toSend = await readToSend(context, callbacks);
+      return callbacks.map(({ seq }) => toSend.get(seq) ?? UNKNOWN);
+    },
   });
 }
 
+/** By row number. */
+type ToSend = Map<number, Prepared>;
+
 /** @returns the current body of each callback, and the credentials that it is sent with. */
-async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<Prepared[]> {
+export async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<ToSend> {
   const [credentials, bodies] = await Promise.all([
     readCredentials(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
     renderBodies(context, callbacks),
   ]);
-  return callbacks.map(({ seq, merchantSeq }) => ({
-    ...(credentials.get(merchantSeq) ?? UNKNOWN),
-    body: bodies.get(seq),
-  }));
+  return new Map(
+    callbacks.map(({ seq, merchantSeq }) => [
+      seq,
+      { ...(credentials.get(merchantSeq) ?? UNKNOWN), body: bodies.get(seq) },
+    ]),
+  );
 }
 
 const UNKNOWN: Prepared = { body: undefined, keys: [], headers: {} };
@@ -70,14 +78,16 @@ const UNKNOWN: Prepared = { body: undefined, keys: [], headers: {} };
  * Renders claimed callbacks and sends them in parallel, each followed by its successors. Passes each attempt to the
  * recorder. Never throws.
  * @param claimedAtMs when their leases began, by the monotonic clock.
+ * @param reading what is sent, if it is being read since the claim.
  */
 export async function dispatch(
   dispatcher: Dispatcher,
   claimed: ClaimedCallback[],
   claimedAtMs = dispatcher.context.timers.monotonicMs(),
+  reading = readToSend(dispatcher.context, claimed),
 ): Promise<void> {
   const { context } = dispatcher;
-  const messages = await prepare(dispatcher, claimed);
+  const messages = await prepare(dispatcher, claimed, reading);
   if (!messages || isStale(context, claimedAtMs)) {
     await releaseAll(
       dispatcher,
@@ -153,9 +163,10 @@ async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor
 async function prepare(
   { context, merchants }: Dispatcher,
   callbacks: ClaimedCallback[],
+  reading: Promise<ToSend>,
 ): Promise<Message[] | undefined> {
   try {
-    const prepared = await readToSend(context, callbacks);
+    const toSend = await reading;
     // an event for many merchants is serialized once
     const texts = new Map<object, string>();
     const write = (body: object): string => {
@@ -163,8 +174,8 @@ async function prepare(
       texts.set(body, text);
       return text;
     };
-    return callbacks.map((callback, index) =>
-      composeMessage(merchantOf(merchants, callback), callback, prepared[index] ?? UNKNOWN, write),
+    return callbacks.map((callback) =>
+      composeMessage(merchantOf(merchants, callback), callback, toSend.get(callback.seq) ?? UNKNOWN, write),
     );
   } catch (error) {
     context.log.error(
