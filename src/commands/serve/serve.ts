@@ -17,8 +17,10 @@ import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-d
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
 export const STOP_MS = 18_000;
-/** When the first requests after a start are done. */
+/** After this time without much work, what the start left is collected. */
 const COLLECT_AFTER_MS = 10_000;
+/** The share of a time for which the thread of an idle process is busy, at most. */
+const IDLE_SHARE_MAX = 0.1;
 
 export function serveCommand(program: Command): void {
   program
@@ -93,7 +95,7 @@ async function run(
   await using _ = await startService(context, options, () => stop.abort());
   try {
     await announceAdminToken(context);
-    setTimeout(collectStart, COLLECT_AFTER_MS).unref();
+    collectStart();
   } catch (error) {
     // the loops that already run end only by the signal
     stop.abort();
@@ -102,9 +104,16 @@ async function run(
   await stopped;
 }
 
-/** Frees what the start took, 60 MiB, which Node would keep. It takes 0.1 s once. bin/confere starts `serve` with --expose-gc. */
-function collectStart(): void {
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+/**
+ * Frees what the start took, 60 MiB, which Node would keep. It takes 0.1 to 0.3 s once, in which nothing is answered: so not
+ * before the process has had little to do for a while. bin/confere starts `serve` with --expose-gc.
+ */
+function collectStart(since = performance.eventLoopUtilization()): void {
+  setTimeout(() => {
+    const until = performance.eventLoopUtilization();
+    if (performance.eventLoopUtilization(until, since).utilization > IDLE_SHARE_MAX) return collectStart(until);
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }, COLLECT_AFTER_MS).unref();
 }
 
 /** Opens the spool for webhooks during a database outage: SPOOL_DIR, by default only with the embedded database. */
