@@ -33,6 +33,8 @@ const SEAL_EVERY_MS = 1_000;
 export const SEALER_LEASE_MS = 15_000;
 /** Interval between searches of the ten minutes before the head for late entries. */
 const FAR_SEARCH_EVERY_MS = 60_000;
+/** Interval between near searches from ten minutes after the head on, without end: a node may stall for longer. */
+const LATER_SEARCH_EVERY_MS = 60_000;
 const NOTHING: Seal = {
   position: 0,
   entrySeq: 0,
@@ -56,8 +58,9 @@ export async function sealLedger(context: Context): Promise<void> {
     hasWork: async () => {
       if (!rest) return true;
       await recordHead(rest.head);
-      const { head, hasRoom, at } = rest;
-      if ((hasRoom && isStillLate(head, at)) || isFarSearchDue(head, searchedFarAt, context.clock.now())) return true;
+      const { head } = rest;
+      const now = context.clock.now();
+      if (isNearSearchDue(rest, now) || isFarSearchDue(head, searchedFarAt, now)) return true;
       return await context.poll(() => selectUnsealed(context.db, head));
     },
     work: async () => {
@@ -78,6 +81,11 @@ export async function sealLedger(context: Context): Promise<void> {
     heartbeat: createHeartbeat(context, 'sealer'),
     context,
   });
+}
+
+/** Whether a near search is due: each round while an entry may still come late, then each minute. */
+function isNearSearchDue({ head, hasRoom, at }: Rest, now: Date): boolean {
+  return hasRoom && (isStillLate(head, at) || now.getTime() - at.getTime() >= LATER_SEARCH_EVERY_MS);
 }
 
 /** Whether a far search is due: after a start, then each minute while an entry may still come late. */

@@ -316,6 +316,21 @@ test('a loop with nothing else to seal finds within seconds an entry that comes 
   expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
 });
 
+test('a loop with nothing to seal for a quarter of an hour finds within two minutes an entry that comes late', async () => {
+  const { context, timers } = environment;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 3);
+  const commitLate = async () => {
+    await timers.advance(15 * 60_000);
+    for (let second = 0; second < 3; second++) await advanceSecond();
+    await addEntry(context.db, low + 2);
+  };
+  const isSealed = async () => (await referenceChain(context.db)).sealed.includes(low + 2);
+  expect(await secondsUntil(commitLate, isSealed)).toBeLessThan(120);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
 test('a loop whose newest seal is gone, as where a database lost its last commits, continues from the one before', async () => {
   const { context } = environment;
   const { db } = context;
