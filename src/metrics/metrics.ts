@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { VERSION } from '../domain/version.ts';
 
 /** How often the lag of the event loop is sampled. A process with nothing to do shows about this. */
-const EVENT_LOOP_SAMPLE_MS = 100;
+export const EVENT_LOOP_SAMPLE_MS = 100;
 
 /**
  * Metrics of this process: what it did itself. What the database holds is read at a scrape instead (reading.ts), so that

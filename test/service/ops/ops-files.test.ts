@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
+import { EVENT_LOOP_SAMPLE_MS } from '../../../src/metrics/metrics.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -12,6 +13,7 @@ const FILES = ['ops/alerts.yml', 'ops/alerts.test.yml', 'ops/grafana/confere.jso
 type Panel = {
   type: string;
   title: string;
+  description?: string;
   options?: unknown;
   fieldConfig?: { defaults: { unit?: string; custom?: unknown } };
   targets?: { expr: string }[];
@@ -94,5 +96,11 @@ describe("Grafana's dashboard", () => {
   it('has a unit in each panel', () => {
     expect(panels.length).toBeGreaterThan(40);
     expect(panels.filter(({ fieldConfig }) => !fieldConfig?.defaults.unit).map(({ title }) => title)).toEqual([]);
+  });
+
+  it('calls no event-loop lag too much that a process with nothing to do shows', () => {
+    const panel = panels.find(({ title }) => title === 'Event-loop lag, p99');
+    const [, seconds] = panel?.description?.match(/Above (\S+) s: the process does too much/) ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual((2 * EVENT_LOOP_SAMPLE_MS) / 1000);
   });
 });
