@@ -27,7 +27,9 @@ let served: ServedEnvironment;
 let other: Context;
 
 beforeAll(async () => {
-  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, sides: { web: false, worker: true } }));
+  // without jobs: the watch runs each minute of the machine's clock and wakes the loop of alerts
+  const only = { sides: { web: false, worker: true }, env: { JOBS: 'off' } };
+  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, ...only }));
   // one clock: in frozen time the slower of two would never see the other's work due
   other = { ...(await served.replica()), clock: served.context.clock };
   await eventually('the first seal', () => readNewestSeal(other.db));
@@ -39,6 +41,21 @@ async function isAllSealed(): Promise<boolean> {
   const head = await readNewestSeal(other.db);
   const { entrySeq, auditSeq } = await readWatermark(other.db);
   return head !== undefined && head.entrySeq >= entrySeq && head.auditSeq >= auditSeq;
+}
+
+async function countOpenCallbacks(): Promise<number> {
+  const open = await other.db.selectFrom('callbacks').select('seq').where('state', '!=', 'delivered').execute();
+  return open.length;
+}
+
+async function readTransaction(): Promise<{ seq: number }> {
+  return await other.db.selectFrom('transactions').select('seq').where('id', '=', ID).executeTakeFirstOrThrow();
+}
+
+/** Whether the merchant has this time. */
+async function hasMerchant(time: 'warned_at' | 'recovered_at'): Promise<boolean> {
+  const [merchant] = await other.db.selectFrom('merchants').select(time).execute();
+  return merchant?.[time] instanceof Date;
 }
 
 type Written = () => Promise<boolean>;
@@ -82,24 +99,33 @@ const WORK: { name: string; withinMs: number; write: () => Promise<Written> }[] 
     },
   },
   {
+    name: 'a disabled merchant without an open callback is reported',
+    withinMs: 1_000,
+    async write() {
+      await eventually('the callback is recorded', async () => {
+        await served.timers.advance(100);
+        return (await countOpenCallbacks()) === 0;
+      });
+      await other.db.updateTable('merchants').set({ state: 'disabled' }).execute();
+      return () => hasMerchant('warned_at');
+    },
+  },
+  {
+    name: 'its recovery is reported',
+    withinMs: 1_000,
+    async write() {
+      const recovered = { state: 'enabled', warned_at: null, recovered_at: other.clock.now() };
+      await other.db.updateTable('merchants').set(recovered).execute();
+      return async () => !(await hasMerchant('recovered_at'));
+    },
+  },
+  {
     name: 'an audit row is sealed',
     withinMs: 1_000,
     async write() {
       await audit(other, { actor: 'command', action: 'test', target: 'loops' });
       const { seq } = await other.db.selectFrom('audit').select('seq').orderBy('seq', 'desc').executeTakeFirstOrThrow();
       return async () => ((await readNewestSeal(other.db))?.auditSeq ?? 0) >= seq;
-    },
-  },
-  {
-    name: 'a run is claimed',
-    withinMs: 2_000,
-    async write() {
-      const day = other.calendar.dayOf(other.clock.now());
-      const { seq } = await startRun(other, { from: day, to: day, trigger: 'api', createdBy: 'test' });
-      return async () => {
-        const row = await other.db.selectFrom('runs').select('state').where('seq', '=', seq).executeTakeFirst();
-        return row?.state !== 'queued';
-      };
     },
   },
   {
@@ -116,6 +142,31 @@ const WORK: { name: string; withinMs: number; write: () => Promise<Written> }[] 
           .where('scope', '=', 'loops')
           .executeTakeFirst();
         return sent?.sent_at instanceof Date;
+      };
+    },
+  },
+  {
+    name: 'a doubted transaction is fetched',
+    withinMs: 5_000,
+    async write() {
+      const [{ seq }, now] = [await readTransaction(), other.clock.now()];
+      const doubt = { transaction_seq: seq, transaction_id: ID, noticed_at: now, due_at: now };
+      await other.db.insertInto('doubted_statuses').values(doubt).execute();
+      return async () => {
+        const row = await other.db.selectFrom('doubted_statuses').select('due_at').executeTakeFirst();
+        return row?.due_at?.getTime() !== now.getTime();
+      };
+    },
+  },
+  {
+    name: 'a run is claimed',
+    withinMs: 2_000,
+    async write() {
+      const day = other.calendar.dayOf(other.clock.now());
+      const { seq } = await startRun(other, { from: day, to: day, trigger: 'api', createdBy: 'test' });
+      return async () => {
+        const row = await other.db.selectFrom('runs').select('state').where('seq', '=', seq).executeTakeFirst();
+        return row?.state !== 'queued';
       };
     },
   },

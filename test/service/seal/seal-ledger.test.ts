@@ -3,7 +3,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import type { Database } from '../../../src/database/tables.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { readWatermark, type Watermark } from '../../../src/seal/await-watermark.ts';
 import { readNewestSeal, readSeal } from '../../../src/seal/read-seals.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
@@ -302,6 +305,36 @@ async function secondsUntil(change: () => Promise<unknown>, holds: () => Promise
   await loop;
   return seconds;
 }
+
+test.each(['an entry', 'an event', 'a change of a mismatch', 'an audit row'])(
+  'a loop with nothing else to seal seals %s within seconds',
+  async (what) => {
+    const { context } = environment;
+    const { db } = context;
+    await learn(['paid@1']);
+    const write: Record<string, () => Promise<unknown>> = {
+      'an entry': () => addEntry(db),
+      'an event': () =>
+        sql`INSERT INTO events (transaction_seq, status, at_wall, occurrence, position, sequence, inferred, seen_at, source_kind)
+          SELECT transaction_seq, status, at_wall, 2, position + 1, sequence + 1, inferred, seen_at, source_kind FROM events
+          ORDER BY seq DESC LIMIT 1`.execute(db),
+      'a change of a mismatch': () =>
+        transact(db, (trx) => raiseMismatches(trx, [{ kind: 'books_broken', scope: 'a test' }], context.clock.now())),
+      'an audit row': () => audit(context, { actor: 'command', action: 'test', target: 'seals' }),
+    };
+    let before: Watermark | undefined;
+    const change = async () => {
+      before = await readWatermark(db);
+      await write[what]?.();
+    };
+    const isSealed = async () => {
+      const [head, top] = [await readNewestSeal(db), await readWatermark(db)];
+      expect(top).not.toEqual(before);
+      return head !== undefined && Object.entries(top).every(([name, seq]) => head[name as keyof Watermark] === seq);
+    };
+    expect(await secondsUntil(change, isSealed)).toBeLessThan(30);
+  },
+);
 
 test('a loop with nothing else to seal finds within seconds an entry that comes late in a gap', async () => {
   const { db } = environment.context;
