@@ -7,6 +7,8 @@ const NOT_READY_ERRNO = 1047;
 const READ_ONLY_ERRNOS = new Set([1290, 1836]);
 
 export type Refusal = 'not ready' | 'read only';
+/** Kysely sends it in lower case, mysql2 in upper case. */
+const ROLLBACK = /^rollback$/i;
 type Answer = (error: NodeJS.ErrnoException | null) => void;
 
 /**
@@ -20,7 +22,7 @@ export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: R
     answered(error, text) {
       const refusal = readRefusal(error);
       if (refusal) onRefusal(refusal);
-      if (refusal || (error && text === 'rollback')) isUnusable = true;
+      if (refusal || (error && ROLLBACK.test(String(text)))) isUnusable = true;
     },
   });
   const release = connection.release.bind(connection);

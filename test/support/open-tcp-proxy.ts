@@ -3,9 +3,9 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 
 /**
  * `not ready`: like a Galera 26.4 node that is isolated from the two others, it answers SET, SHOW and SELECT without a table
- * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes.
+ * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes. `no rollback`: it refuses ROLLBACK.
  */
-export type ProxiedServerState = 'well' | 'not ready' | 'read only';
+export type ProxiedServerState = 'well' | 'not ready' | 'read only' | 'no rollback';
 
 const HEADER_BYTES = 4;
 const COM_QUERY = 0x03;
@@ -104,6 +104,8 @@ function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined
     const isRefused = command === COM_STMT_EXECUTE || (isText && !ALLOWED_WHEN_NOT_READY.test(text));
     return isRefused ? error(1047, '08S01', 'WSREP has not yet prepared node for application use') : undefined;
   }
+  if (state === 'no rollback')
+    return isText && /^rollback$/i.test(text) ? error(1105, 'HY000', 'Unknown error') : undefined;
   return isText && WRITES.test(text) ? error(1290, 'HY000', 'The server is running with --read-only') : undefined;
 }
 

@@ -138,6 +138,23 @@ test('the next transaction commits nothing of one whose rollback was refused', a
   expect(await read()).toEqual([4]);
 });
 
+test('the next statement is committed by itself where the rollback of a text of several statements failed', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, read, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  const prepared = stack.use(openPreparedStatements(alone, 1));
+  first.become('no rollback');
+  const texts = ['INSERT INTO t VALUES (1)', 'INSERT INTO absent VALUES (2)'];
+  const half = prepared.transact(
+    texts.map((text) => ({ text, values: [] })),
+    5_000,
+  );
+  await expect(half).rejects.toMatchObject({ errno: 1146 });
+  first.become('well');
+  await prepared.execute('INSERT INTO t VALUES (?)', [4], 5_000);
+  expect(await read()).toEqual([4]);
+});
+
 test('statements on a silent connection fail as lost, and the pool opens another one', async () => {
   const { socketPath } = await createTestDatabase();
   const pool = mysql.createPool({ socketPath, user: 'root', connectionLimit: 1 });
