@@ -18,8 +18,12 @@ export function createArrivalTaker(
   context: Context,
   { slots, start }: { slots: () => number; start: (items: ClaimedItem[]) => void },
 ): ArrivalTaker {
+  /** Items that start once they are redacted: they occupy slots already. */
+  let redacting = 0;
+
   async function redactAndStart(items: ClaimedItem[]): Promise<void> {
     const seqs = items.map(({ webhookSeq }) => webhookSeq);
+    redacting += items.length;
     try {
       await transact(context.db, (trx) => redactArrivals(context, trx, seqs));
     } catch (error) {
@@ -29,11 +33,17 @@ export function createArrivalTaker(
         'redacting new webhooks failed; they are redacted once verified',
       );
     }
-    start(items);
+    redacting -= items.length;
+    startUnlessStopping(items);
+  }
+
+  /** After the signal another process claims them: their leases expire. */
+  function startUnlessStopping(items: ClaimedItem[]): void {
+    if (!context.signal.aborted) start(items);
   }
 
   return {
-    lease: (count) => (!context.signal.aborted && count <= slots() ? newLease(context) : undefined),
+    lease: (count) => (!context.signal.aborted && count <= slots() - redacting ? newLease(context) : undefined),
     take(written, isAnyoneForgotten) {
       const items = written.map(toClaimedItem);
       const reported = items.map(({ webhookHash: hash, traceparent }) => ({
@@ -43,10 +53,8 @@ export function createArrivalTaker(
         reason: null,
       }));
       reportSplit(context, reported, Date.now());
-      // after the signal another process claims them: their leases expire
-      if (context.signal.aborted) return;
-      if (isAnyoneForgotten) void redactAndStart(items);
-      else start(items);
+      if (isAnyoneForgotten && !context.signal.aborted) void redactAndStart(items);
+      else startUnlessStopping(items);
     },
   };
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { LEASE_MS, newLease } from '../../../src/inbox/items/claim-items.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
-import { offerVerification } from '../../../src/inbox/receive/take-arrivals.ts';
+import { offerVerification, type WrittenArrival } from '../../../src/inbox/receive/take-arrivals.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { createArrivalTaker } from '../../../src/inbox/verify/verify-arrivals.ts';
 import { eventually } from '../../support/eventually.ts';
-import { LOST } from '../../support/failing-database.ts';
+import { holdReads, LOST } from '../../support/failing-database.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
@@ -145,4 +147,35 @@ test('a webhook that names a forgotten person is redacted before the provider is
   expect(String((await readStored(id)).body)).not.toContain(DOCUMENT);
   shows.release();
   await environment.waitForState(id, 'applied');
+});
+
+test('webhooks that are being redacted occupy slots, and are not verified after the signal', async () => {
+  const held = holdReads(environment.context, 'forgotten_people');
+  const stop = new AbortController();
+  const started: number[] = [];
+  const taker = createArrivalTaker(
+    { ...held.context, signal: stop.signal },
+    { slots: () => 2, start: (items) => started.push(...items.map(({ seq }) => seq)) },
+  );
+  const written = (itemSeq: number): WrittenArrival => ({
+    arrival: {
+      ...{ hash: Buffer.alloc(32), body: Buffer.from('{}'), address: '127.0.0.1', headers: {} },
+      ...{ receivedAt: new Date(), defect: undefined },
+    },
+    item: { transactionId: randomUUID(), reference: null, extra: null, claimedStatus: null, claimedAmountCents: null },
+    webhookSeq: itemSeq,
+    itemSeq,
+  });
+  taker.take([written(1)], true);
+  await eventually('it is redacted', () => started.length === 1);
+  held.hold();
+  taker.take([written(2)], true);
+  await eventually('the redaction waits', () => held.held() === 1);
+  expect(taker.lease(1)).toBeDefined();
+  expect(taker.lease(2)).toBeUndefined();
+  stop.abort();
+  held.release();
+  await eventually('the redaction is committed', () => environment.context.countConnections().inUse === 0);
+  await setImmediate();
+  expect(started).toEqual([1]);
 });
