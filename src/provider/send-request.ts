@@ -230,6 +230,7 @@ function tryJson(text: string): unknown {
 }
 
 function codeOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: string; name?: string };
-  return code ?? name ?? 'unknown';
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: string };
+  // a DOMException's code is a number
+  return typeof code === 'string' ? code : (name ?? 'unknown');
 }

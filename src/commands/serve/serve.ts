@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import type { Command } from 'commander';
 import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
@@ -17,10 +18,12 @@ import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-d
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
 export const STOP_MS = 18_000;
-/** After this time without much work, what the start left is collected. */
-const COLLECT_AFTER_MS = 10_000;
+/** How often serve looks whether it has time for a collection, and something to collect. */
+const COLLECT_EVERY_MS = 10_000;
 /** The share of a time for which the thread of an idle process is busy, at most. */
 const IDLE_SHARE_MAX = 0.1;
+/** How much more than after the last collection may be in use: a full nursery, and 16 MiB. */
+const UNCOLLECTED_BYTES_MAX = 64 * 1024 * 1024;
 
 export function serveCommand(program: Command): void {
   program
@@ -95,7 +98,7 @@ async function run(
   await using _ = await startService(context, options, () => stop.abort());
   try {
     await announceAdminToken(context);
-    collectStart();
+    collectWhenIdle();
   } catch (error) {
     // the loops that already run end only by the signal
     stop.abort();
@@ -105,15 +108,21 @@ async function run(
 }
 
 /**
- * Frees what the start took, 60 MiB, which Node would keep. It takes 0.1 to 0.3 s once, in which nothing is answered: so not
- * before the process has had little to do for a while. bin/confere starts `serve` with --expose-gc.
+ * Frees what the start took, 60 MiB, and later what has piled up, whenever the process has little to do: a collection takes
+ * 0.1 to 0.3 s, in which nothing is answered. Under load Node collects by itself, rarely, since bin/confere lets the heap
+ * grow: it passes --expose-gc too.
  */
-function collectStart(since = performance.eventLoopUtilization()): void {
-  setTimeout(() => {
+function collectWhenIdle(): void {
+  let since = performance.eventLoopUtilization();
+  let allowedBytes = 0;
+  setInterval(() => {
     const until = performance.eventLoopUtilization();
-    if (performance.eventLoopUtilization(until, since).utilization > IDLE_SHARE_MAX) return collectStart(until);
+    const { utilization } = performance.eventLoopUtilization(until, since);
+    since = until;
+    if (utilization > IDLE_SHARE_MAX || getHeapStatistics().used_heap_size < allowedBytes) return;
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  }, COLLECT_AFTER_MS).unref();
+    allowedBytes = getHeapStatistics().used_heap_size + UNCOLLECTED_BYTES_MAX;
+  }, COLLECT_EVERY_MS).unref();
 }
 
 /** Opens the spool for webhooks during a database outage: SPOOL_DIR, by default only with the embedded database. */
