@@ -18,7 +18,7 @@ import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-d
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
 export const STOP_MS = 18_000;
-/** How often serve looks whether it has time for a collection, and something to collect. */
+/** How often serve checks whether it has time for a collection, and something to collect. */
 const COLLECT_EVERY_MS = 10_000;
 /** The share of a time for which the thread of an idle process is busy, at most. */
 const IDLE_SHARE_MAX = 0.1;
