@@ -13,6 +13,9 @@ const STDERR_CHARS_MAX = 2_000;
 export type ClientProgram = { file: string; kind: 'mariadb' | 'mysql' };
 
 /** A program that runs. `ended` rejects if it exits with another code than 0, with the end of what it said. */
+/** Options of a client program, by the names of its options file. */
+type ClientOptions = { user: string; [name: string]: string | number };
+
 export type RunningProgram = { input: Writable; output: Readable; ended: Promise<void> };
 
 /**
@@ -82,7 +85,7 @@ export function writeClientOptions(
 ): { file: string } & Disposable {
   const directory = mkdtempSync(path.join(tmpdir(), 'confere-client-'));
   const file = path.join(directory, 'client.cnf');
-  const options: Record<string, string | number> = { user: target.user, 'default-character-set': 'utf8mb4' };
+  const options: ClientOptions = { user: target.user, 'default-character-set': 'utf8mb4' };
   if (target.password !== undefined) options.password = target.password;
   if ('socketPath' in target) options.socket = target.socketPath;
   else Object.assign(options, { protocol: 'tcp', host: target.host, port: target.port });

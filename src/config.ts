@@ -32,7 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
 }
 
 function collectValues(env: NodeJS.ProcessEnv) {
-  const values: Record<string, string> = {};
+  const values: NodeJS.ProcessEnv = {};
   const faults: string[] = [];
   const unreadable = new Set<string>();
   const refuse = (name: string, fault: string): void => {

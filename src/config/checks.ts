@@ -84,7 +84,7 @@ function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string
     faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
   for (const scheme of schemes) {
     if (scheme !== 'none' && !secrets.some((secret) => fitsScheme(scheme, secret)))
-      faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT[scheme] ?? ''}`);
+      faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT.get(scheme) ?? ''}`);
   }
   return faults;
 }
@@ -104,10 +104,10 @@ export function defaultAuth(secrets: string[]): NonNullable<Environment['WEBHOOK
   return secrets.length > 0 ? ['bearer'] : ['none'];
 }
 
-const SECRET_HINT: Record<string, string> = {
-  basic: ' (user:password)',
-  standard: ' (whsec_ and base64)',
-};
+const SECRET_HINT = new Map<string, string>([
+  ['basic', ' (user:password)'],
+  ['standard', ' (whsec_ and base64)'],
+]);
 
 /** Whether a secret has the form that a scheme requires. */
 export function fitsScheme(scheme: string, secret: string): boolean {

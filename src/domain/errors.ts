@@ -53,3 +53,17 @@ export class ConfereError extends Error {
     this.members = options.members;
   }
 }
+
+/**
+ * Groups faults by the name of their field, in their order. Names may be foreign: in a map, `__proto__` and `constructor` are
+ * names like any other.
+ */
+export function groupFaults(faults: Iterable<readonly [name: string, text: string]>): Record<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [name, text] of faults) {
+    const group = groups.get(name);
+    if (group) group.push(text);
+    else groups.set(name, [text]);
+  }
+  return Object.fromEntries(groups);
+}

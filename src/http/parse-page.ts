@@ -15,7 +15,7 @@ export function parsePage(
   limitDefault = LIMIT_DEFAULT,
 ): { limit: number; after: string | undefined } {
   const { limit, cursor } = request.query;
-  const fields: Record<string, string[]> = {};
+  const fields: { limit?: string[]; cursor?: string[] } = {};
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
   const number = limit === undefined ? limitDefault : isNumber ? Number(limit) : 0;
   if (number < 1 || number > LIMIT_MAX) fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, groupFaults } from '../domain/errors.ts';
 import { UNUSABLE_KEY } from '../merchants/match-filter.ts';
 import { redactFieldName } from './redact-field-name.ts';
 
@@ -18,14 +18,13 @@ function parse<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
   const parsed = schema.safeParse(value);
   const issues = [...(parsed.error?.issues ?? []), ...findDroppedKey(value)];
   if (parsed.success && issues.length === 0) return parsed.data;
-  const fields: Record<string, string[]> = {};
-  for (const issue of issues) {
-    const name =
-      issue.path.map((part) => (typeof part === 'number' ? part : redactFieldName(String(part)))).join('.') || 'body';
-    fields[name] = [...(fields[name] ?? []), describeIssue(issue)];
-  }
+  const fields = groupFaults(issues.map((issue) => [nameField(issue), describeIssue(issue)]));
   const detail = Object.entries(fields).map(([name, faults]) => `${name}: ${faults.join(', ')}`);
   throw new ConfereError('invalid_request', detail.join('; '), { fields });
+}
+
+function nameField({ path }: Issue): string {
+  return path.map((part) => (typeof part === 'number' ? part : redactFieldName(String(part)))).join('.') || 'body';
 }
 
 type Issue = z.core.$ZodIssue | { code: 'dropped_key'; path: string[]; message: string };

@@ -29,7 +29,7 @@ export async function readUpload(request: Request, response: Response): Promise<
   await new Promise<void>((resolve, reject) => {
     read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error, bytesMax))));
   });
-  const fields: Record<string, string> = {};
+  const fields = Object.create(null) as Record<string, string>;
   try {
     const form = await new globalThis.Response(request.body as Buffer<ArrayBuffer>, {
       headers: { 'content-type': request.headers['content-type'] ?? '' },

@@ -1,7 +1,7 @@
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { AccountFault } from '../ledger/stated/check-accounts.ts';
 
@@ -105,11 +105,9 @@ export class ImportRefusedError extends ConfereError {
   readonly faults: readonly ImportFault[];
 
   constructor(faults: readonly ImportFault[], columns: ImportKind['columns']) {
-    const fields: Record<string, string[]> = {};
-    for (const fault of faults.slice(0, FAULTS_LISTED_MAX)) {
-      const name = namePlace(fault, (column) => columns[column]?.titles['pt-BR'] ?? column);
-      fields[name] = [...(fields[name] ?? []), describeImportFault(fault)];
-    }
+    const title = (column: string): string => columns[column]?.titles['pt-BR'] ?? column;
+    const listed = faults.slice(0, FAULTS_LISTED_MAX);
+    const fields = groupFaults(listed.map((fault) => [namePlace(fault, title), describeImportFault(fault)]));
     const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
     const more = faults.length > FAULTS_LISTED_MAX ? [`and ${faults.length - FAULTS_LISTED_MAX} more`] : [];
     super('invalid_request', `nothing was imported:\n${[...lines, ...more].join(';\n')}`, { fields });

@@ -50,16 +50,16 @@ export function presentOwnMerchant(row: MerchantRow) {
   return { ...merchant, backfill: own };
 }
 
-const BACKFILL_STATES: Record<string, 'waiting' | 'running' | 'done'> = { waiting: 'waiting', done: 'done' };
-
 /**
  * The progress of enqueuing callbacks of events that the ledger knew before. `done`: transactions so far; `enqueued`:
  * callbacks so far; `reached`: the provider's wall time up to which it has read.
  */
 function presentBackfill(row: MerchantRow) {
   if (row.backfill_state === null || row.backfill_since === null) return null;
+  const stored = row.backfill_state;
+  const state: 'waiting' | 'running' | 'done' = stored === 'waiting' || stored === 'done' ? stored : 'running';
   return {
-    state: BACKFILL_STATES[row.backfill_state] ?? ('running' as const),
+    state,
     from: row.backfill_since.toISOString(),
     reached: row.cursor_wall,
     done: Number(row.backfill_done),

@@ -138,7 +138,7 @@ export async function readCredentials(
     .orderBy('seq', 'desc')
     .execute();
   for (const row of rows) {
-    const one = found.get(row.merchant_seq) ?? { keys: [], headers: {} };
+    const one: Credentials = found.get(row.merchant_seq) ?? { keys: [], headers: Object.create(null) };
     const plain = context.vault.decrypt(row.ciphertext);
     if (row.header === null) one.keys.push(createSecretKey(plain));
     else one.headers[row.header] = plain.toString();

@@ -67,11 +67,11 @@ export function parseBySchema(row: unknown): ParsedRow {
     return { ok: false, id: shownId, createdWall, reason, raw: keepRaw(row) };
   }
   const given = row as Record<string, unknown>;
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   /** @param read returns undefined where it can't read the value. */
   const side = <T>(name: string, rule: string, read: (value: unknown) => T | undefined): T | null => {
     const value = read(given[name]);
-    if (value === undefined) fields[name] = rule;
+    if (value === undefined) fields.set(name, rule);
     return value ?? null;
   };
   const texts = TEXT_FIELDS.map(([name, bytesMax]) => [
@@ -85,8 +85,7 @@ export function parseBySchema(row: unknown): ParsedRow {
     events: side('events', 'no history of statuses and dates', readEvents) ?? [],
     ...(Object.fromEntries(texts) as Record<TextField, string | null>),
   };
-  const isReadable = Object.keys(fields).length === 0;
-  return finish(shown, isReadable ? undefined : { fields, raw: keepRaw(row) });
+  return finish(shown, fields.size === 0 ? undefined : { fields: Object.fromEntries(fields), raw: keepRaw(row) });
 }
 
 function finish(shown: Shown, unreadable: UnreadableFields | undefined): ParsedRow {

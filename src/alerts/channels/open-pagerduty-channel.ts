@@ -2,7 +2,11 @@ import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
 const SUMMARY_CHARS_MAX = 1_024;
-const SEVERITY: Record<string, string> = { critical: 'critical', high: 'error', medium: 'warning' };
+const SEVERITY = new Map<string, string>([
+  ['critical', 'critical'],
+  ['high', 'error'],
+  ['medium', 'warning'],
+]);
 
 /** PagerDuty's Events API v2: what ended as it was raised pages nobody; an alert triggers under its own id, and its end resolves it. One event a request. */
 export function openPagerDutyChannel(options: { url: string; routingKey: string; writer: AlertWriter }): Channel {
@@ -33,7 +37,7 @@ function describe(alert: AlertToSend, { publicUrl, words, write }: AlertWriter) 
     payload: {
       summary: `${title}: ${text}`.slice(0, SUMMARY_CHARS_MAX),
       source: publicUrl,
-      severity: SEVERITY[alert.severity] ?? 'error',
+      severity: SEVERITY.get(alert.severity) ?? 'error',
       timestamp: alert.raisedAt.toISOString(),
       component: 'confere',
       class: alert.name,

@@ -3,7 +3,10 @@ import { postJson } from './post-json.ts';
 
 /** Alerts in one message: Slack accepts one message a second. */
 const BATCH_MAX = 20;
-const MARK: Record<string, string> = { critical: ':red_circle:', high: ':large_orange_circle:' };
+const MARK = new Map<string, string>([
+  ['critical', ':red_circle:'],
+  ['high', ':large_orange_circle:'],
+]);
 
 /** Slack's incoming webhook. Its URL is a secret. */
 export function openSlackChannel(url: string, writer: AlertWriter): Channel {
@@ -19,7 +22,7 @@ function describe(alert: AlertToSend, { words, write }: AlertWriter): string {
   const { title, text, todo, severity, since, url, runbookUrl } = write(alert);
   const mark = alert.alreadySent
     ? `:white_check_mark: ${words.over}:`
-    : (MARK[alert.severity] ?? ':large_yellow_circle:');
+    : (MARK.get(alert.severity) ?? ':large_yellow_circle:');
   const next = alert.alreadySent ? '' : `\n${escapeMarks(todo)} <${runbookUrl}|${words.runbook}>`;
   return `${mark} *${escapeMarks(title)}* (${alert.name}, ${severity}) ${escapeMarks(text)}, ${words.since} ${since} <${url}|${words.open}>${next}`;
 }

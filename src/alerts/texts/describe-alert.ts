@@ -100,7 +100,7 @@ function sayOf(locale: AlertLocale, name: string): Say {
 }
 
 /** Pages of alerts about neither a mismatch, a run nor a merchant. */
-const PAGES: Partial<Record<string, string>> = {
+const PAGES: Partial<Record<AlertKind, string>> = {
   baseline_mismatches: '/mismatches',
   callbacks_behind: '/callbacks?state=pending',
   disk_full: '/system',
@@ -115,7 +115,7 @@ const PAGES: Partial<Record<string, string>> = {
   restore_unconfirmed: '/callbacks?state=held',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
   worker_dead: '/system',
-} satisfies Partial<Record<AlertKind, string>>;
+};
 
 function pathOf({ name, mismatchId, facts, endedAt }: StoredAlert): string {
   // the first mismatch of a group may be resolved long before the others
@@ -127,5 +127,5 @@ function pathOf({ name, mismatchId, facts, endedAt }: StoredAlert): string {
   const [day, ...others] = facts?.days ?? [];
   const isOfReports = name === 'report_missing' || name === 'report_differs';
   if (isOfReports && day !== undefined && others.length === 0) return `/reports/${day}`;
-  return PAGES[name] ?? '/alerts';
+  return PAGES[name as AlertKind] ?? '/alerts';
 }

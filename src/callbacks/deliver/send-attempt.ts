@@ -137,28 +137,28 @@ async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Tim
   return kept.length > 0 ? Buffer.concat(kept) : null;
 }
 
-const CLASS_BY_CODE: Record<string, ErrorClass> = {
-  FORBIDDEN_ADDRESS: 'forbidden_address',
-  UND_ERR_ABORTED: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'connect',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_OVERFLOW: 'headers_too_large',
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  UND_ERR_SOCKET: 'connection_lost',
-  ECONNRESET: 'connection_lost',
-  EPIPE: 'connection_lost',
-  ECONNREFUSED: 'connect',
-  EHOSTUNREACH: 'connect',
-  ENETUNREACH: 'connect',
-  ENETDOWN: 'connect',
-  EADDRNOTAVAIL: 'connect',
-  ETIMEDOUT: 'connect',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  ENODATA: 'dns',
-  EPROTO: 'tls',
-};
+const CLASS_BY_CODE = new Map<string, ErrorClass>([
+  ['FORBIDDEN_ADDRESS', 'forbidden_address'],
+  ['UND_ERR_ABORTED', 'timeout'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'connect'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'headers_too_large'],
+  ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  ['UND_ERR_SOCKET', 'connection_lost'],
+  ['ECONNRESET', 'connection_lost'],
+  ['EPIPE', 'connection_lost'],
+  ['ECONNREFUSED', 'connect'],
+  ['EHOSTUNREACH', 'connect'],
+  ['ENETUNREACH', 'connect'],
+  ['ENETDOWN', 'connect'],
+  ['EADDRNOTAVAIL', 'connect'],
+  ['ETIMEDOUT', 'connect'],
+  ['ENOTFOUND', 'dns'],
+  ['EAI_AGAIN', 'dns'],
+  ['ENODATA', 'dns'],
+  ['EPROTO', 'tls'],
+]);
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
 /** How far causes of an error are followed. */
 const CAUSES_MAX = 4;
@@ -169,7 +169,7 @@ function classifyError(error: unknown, depth = 0): ErrorClass {
   // a DOMException's code is a number
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') {
-    const known = CLASS_BY_CODE[code];
+    const known = CLASS_BY_CODE.get(code);
     if (known) return known;
     if (TLS_CODE.test(code)) return 'tls';
     if (code.startsWith('HPE_')) return 'bad_response';

@@ -4,16 +4,16 @@ import { ConfereError } from '../../domain/errors.ts';
 import { print } from '../with-context.ts';
 
 /** The statuses that lead to each one in a transaction's history, itself last. */
-const HISTORIES: Record<string, string[]> = {
-  pending: ['pending'],
-  in_process: ['pending', 'in_process'],
-  in_analysis: ['pending', 'in_analysis'],
-  paid: ['pending', 'paid'],
-  denied: ['pending', 'denied'],
-  canceled: ['pending', 'canceled'],
-  expired: ['pending', 'expired'],
-  refund: ['pending', 'paid', 'refund'],
-};
+const HISTORIES = new Map<string, string[]>([
+  ['pending', ['pending']],
+  ['in_process', ['pending', 'in_process']],
+  ['in_analysis', ['pending', 'in_analysis']],
+  ['paid', ['pending', 'paid']],
+  ['denied', ['pending', 'denied']],
+  ['canceled', ['pending', 'canceled']],
+  ['expired', ['pending', 'expired']],
+  ['refund', ['pending', 'paid', 'refund']],
+]);
 /** Sent also where the sandbox loses a share of its webhooks. */
 const SENT = { fate: 'sent' };
 const OPERATIONS = ['cashin', 'cashout'];
@@ -38,9 +38,9 @@ export function eventsCommand(program: Command): void {
 
 async function trigger(type: string, { json, ...options }: Options): Promise<void> {
   const [pix, operation = '', status = ''] = type.split('.');
-  const history = Object.hasOwn(HISTORIES, status) ? HISTORIES[status] : undefined;
+  const history = HISTORIES.get(status);
   if (pix !== 'pix' || !OPERATIONS.includes(operation) || !history) {
-    const types = OPERATIONS.flatMap((one) => Object.keys(HISTORIES).map((each) => `pix.${one}.${each}`));
+    const types = OPERATIONS.flatMap((one) => [...HISTORIES.keys()].map((each) => `pix.${one}.${each}`));
     throw new ConfereError('wrong_use', `${type} can't be triggered; these can: ${types.join(', ')}`);
   }
   const { amount, reference, extra } = options;

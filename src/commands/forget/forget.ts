@@ -85,7 +85,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   const person = hash.toString('hex').slice(0, HASH_CHARS);
   await recordStart(context, hash, { person, dryRun });
   const before = await readValues(context, hash);
-  const erased: Record<string, number> = {};
+  const erased = Object.create(null) as Record<string, number>;
   let transactions = 0;
   let values = before;
   const missed = new Set<string>();

@@ -15,7 +15,7 @@ export function buildDocument(
   webhooks: readonly CallbackMessage[],
   about: { version: string; url: string; description?: string },
 ): Json {
-  const paths: Record<string, Json> = {};
+  const paths = Object.create(null) as Record<string, Json>;
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
   }

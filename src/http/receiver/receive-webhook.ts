@@ -20,7 +20,15 @@ const RETRY_AFTER_S = 5;
  */
 const READING_LIMITS = { bytesMax: 256 * 1024 * 1024, discardMs: DISCARD_MS };
 /** Headers that are stored beside the body for investigations; none carries a secret. */
-const STORED_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
+const STORED_HEADERS = [
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-timestamp',
+  'x-request-id',
+  'date',
+] as const;
+type StoredHeaders = { [name in (typeof STORED_HEADERS)[number]]?: string };
 const HEADER_CHARS_MAX = 300;
 const REFUSALS_LOGGED_EVERY_MS = 10_000;
 
@@ -158,8 +166,8 @@ const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
     'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',
 };
 
-function chooseHeaders(request: IncomingMessage): Record<string, string> {
-  const chosen: Record<string, string> = {};
+function chooseHeaders(request: IncomingMessage): StoredHeaders {
+  const chosen: StoredHeaders = {};
   for (const name of STORED_HEADERS) {
     const value = request.headers[name];
     if (typeof value === 'string') chosen[name] = value.slice(0, HEADER_CHARS_MAX);

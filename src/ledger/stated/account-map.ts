@@ -4,7 +4,7 @@
  */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, groupFaults } from '../../domain/errors.ts';
 import { splitAccount } from '../journal/plan-entries.ts';
 import { type AccountFault, checkAccounts, describeAccountFault, type MappedAccount } from './check-accounts.ts';
 
@@ -54,11 +54,7 @@ function refuse(
   faults: AccountFault[],
   nameField: NonNullable<GivenMap['nameField']> = (row, field) => `accounts.${row}.${field}`,
 ): ConfereError {
-  const fields: Record<string, string[]> = {};
-  for (const fault of faults) {
-    const name = nameField(fault.row, fault.field);
-    fields[name] = [...(fields[name] ?? []), describeAccountFault(fault)];
-  }
+  const fields = groupFaults(faults.map((one) => [nameField(one.row, one.field), describeAccountFault(one)]));
   const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
   return new ConfereError('invalid_request', lines.join(';\n'), { fields });
 }

@@ -103,7 +103,7 @@ export async function hasActiveRun(context: Context, trigger: string): Promise<b
 
 /** Checks a range without a database. @throws ConfereError `invalid_request`, with every error by field. */
 export function checkDays({ from, to }: { from: string; to: string }): void {
-  const fields: Record<string, string[]> = {};
+  const fields: { from?: string[]; to?: string[] } = {};
   if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
   if (!isDay(to)) fields.to = ['must be a day: YYYY-MM-DD'];
   else if (isDay(from) && to < from) fields.to = ['is before from'];

@@ -5,18 +5,20 @@ import { translateMessage } from '../languages/translate-message.ts';
 import { describeAccountFault } from '../reports/account-map.ts';
 
 /** What a change refused, by the field that it names. */
-const REFUSALS: Record<string, PlainText> = {
-  platform: 'Nenhuma transação mostra esta plataforma.',
-  day: 'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.',
-  at: 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.',
-  name: 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.',
-  conflict: 'Outra plataforma já tem este nome.',
-  bank_account: 'Nenhum extrato mostra esta conta: escreva sim em conta nova, se é mesmo outra.',
-  bank_day:
+const REFUSALS = new Map<string, PlainText>([
+  ['platform', 'Nenhuma transação mostra esta plataforma.'],
+  ['day', 'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.'],
+  ['at', 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.'],
+  ['name', 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.'],
+  ['conflict', 'Outra plataforma já tem este nome.'],
+  ['bank_account', 'Nenhum extrato mostra esta conta: escreva sim em conta nova, se é mesmo outra.'],
+  [
+    'bank_day',
     'Este dia ainda não começou, ou faltam neste arquivo linhas já importadas dele: dê o dia inteiro, ou identificadores.',
-  bank_identifier: 'Outra linha da conta já tem este identificador, com outro dia ou valor ou neste mesmo arquivo.',
-  bank_balance: 'Uma linha anterior deste dia tem outro saldo.',
-};
+  ],
+  ['bank_identifier', 'Outra linha da conta já tem este identificador, com outro dia ou valor ou neste mesmo arquivo.'],
+  ['bank_balance', 'Uma linha anterior deste dia tem outro saldo.'],
+]);
 
 /** `linha 3, valor: …` in the language of the request. */
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
@@ -73,6 +75,6 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
 }
 
 function sayRefusal(message: string, field: string): string {
-  const text = REFUSALS[field];
+  const text = REFUSALS.get(field);
   return text === undefined ? message : t(text);
 }

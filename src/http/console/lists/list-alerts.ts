@@ -113,7 +113,11 @@ function alertTable(context: Context, rows: ListedAlert[], names: PlatformNames,
 
 /** Other channels are called by their products' names. */
 const CHANNEL_WORDS: Record<string, string> = words({ email: 'e-mail', merchant_email: 'e-mail do lojista' });
-const PRODUCTS: Record<string, string> = { slack: 'Slack', pagerduty: 'PagerDuty', alertmanager: 'Alertmanager' };
+const PRODUCTS = new Map<string, string>([
+  ['slack', 'Slack'],
+  ['pagerduty', 'PagerDuty'],
+  ['alertmanager', 'Alertmanager'],
+]);
 
 /** Each channel, with when it was notified, or why not yet. */
 function channelList(context: Context, sends: ListedAlert['sends']): Part {
@@ -126,6 +130,6 @@ function channelList(context: Context, sends: ListedAlert['sends']): Part {
       : at
         ? html`<span class="hint">${t('às {time}', { time: time(at) })}</span>`
         : html`<span class="hint">${t('na fila')}</span>`;
-    return html`<li>${CHANNEL_WORDS[channel] ?? PRODUCTS[channel] ?? channel} ${outcome}</li>`;
+    return html`<li>${CHANNEL_WORDS[channel] ?? PRODUCTS.get(channel) ?? channel} ${outcome}</li>`;
   })}</ul>`;
 }

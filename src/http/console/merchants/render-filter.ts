@@ -16,17 +16,16 @@ const FILTER_WORDS: Record<string, string> = words({
   extra_prefixes: 'extra começa com',
   extra_match: 'extra contém',
 });
-const VALUE_WORDS: Record<string, Record<string, string>> = { operations: OPERATION_WORDS, statuses: STATUS_WORDS };
 
 /** A filter in words. */
 export function renderFilter(filter: MerchantFilter, names: PlatformNames): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
   if (set.length === 0) return html`${t('tudo')}`;
   const platforms = Object.fromEntries(filter.platforms.map((one) => [one, labelPlatform(names, one)]));
-  const valueWords: Record<string, Record<string, string>> = { ...VALUE_WORDS, platforms };
+  const valueWords = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, platforms }));
   const describe = (name: string, value: MerchantFilter[keyof MerchantFilter]): string =>
     Array.isArray(value)
-      ? value.map((one) => describeCode(valueWords[name] ?? {}, one)).join(', ')
+      ? value.map((one) => describeCode(valueWords.get(name) ?? {}, one)).join(', ')
       : Object.entries(value)
           .map(([key, one]) => `${key}=${one}`)
           .join(', ');

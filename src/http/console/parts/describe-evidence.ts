@@ -15,7 +15,10 @@ import { type PlatformNames, spellPlatform } from './read-platform-names.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from './words.ts';
 
 /** Names that stand for one fact on each side. */
-const SAME_FACT: Record<string, string> = { ledger: 'balance', e2e_minute: 'at' };
+const SAME_FACT = new Map<string, string>([
+  ['ledger', 'balance'],
+  ['e2e_minute', 'at'],
+]);
 
 /** Where a sheet's name does not fit: the page writes a duration. */
 const NAMES: Record<string, string> = words({
@@ -69,7 +72,7 @@ function nameFact(name: string): string {
 function toFields(value: unknown): Fields {
   if (value === null || value === undefined) return {};
   if (typeof value !== 'object' || Array.isArray(value)) return { value };
-  const renamed = Object.entries(value).map(([name, one]) => [SAME_FACT[name] ?? name, one]);
+  const renamed = Object.entries(value).map(([name, one]) => [SAME_FACT.get(name) ?? name, one]);
   // one row for the count that was expected and the ids that were found
   const fields = Object.fromEntries(renamed) as Fields;
   return 'transactions' in fields ? { ids: fields.transactions } : fields;

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
+import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+/** Names that every plain object has, or that change its prototype. */
+const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
+
+let env: ConsoleEnvironment;
+let pullToken = '';
+let portalToken = '';
+
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  pullToken = await issuePullToken(env.context, merchant.id);
+  const { token } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: merchant.id });
+  portalToken = token;
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+const CHANGES = API_OPERATIONS.filter(({ method, path }) => method !== 'get' && path.startsWith('/api/v1/'));
+
+test.each(CHANGES.map(({ method, path, access }) => ({ method, path, access })))(
+  '$method $path answers a body with names of every object as a wrong one, at each depth',
+  async ({ method, path, access }) => {
+    const token = path.includes('/portal') ? portalToken : access === 'merchant' ? pullToken : env.tokens.admin;
+    const statuses = [];
+    for (const name of NAMES) {
+      for (const value of ['1', '{"a":1}', '[{"__proto__":{"constructor":1}}]']) {
+        for (const body of [`{"${name}":${value}}`, `{"filter":{"extra_match":{"${name}":${value}}}}`, `[${value}]`]) {
+          // a merchant may ask ten times a second
+          if (token === portalToken) await env.timers.advance(1_000);
+          const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {
+            method: method.toUpperCase(),
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            body,
+          });
+          await response.text();
+          statuses.push(response.status);
+        }
+      }
+    }
+    expect(statuses.filter((status) => status >= 500)).toEqual([]);
+  },
+);
+
+test.each([
+  '/',
+  '/mismatches',
+  '/inbox',
+  '/callbacks',
+  '/alerts',
+  '/audit',
+  '/merchants',
+  '/merchants/new',
+  '/merchants/preview',
+  '/bank',
+  '/balances',
+  '/charts',
+  '/import',
+  '/reports',
+  '/transactions',
+  '/runbooks/constructor',
+  '/reconciliations',
+])('the page %s takes names of every object as filters and as their values', async (address) => {
+  const cookie = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
+  const fields = ['kind', 'state', 'platform', 'operation', 'status', 'severity', 'merchant', 'type', 'by', 'language'];
+  for (const name of NAMES) {
+    for (const query of [`${name}=${name}`, ...fields.map((field) => `${field}=${name}`)]) {
+      const response = await fetch(`${env.url}${address}?${query}`, { headers: { cookie }, redirect: 'manual' });
+      await response.text();
+      expect([address, query, response.status < 500]).toEqual([address, query, true]);
+    }
+  }
+});
