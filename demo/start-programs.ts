@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
+import { childEnvironment } from '../embedded/programs/child-environment.ts';
 
 const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
 const START_MS_MAX = 90_000;
@@ -99,8 +100,7 @@ export function startProgram(
 ): Program {
   const logFile = path.join(home, `${name}.log`);
   const log = openSync(logFile, 'a');
-  const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
-  const environment = { ...inherited, ENV_FILE: '', ...env };
+  const environment = childEnvironment({ ENV_FILE: '', ...env });
   const child = spawn(command, args, { env: environment, stdio: ['ignore', log, log], detached: true });
   closeSync(log);
   return {

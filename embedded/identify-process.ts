@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { childEnvironment } from './programs/child-environment.ts';
 
 const SCHED_OTHER = '0';
 /** chrt stops at a thread that ends while it lists them, so it is repeated. */
@@ -23,7 +24,7 @@ export function isRunning(identity: string): boolean {
 export function readCommandLine(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8', env: childEnvironment() });
   } catch {
     return '';
   }
@@ -40,7 +41,7 @@ export function readCommandLine(pid: number): string {
  */
 export async function setBatchPolicy(pid: number): Promise<boolean> {
   for (let tries = 0; tries < BATCH_TRIES_MAX && readPolicies(pid).includes(SCHED_OTHER); tries++) {
-    const limits = { timeout: BATCH_MS_MAX, killSignal: 'SIGKILL' } as const;
+    const limits = { timeout: BATCH_MS_MAX, killSignal: 'SIGKILL', env: childEnvironment() } as const;
     await promisify(execFile)('chrt', ['-a', '-b', '-p', '0', String(pid)], limits).catch(() => undefined);
   }
   return !readPolicies(pid).includes(SCHED_OTHER);
@@ -63,7 +64,12 @@ function readStat(name: string): string[] {
 function readStartTime(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+      return (
+        execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+          encoding: 'utf8',
+          env: childEnvironment(),
+        }).trim() || undefined
+      );
     }
     const fields = readStat(String(pid));
     const [state, startTime] = [fields[0], fields[19]];

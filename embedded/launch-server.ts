@@ -7,7 +7,10 @@ import { promisify } from 'node:util';
 import { writeServerRecord } from './find-running-server.ts';
 import type { ServerBinaries } from './find-server.ts';
 import { identifyProcess } from './identify-process.ts';
+import { childEnvironment } from './programs/child-environment.ts';
 
+/** The server sets its umask by these variables; its default lets its group read the files. */
+const CLOSED = { UMASK: '0600', UMASK_DIR: '0700' };
 const SOCKET_PATH_BYTES_MAX = 107;
 const POOL_SHARE = 16;
 const POOL_MIB_MIN = 256;
@@ -71,13 +74,13 @@ async function install(binaries: ServerBinaries, home: string, alias: string): P
         `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
         ...asUser(),
       ],
-      { env: closedEnv() },
+      { env: childEnvironment(CLOSED) },
     );
   } else {
     await run(
       binaries.server,
       ['--no-defaults', '--initialize-insecure', `--datadir=${draft}`, `--tmpdir=${temporary(home)}`, ...asUser()],
-      { env: closedEnv() },
+      { env: childEnvironment(CLOSED) },
     );
   }
 }
@@ -105,7 +108,7 @@ export function launch(binaries: ServerBinaries, home: string, data: string, soc
       ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : []),
       ...asUser(),
     ],
-    { detached: true, stdio: ['ignore', log, log], cwd: home, env: closedEnv() },
+    { detached: true, stdio: ['ignore', log, log], cwd: home, env: childEnvironment(CLOSED) },
   );
   closeSync(log);
   const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
@@ -152,11 +155,6 @@ export function chooseSocketPath(home: string): string {
     );
   }
   return socketPath;
-}
-
-/** The server sets its umask by these variables; its default lets its group read the files. */
-function closedEnv(): NodeJS.ProcessEnv {
-  return { ...process.env, UMASK: '0600', UMASK_DIR: '0700' };
 }
 
 /** As root the server starts only with --user=root. */

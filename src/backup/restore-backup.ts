@@ -10,12 +10,12 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { chooseHost } from '../../embedded/choose-host.ts';
-import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/copy-server.ts';
-import { loadDump } from '../../embedded/dump-database.ts';
 import { listUnknownMigrations } from '../../embedded/migrations/plan-migrations.ts';
 import { findMissingTriggers } from '../../embedded/migrations/preview-migrations.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
+import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/programs/copy-server.ts';
+import { loadDump } from '../../embedded/programs/dump-database.ts';
 import type { Config } from '../config.ts';
 import { openContext } from '../context.ts';
 import { createVault } from '../database/keys/vault.ts';

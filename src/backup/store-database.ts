@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { chooseHost } from '../../embedded/choose-host.ts';
-import { canCopyServer, copyServer } from '../../embedded/copy-server.ts';
-import { dumpDatabase } from '../../embedded/dump-database.ts';
 import type { ConnectionTarget } from '../../embedded/open-database.ts';
+import { canCopyServer, copyServer } from '../../embedded/programs/copy-server.ts';
+import { dumpDatabase } from '../../embedded/programs/dump-database.ts';
 import type { Config } from '../config.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
 import { explainServer } from '../database/open/find-database.ts';

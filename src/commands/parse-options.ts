@@ -1,5 +1,5 @@
 /** Values of command-line options. Each function throws ConfereError `wrong_use`, which names the option. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -37,4 +37,20 @@ export async function readInput(file: string): Promise<string> {
   } catch (error) {
     throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+/**
+ * Reads a secret from a file, or from standard input for `-`. The secret itself in that place is refused: each user of the
+ * machine can read the arguments of its processes.
+ * @throws ConfereError `wrong_use`, without the value that was given.
+ */
+export async function readSecret(option: string, place: string): Promise<string> {
+  if (place !== '-' && !existsSync(place))
+    throw new ConfereError(
+      'wrong_use',
+      `${option} takes a file with it, or - for standard input: others on this machine can read a secret in a command line`,
+    );
+  const secret = (await readInput(place)).trim();
+  if (secret === '') throw new ConfereError('wrong_use', `${option}: nothing stands there`);
+  return secret;
 }

@@ -187,6 +187,15 @@ describe('the code', () => {
     expect(readers.filter((file) => file !== 'src/config.ts' && !handers.test(file))).toEqual([]);
   });
 
+  it('starts no program with its own environment, which has secrets', () => {
+    const starters = [...sources, ...demo].filter(({ text }) => /from 'node:child_process'/.test(text));
+    expect(starters.length).toBeGreaterThan(3);
+    const careless = starters.filter(
+      ({ text }) => !/\bchildEnvironment\(/.test(text) || /process\.env\b(?!\.)/.test(text),
+    );
+    expect(careless.map(({ file }) => file)).toEqual(['demo/take-screenshots.ts']);
+  });
+
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
     const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)/;
     /** The router, and what opens sessions and makes forms: they pass the context on. */

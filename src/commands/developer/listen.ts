@@ -6,7 +6,7 @@ import { toProviderBody } from '../../callbacks/render/provider-body.ts';
 import { sign } from '../../callbacks/render/sign.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
-import { parseInstant } from '../parse-options.ts';
+import { parseInstant, readSecret } from '../parse-options.ts';
 
 /** Where `npm start` listens. */
 const LOCAL_URL = 'http://127.0.0.1:3000';
@@ -40,27 +40,36 @@ export function listenCommand(program: Command): void {
     .description(
       "fetch a merchant's events with its pull token and post them, signed, to a local address; acknowledges none",
     )
-    .option('--token <token>', 'the pull token, mpt_…; better in the environment: CONFERE_PULL_TOKEN')
+    .option(
+      '--token <file>',
+      'the file with the pull token, mpt_…; - for standard input; by default CONFERE_PULL_TOKEN',
+    )
     .option('--server <url>', 'where Confere runs; by default PUBLIC_URL', process.env.PUBLIC_URL || LOCAL_URL)
     .requiredOption('--forward <url>', 'where to post, such as http://localhost:8080/pix')
     .option('--since <instant>', 'also events that were stored at or after, such as 2026-11-21T00:00:00-03:00')
     .option('--types <types>', 'only these, with commas: pix.cashin.paid,pix.cashin.refund')
-    .option('--secret <secret>', 'sign with this whsec_…; without it a new one is made and shown')
+    .option(
+      '--secret <file>',
+      'sign with the whsec_… in this file; - for standard input; by default a new one, which is shown',
+    )
     .option('--format <format>', 'standard; provider: the flat body of the provider', 'standard')
-    .option('--bearer-token <token>', 'also send Authorization: Bearer … to the local address')
+    .option('--bearer-token <file>', 'also send Authorization: Bearer … with what it holds; - for standard input')
     .option('--once', 'end once all events are posted; exit code 1 if one was not accepted')
     .action(listen);
 }
 
 async function listen(options: Options): Promise<void> {
-  const token = options.token ?? process.env.CONFERE_PULL_TOKEN;
-  if (!token) throw new ConfereError('wrong_use', 'give the pull token: --token mpt_…, or CONFERE_PULL_TOKEN');
+  const given = (option: string, place: string | undefined) => (place ? readSecret(option, place) : undefined);
+  const token = (await given('--token', options.token)) ?? process.env.CONFERE_PULL_TOKEN;
+  if (!token) throw new ConfereError('wrong_use', 'give the pull token: CONFERE_PULL_TOKEN, or a file with --token');
   const feed = parseUrl('--server', options.server);
   const forward = parseUrl('--forward', options.forward);
   const types = options.types?.split(',').map((type) => type.trim());
   const since = parseInstant('--since', options.since) ?? new Date();
-  const secret = options.secret ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
-  const sending = { forward, key: readKey(secret), ...readFormat(options) };
+  const secret =
+    (await given('--secret', options.secret)) ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+  const bearerToken = await given('--bearer-token', options.bearerToken);
+  const sending = { forward, key: readKey(secret), ...readFormat(options.format, bearerToken) };
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (!options.secret) process.stderr.write(`the events are signed with ${secret}\n`);
@@ -96,7 +105,7 @@ function readKey(secret: string) {
   throw new ConfereError('wrong_use', '--secret must be whsec_ and base64');
 }
 
-function readFormat({ format, bearerToken }: Options): Pick<Sending, 'format' | 'headers'> {
+function readFormat(format: string, bearerToken: string | undefined): Pick<Sending, 'format' | 'headers'> {
   if (!CALLBACK_FORMATS.some((one) => one === format))
     throw new ConfereError('wrong_use', `--format is ${CALLBACK_FORMATS.join(' or ')}`);
   return { format, headers: bearerToken === undefined ? {} : { authorization: `Bearer ${bearerToken}` } };

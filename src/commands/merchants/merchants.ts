@@ -102,7 +102,7 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
     eventsSince: parseInstant('--events-since', options.eventsSince),
-    ...readRequest(options),
+    ...(await readRequest(options)),
   };
   const { merchant, secret } = await auditChange(
     context,

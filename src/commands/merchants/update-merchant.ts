@@ -11,7 +11,7 @@ import { completeFilter, type FilterInput, filtersOf, UNUSABLE_KEY } from '../..
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { CALLBACK_FORMATS, type RequestChange } from '../../merchants/request-headers.ts';
-import { parseInstant } from '../parse-options.ts';
+import { parseInstant, readSecret } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
 export type FilterOptions = {
@@ -61,7 +61,7 @@ export function addUpdateCommand(merchants: Command): void {
 }
 
 async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
-  const change = readChange(options);
+  const change = { ...readChange(options), ...(await readRequest(options)) };
   if (options.dryRun) {
     const merchant = await findMerchant(context.db, id);
     const before = filtersOf(merchant);
@@ -99,9 +99,11 @@ function readChange({ name, url, email, rate, manifests, eventsSince, ...options
     ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
     ...(eventsSince === undefined ? {} : { eventsSince: parseInstant('--events-since', eventsSince) }),
     ...(isSet || options.everything ? { filter } : {}),
-    ...readRequest(options),
   };
 }
+
+const REMOVED_HEADER = /^[^:\s]+:$/;
+const HEADER_LINE = /^([^:\s]+):(.*)$/s;
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
@@ -109,26 +111,38 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 export function addRequestOptions(command: Command): Command {
   return command
     .option('--format <format>', 'standard; provider: the flat body and the bearer token that the provider posts')
-    .option('--bearer-token <token>', 'sent as Authorization: Bearer …, and never shown; none: no such header')
     .option(
-      '--header <header>',
-      "'name: value', sent with each message, and never shown (may be repeated); 'name:' removes it",
+      '--bearer-token <file>',
+      'what it holds is sent as Authorization: Bearer …; - for standard input; none: removed',
+    )
+    .option(
+      '--header <file>',
+      "lines 'name: value' that are sent with each message; - for standard input (may be repeated); 'name:' removes one",
       collect,
       [],
     );
 }
 
 /** @throws ConfereError `wrong_use`. The change itself checks what it sets. */
-export function readRequest({ format, bearerToken, header }: RequestOptions): RequestChange {
+export async function readRequest({ format, bearerToken, header }: RequestOptions): Promise<RequestChange> {
   const known = CALLBACK_FORMATS.find((one) => one === format);
   if (format !== undefined && !known)
     throw new ConfereError('wrong_use', `--format is ${CALLBACK_FORMATS.join(' or ')}`);
-  const pairs = header.map((text) => /^([^:\s]+): *(.*)$/s.exec(text)?.slice(1) ?? []);
-  if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', "--header is 'name: value'");
+  const token =
+    bearerToken === undefined || bearerToken === 'none' ? null : await readSecret('--bearer-token', bearerToken);
+  const pairs: string[][] = [];
+  for (const one of header) {
+    const lines = REMOVED_HEADER.test(one) ? [one] : (await readSecret('--header', one)).split(/\r?\n/);
+    pairs.push(...lines.map((line) => HEADER_LINE.exec(line)?.slice(1) ?? []));
+  }
+  if (pairs.some((pair) => pair.length === 0))
+    throw new ConfereError('wrong_use', "--header: each line is 'name: value'");
   return {
     ...(known ? { format: known } : {}),
-    ...(bearerToken === undefined ? {} : { bearerToken: bearerToken === 'none' ? null : bearerToken }),
-    ...(pairs.length > 0 ? { headers: Object.fromEntries(pairs.map(([name, value]) => [name, value || null])) } : {}),
+    ...(bearerToken === undefined ? {} : { bearerToken: token }),
+    ...(pairs.length > 0
+      ? { headers: Object.fromEntries(pairs.map(([name, value]) => [name, value?.trim() || null])) }
+      : {}),
   };
 }
 

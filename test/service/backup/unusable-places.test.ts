@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { finishProgram, startProgram } from '../../../embedded/run-client.ts';
+import { finishProgram, startProgram } from '../../../embedded/programs/run-client.ts';
 import { makeBackup } from '../../../src/backup/make-backup.ts';
 import { findVault } from '../../../src/database/keys/find-vault.ts';
 import { refuseRestoreMark, restoreMarkFile } from '../../../src/database/open/restore-mark.ts';

@@ -7,6 +7,7 @@ import { openServedEnvironment, type ServedEnvironment } from '../../support/ope
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { inFile } from '../../support/write-temporary-file.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SINCE = '2020-01-01T00:00:00Z';
@@ -60,7 +61,7 @@ test('an event of the sandbox reaches a local address, signed, and stays unackno
   const { transaction, events } = await trigger('pix.cashin.refund', '--amount', '150.00', '--reference', 'pedido-1');
   expect(events).toEqual(['pending', 'paid', 'refund']);
   await eventsOf(transaction);
-  const { code, out, err } = await listen('--secret', SECRET);
+  const { code, out, err } = await listen('--secret', inFile('secret', SECRET));
   expect([code, err]).toEqual([0, '']);
   const calls = local.callsTo('/pix');
   expect(calls.map(({ json }) => [json.type, json.data.transaction.amount])).toEqual(
@@ -85,7 +86,14 @@ test('chosen types are posted alone, and an address that refuses one ends with 1
 test('in the format of the provider, the flat body and a bearer token are posted', async () => {
   local.behaviours['/pix'] = () => 200;
   const before = local.calls.length;
-  const { code } = await listen('--types', 'pix.cashin.paid', '--format', 'provider', '--bearer-token', 'known');
+  const { code } = await listen(
+    '--types',
+    'pix.cashin.paid',
+    '--format',
+    'provider',
+    '--bearer-token',
+    inFile('token', 'known'),
+  );
   expect(code).toBe(0);
   const [{ json, headers } = {}] = local.calls.slice(before);
   expect(json).toMatchObject({ transaction_operation: 'in', transaction_amount: '150.00', status: 'paid' });
@@ -114,8 +122,13 @@ test('an event is posted however many there were before --since', async () => {
 });
 
 test('a wrong token, an address that is none and a type that is none are said', async () => {
-  const wrong = await listen('--token', 'mpt_wrong');
+  const wrong = await listen('--token', inFile('wrong', 'mpt_wrong'));
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send the token')]);
+  for (const option of ['--token', '--secret', '--bearer-token']) {
+    const given = await listen(option, 'whsec_c2VjcmV0');
+    expect([given.code, given.err]).toEqual([2, expect.stringContaining(`${option} takes a file with it, or -`)]);
+    expect(given.err).not.toContain('whsec_');
+  }
   const address = await listen('--forward', 'localhost');
   expect([address.code, address.err]).toEqual([2, expect.stringContaining('--forward must be an address')]);
   const type = await runCommandInProcess(['events', 'trigger', 'pix.cashin.payed']);

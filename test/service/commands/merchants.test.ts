@@ -5,6 +5,7 @@ import { openCallbackEnvironment } from '../../support/open-callback-environment
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
+import { inFile } from '../../support/write-temporary-file.ts';
 
 test('merchants are changed and tested, and callbacks listed and sent again, by command', async () => {
   await using env = await openCallbackEnvironment({ SECRET_KEY });
@@ -49,29 +50,28 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   expect(rotated.json).toMatchObject({ kid: expect.any(String), old_kid: null });
   expect(await run('manifests', 'rotate-key', '--overlap-days', '-1')).toMatchObject({ code: 2 });
 
-  const own = ['--header', 'X-Key: theirs: 1', '--header', 'x-zone: br'];
+  const [token, headers] = [inFile('token', 'known\n'), inFile('headers', 'X-Key: theirs: 1\r\nx-zone: br\n')];
+  const own = ['--header', headers];
   expect(await run('merchants', 'update', id, '--format', 'provider', ...own)).toMatchObject({
     ...{ code: 2, err: expect.stringContaining('bearer_token: is required by the format provider') },
   });
-  expect(await run('merchants', 'update', id, '--header', 'x-key')).toMatchObject({ code: 2 });
-  const flat = await run(
-    'merchants',
-    'update',
-    id,
-    '--format',
-    'provider',
-    '--bearer-token',
-    'known',
-    ...own,
-    '--json',
-  );
+  expect(await run('merchants', 'update', id, '--header', inFile('wrong', 'x-key'))).toMatchObject({ code: 2 });
+  for (const [option, secret] of [
+    ['--header', 'x-key: a-secret'],
+    ['--bearer-token', 'a-secret'],
+  ] as const) {
+    const refused = await run('merchants', 'update', id, option, secret);
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(`${option} takes a file with it, or -`) });
+    expect(refused.err).not.toContain('a-secret');
+  }
+  const flat = await run('merchants', 'update', id, '--format', 'provider', '--bearer-token', token, ...own, '--json');
   expect(flat.json).toMatchObject({ format: 'provider', has_bearer_token: true, header_names: ['x-key', 'x-zone'] });
   expect(flat.out).not.toMatch(/theirs|known/);
   const plain = ['--format', 'standard', '--bearer-token', 'none', '--header', 'x-zone:', '--json'];
   expect((await run('merchants', 'update', id, ...plain)).json).toMatchObject({
     ...{ format: 'standard', has_bearer_token: false, header_names: ['x-key'] },
   });
-  const named = ['--name', 'Nova', '--format', 'provider', '--bearer-token', 'known', '--json'];
+  const named = ['--name', 'Nova', '--format', 'provider', '--bearer-token', token, '--json'];
   expect((await run('merchants', 'add', ...named)).json).toMatchObject({ format: 'provider', has_bearer_token: true });
 
   const tested = await run('merchants', 'test', id, '--json');

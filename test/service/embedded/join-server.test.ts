@@ -1,12 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { identifyProcess, isRunning, readCommandLine } from '../../../embedded/identify-process.ts';
 import { joinServer } from '../../../embedded/join-server.ts';
 import { openConnectionPool, openDatabase } from '../../../embedded/open-database.ts';
+import { startProgram } from '../../../embedded/programs/run-client.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
@@ -242,4 +244,28 @@ test('each session commits each statement and keeps each character, also where t
   const stored = [1, 2].map((n) => ({ n, name: 'Zoë 🏦' }));
   expect(await query(socketPath, 'SELECT n, name FROM own.t')).toEqual(stored);
   await new Promise((resolve) => beside.end(resolve));
+});
+
+test('neither the server nor a client program is started with a secret of ours in its environment', async () => {
+  await useInitialised();
+  const { child, socketPath } = await joinElsewhere({
+    SECRET_KEY: 'canary-key',
+    PROVIDER_API_KEY: 'canary',
+    MYSQL_PWD: 'x',
+  });
+  const [pid] = serversOf(home.path);
+  const names = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  expect(names).toContain('UMASK=0600');
+  expect(names.filter((one) => /canary|MYSQL_PWD/.test(one))).toEqual([]);
+  expect(socketPath).not.toBe('');
+  await end(child, 'SIGTERM');
+  process.env.SECRET_KEY_CANARY = 'canary';
+  try {
+    const program = startProgram('env', [], AbortSignal.timeout(10_000));
+    program.input.end();
+    expect(await readAll(program.output)).not.toContain('canary');
+    await program.ended;
+  } finally {
+    delete process.env.SECRET_KEY_CANARY;
+  }
 });

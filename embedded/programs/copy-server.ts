@@ -2,13 +2,12 @@
  * The files of an embedded server, copied while it runs, with mariadb-backup: faster than a dump of a large database, and
  * restored without executing statements. Only a server of the same series can use them.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { findBinary, findServer } from './find-server.ts';
-import { findProgram, finishProgram, startProgram } from './run-client.ts';
+import { findBinary, findServer } from '../find-server.ts';
+import { findProgram, finishProgram, readVersion, startProgram } from './run-client.ts';
 
 const PACKAGE = 'mariadb-backup';
 
@@ -19,7 +18,7 @@ export function canCopyServer(): boolean {
 
 /** The version of this machine's database server, as `mariadbd --version` prints it. */
 export function readServerVersion(): string {
-  return execFileSync(findServer().server, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return readVersion(findServer().server);
 }
 
 /** `10.11` of a version such as `10.11.18-MariaDB-0+deb12u1`; empty if it is not MariaDB. */

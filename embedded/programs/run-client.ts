@@ -5,17 +5,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import { findBinary } from './find-server.ts';
-import type { ConnectionTarget } from './open-database.ts';
+import { findBinary } from '../find-server.ts';
+import type { ConnectionTarget } from '../open-database.ts';
+import { childEnvironment } from './child-environment.ts';
 
 const STDERR_CHARS_MAX = 2_000;
 
 export type ClientProgram = { file: string; kind: 'mariadb' | 'mysql' };
 
-/** A program that runs. `ended` rejects if it exits with another code than 0, with the end of what it said. */
 /** Options of a client program, by the names of its options file. */
 type ClientOptions = { user: string; [name: string]: string | number };
 
+/** A program that runs. `ended` rejects if it exits with another code than 0, with the end of what it said. */
 export type RunningProgram = { input: Writable; output: Readable; ended: Promise<void> };
 
 /**
@@ -31,13 +32,21 @@ export function findProgram(names: string[], debianPackage: string): string {
 /** Finds a client program, and says whose it is: their options differ. */
 export function findClient(names: string[], debianPackage: string): ClientProgram {
   const file = findProgram(names, debianPackage);
-  const version = execFileSync(file, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  return { file, kind: /mariadb/i.test(version) ? 'mariadb' : 'mysql' };
+  return { file, kind: /mariadb/i.test(readVersion(file)) ? 'mariadb' : 'mysql' };
+}
+
+/** What a program prints of its version. */
+export function readVersion(file: string): string {
+  return execFileSync(file, ['--version'], {
+    ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env: childEnvironment() },
+  });
 }
 
 /** Starts a program. It is killed by the signal. */
 export function startProgram(file: string, args: string[], signal: AbortSignal, directory?: string): RunningProgram {
-  const child = spawn(file, args, { stdio: 'pipe', signal, killSignal: 'SIGKILL', cwd: directory });
+  const child = spawn(file, args, {
+    ...{ stdio: 'pipe', signal, killSignal: 'SIGKILL', cwd: directory, env: childEnvironment() },
+  });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-STDERR_CHARS_MAX);

@@ -1,6 +1,6 @@
 /** A whole database as statements, from one snapshot: the tables and their rows, without triggers (they name a user). */
 import type { Readable } from 'node:stream';
-import type { ConnectionTarget } from './open-database.ts';
+import type { ConnectionTarget } from '../open-database.ts';
 import { findClient, finishProgram, startProgram, writeClientOptions } from './run-client.ts';
 
 /** One packet of a row with a webhook's body, which has at most 256 KiB, hex-encoded. The server's own limit applies too. */
