@@ -35,6 +35,9 @@ const POOL_CONNECTIONS_MIN = 10;
 /** A recent reading compares the newest 500 rows (provider/list/read-recent.ts). */
 const RECENT_READ_ROWS_MIN = 500;
 
+/** RFC 1918 and RFC 4193. */
+const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+
 /** Every environment variable that Confere reads, with its default. */
 export const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
@@ -71,6 +74,7 @@ export const environment = z.object({
   RECENT_READ_ROWS: rowsText(RECENT_READ_ROWS_MIN, 1_000_000).default(20_000),
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),
+  METRICS_ALLOW: cidrList.default(PRIVATE_NETWORKS),
   QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),
   ADMIN_TOKEN: z.string().refine(isLongEnough, `must be at least ${SECRET_BYTES_MIN} bytes`).optional(),
   ...oidcFields,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Router } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/tokens.ts';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -10,13 +11,13 @@ import type { Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { findBearer } from './access/authorize.ts';
 import type { AuthGuard } from './access/guard-auth-attempts.ts';
+import { matchesCidr } from './connections/match-cidr.ts';
 import { createRouter } from './create-router.ts';
 import { sendProblem } from './send-problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
 const PROBE_EVERY_MS = 1_000;
 const PROBE_SETTING = 'ready_probe';
-const PRIVATE_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
 /**
  * `/healthz`, `/readyz` and `/metrics`.
@@ -28,13 +29,14 @@ export function healthRoutes(
   { web, spool, metrics }: { web?: boolean; spool?: Spool | undefined; metrics: () => Promise<string> },
 ): Router {
   return createHealthRoutes({
-    ...{ signal: context.signal, spool, metrics },
+    ...{ config: context.config, signal: context.signal, spool, metrics },
     isWritable: createProbe(() => (web ? probeInbox(context) : probeSettings(context))),
     findCaller: (request) => findBearer(context, guard, request),
   });
 }
 
 export function createHealthRoutes(options: {
+  config: Pick<Config, 'METRICS_ALLOW'>;
   signal: AbortSignal;
   spool?: Spool | undefined;
   /** Whether the database commits a write in time. */
@@ -44,7 +46,7 @@ export function createHealthRoutes(options: {
   /** Finds the caller of `/metrics` from a public address. Omitted without a database: then nobody is known. */
   findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
-  const { signal, spool, metrics = () => registry.metrics() } = options;
+  const { config, signal, spool, metrics = () => registry.metrics() } = options;
   const isSpoolWritable = createProbe(spool ? () => spool.probe() : () => Promise.reject(new Error('no spool')));
   const router = createRouter();
   router.get('/healthz', (_request, response) => {
@@ -64,7 +66,7 @@ export function createHealthRoutes(options: {
       });
   });
   router.get('/metrics', async (request, response) => {
-    if (!isFromPrivateNetwork(request) && !(await options.findCaller?.(request))) {
+    if (!isFromScraper(config, request) && !(await options.findCaller?.(request))) {
       throw new ConfereError('unauthorized', 'from this address, send Authorization: Bearer with a token of a viewer');
     }
     response.type(registry.contentType).send(await metrics());
@@ -73,16 +75,17 @@ export function createHealthRoutes(options: {
 }
 
 /**
- * Whether a request comes from a loopback or private address, as a scraper's does. A request through a proxy that
+ * Whether a request comes from loopback or an address of METRICS_ALLOW, as a scraper's does. A request through a proxy that
  * TRUST_PROXY does not name may come from anywhere: so trusted proxies must have added each address of X-Forwarded-For. A
  * proxy that adds no such header cannot be distinguished from a scraper.
  */
-function isFromPrivateNetwork(request: Request): boolean {
+function isFromScraper({ METRICS_ALLOW }: Pick<Config, 'METRICS_ALLOW'>, request: Request): boolean {
   const { ip: address = '', ips, headers } = request;
   const forwardedFor = headers['x-forwarded-for'];
   const isForwarded = forwardedFor !== undefined || headers.forwarded !== undefined;
   if (isForwarded && ips.length !== forwardedFor?.toString().split(',').length) return false;
-  return ipaddr.isValid(address) && PRIVATE_RANGES.has(ipaddr.process(address).range());
+  if (!ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).range() === 'loopback' || matchesCidr(METRICS_ALLOW, address);
 }
 
 /**

@@ -17,7 +17,7 @@ export function createWorkerApp(context: Context, readers: MetricReaders): Expre
 
 /** The same before the database was reached for the first time: alive, and not ready. */
 export function createWaitingApp(config: Config, log: Log, signal: AbortSignal): Express {
-  return serveAlone(config, log, createHealthRoutes({ signal, isWritable: async () => false }));
+  return serveAlone(config, log, createHealthRoutes({ config, signal, isWritable: async () => false }));
 }
 
 function serveAlone(config: Config, log: Log, routes: Router): Express {

@@ -16,7 +16,7 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   const clock = { now: () => new Date() };
   const receive = createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES);
   const listener = routeWebhooks(app, { config, log, clock }, receive);
-  app.use(createHealthRoutes({ signal, spool, isWritable: async () => false }));
+  app.use(createHealthRoutes({ config, signal, spool, isWritable: async () => false }));
   app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     respondWithoutReading(request, response, {
