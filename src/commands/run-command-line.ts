@@ -3,6 +3,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { showUnseen } from '../domain/language/show-unseen.ts';
 import { VERSION } from '../domain/version.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
+import { isClosedOutput } from './closed-output.ts';
 import { withContext } from './with-context.ts';
 
 type AddCommand = (program: Command, open: typeof withContext) => void;
@@ -53,7 +54,7 @@ export async function runCommandLine(args: string[], open: typeof withContext = 
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-    else {
+    else if (!isClosedOutput(error)) {
       const wrongUse =
         error instanceof ConfereError && ['config_invalid', 'wrong_use', 'invalid_request'].includes(error.code);
       printError(`confere: ${describeFailure(error)}\n`);

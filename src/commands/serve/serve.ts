@@ -42,6 +42,9 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const role = sides.web && sides.worker ? 'all' : sides.web ? 'web' : 'worker';
   const about = { instance: createInstanceName(), role };
   const log = createLog(config.LOG_LEVEL, process.stdout, about);
+  process.stdout.once('error', () =>
+    process.stderr.write('confere: nobody reads the log any more: it is lost from here\n'),
+  );
   warnOfUnknownNames(process.env, log);
   restrictDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config.DATA_DIR);

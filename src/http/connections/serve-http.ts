@@ -9,6 +9,7 @@ import type { Connection } from './choose-connection.ts';
 import { closeAfterResponse } from './close-after-response.ts';
 import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 import { identifyRequest } from './identify-request.ts';
+import { stripPorts } from './strip-ports.ts';
 
 export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers. */
@@ -87,6 +88,9 @@ export async function listenHttp(
       maxHeaderSize: HEADER_BYTES_MAX,
     },
     (request, response) => {
+      const { 'x-forwarded-for': forwardedFor } = request.headers;
+      // from here on, every reader of it has addresses alone
+      if (typeof forwardedFor === 'string') request.headers['x-forwarded-for'] = stripPorts(forwardedFor);
       identifyRequest(request, response, () => {
         if (guard.begin(request, response)) app(request, response);
       });

@@ -1,13 +1,19 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findFreePort } from '../../../demo/start-programs.ts';
 import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
+import { eventually } from '../../support/eventually.ts';
 import { dayAgo, makeDay, PLATFORM } from '../../support/make-provider-rows.ts';
+import { ROOT } from '../../support/previous-release.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 
+const CONFERE = path.join(ROOT, 'bin/confere');
 const [D3, D2] = [dayAgo(3), dayAgo(2)];
 
 let home: ReturnType<typeof temporaryDirectory>;
@@ -44,6 +50,38 @@ describe('beside a running serve', () => {
       code: 2,
       err: expect.stringMatching(/another serve or restore runs on .*: stop it/),
     });
+  });
+
+  test('a command whose output nobody reads ends quietly', async () => {
+    const script = `"${CONFERE}" export --day ${dayAgo(9)} --format csv --out - 2>"$ERR" | true; echo "\${PIPESTATUS[0]}"`;
+    const file = path.join(home.path, 'err');
+    const { out } = await runCommand(['-c', script], { ...envOf({}), ERR: file }, '/bin/bash');
+    expect([out.trim(), readFileSync(file, 'utf8')]).toEqual(['0', '']);
+  });
+
+  test('serve goes on once nobody reads its log', async () => {
+    using other = temporaryDirectory();
+    await copyEmbeddedData(other.path);
+    const port = await findFreePort();
+    const script = `exec "${CONFERE}" serve > >(head -1 >/dev/null)`;
+    const child = spawn('/bin/bash', ['-c', script], {
+      env: {
+        PATH: process.env.PATH,
+        ENV_FILE: '',
+        LOG_LEVEL: 'trace',
+        ...envOf({ DATA_DIR: other.path, PORT: String(port) }),
+      },
+    });
+    try {
+      const isReady = async () =>
+        (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
+      await eventually('it is ready', isReady);
+      expect(child.exitCode).toBeNull();
+    } finally {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    }
   });
 
   test('tokens create gives a token that works at once, by its role', async () => {
