@@ -48,11 +48,13 @@ test('no package of the lockfile comes from elsewhere than the registry', () => 
   expect(elsewhere.map(([name]) => name)).toEqual([]);
 });
 
-test('.node-version is the version that bin/setup installs, and CI runs its major version', () => {
+test('.node-version is the version that bin/setup installs, and CI runs in the image of the Dockerfile, by its digest', () => {
   const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
   const version = text('.node-version').trim();
   expect(text('bin/setup')).toContain(`\nNODE_VERSION=${version}\n`);
-  expect(text('.github/workflows/ci.yml')).toContain(`image: node:${version.split('.')[0]}-`);
+  const [, image = ''] = /^ARG BASE=(\S+@sha256:\S+)$/m.exec(text('Dockerfile')) ?? [];
+  expect(image).toContain(`/node:${version}-`);
+  expect(text('.github/workflows/ci.yml')).toContain(`image: ${image}\n`);
 });
 
 test('npm warns of no Node that the README allows: bin/setup installs a newer one', () => {
