@@ -15,6 +15,10 @@ import {
 import { issuerName } from './users.ts';
 
 export const SESSION_MS = 12 * 3_600_000;
+/** A session ends after this time without a request of its person. */
+const IDLE_MS = 8 * 3_600_000;
+/** A request within this time after another one writes nothing. */
+const EXTEND_EVERY_MS = 5 * 60_000;
 
 /**
  * Opens a session of the console for a token. It stores the token's hash: a changed ADMIN_TOKEN, or a revoked or expired
@@ -65,26 +69,22 @@ async function storeSession({ db, clock }: Pick<Context, 'db' | 'clock'>, opened
     .insertInto('sessions')
     .values({
       ...opened,
-      session_hash: hashOf(session),
+      session_hash: hashSession(session),
       created_at: now,
-      expires_at: new Date(now.getTime() + SESSION_MS),
+      expires_at: new Date(now.getTime() + IDLE_MS),
     })
     .execute();
   return session;
 }
 
 /**
+ * @param isActive whether a person sent the request: a page that refreshes itself keeps no session open.
  * @returns the caller of a session; undefined once it has expired, its token is not valid any more, or people log in by
  * another issuer than the one that named its user.
  */
-export async function findSession(context: Context, session: string): Promise<Caller | undefined> {
+export async function findSession(context: Context, session: string, isActive = true): Promise<Caller | undefined> {
   const now = context.clock.now();
-  const row = await context.db
-    .selectFrom('sessions')
-    .select(['token_seq', 'opened_with', 'user_seq', 'role'])
-    .where('session_hash', '=', hashOf(session))
-    .where('expires_at', '>', now)
-    .executeTakeFirst();
+  const row = await readSession(context, session, isActive);
   if (row?.user_seq) return await findUser(context, row.user_seq, row.role ?? '');
   // opened before sessions stored the hash
   if (!row?.opened_with) return undefined;
@@ -97,21 +97,39 @@ export async function findSession(context: Context, session: string): Promise<Ca
   return token && { id: token.id, role: token.role as Role };
 }
 
-/** @returns the merchant's login of a session of the portal; undefined once it or its token has ended. */
-export async function findMerchantSession(context: Context, session: string): Promise<MerchantCaller | undefined> {
+/** @returns the merchant's login of a session of the portal, as `findSession`; undefined once it or its token has ended. */
+export async function findMerchantSession(
+  context: Context,
+  session: string,
+  isActive: boolean,
+): Promise<MerchantCaller | undefined> {
   const now = context.clock.now();
-  const row = await context.db
-    .selectFrom('sessions')
-    .select(['token_seq', 'opened_with'])
-    .where('session_hash', '=', hashOf(session))
-    .where('expires_at', '>', now)
-    .executeTakeFirst();
+  const row = await readSession(context, session, isActive);
   if (!row?.opened_with || row.token_seq === null) return undefined;
   const token = await selectLiveMerchantTokens(context, now)
     .where('tokens.seq', '=', row.token_seq)
     .where('token_hash', '=', row.opened_with)
     .executeTakeFirst();
   return token && toMerchantCaller(token);
+}
+
+/** Reads a session that is open. A request of its person extends it, up to SESSION_MS after the login. */
+async function readSession({ db, clock }: Pick<Context, 'db' | 'clock'>, session: string, isActive: boolean) {
+  const now = clock.now();
+  const row = await db
+    .selectFrom('sessions')
+    .select(['token_seq', 'opened_with', 'user_seq', 'role', 'created_at', 'expires_at'])
+    .where('session_hash', '=', hashSession(session))
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  if (!row || !isActive) return row;
+  const expires_at = new Date(Math.min(row.created_at.getTime() + SESSION_MS, now.getTime() + IDLE_MS));
+  if (expires_at.getTime() - row.expires_at.getTime() >= EXTEND_EVERY_MS) {
+    const extended = db.updateTable('sessions').set({ expires_at }).where('session_hash', '=', hashSession(session));
+    // a database that takes no writes still shows its pages; the session only ends earlier
+    await extended.execute().catch(() => undefined);
+  }
+  return row;
 }
 
 async function findUser({ db, config }: Context, seq: number, role: string): Promise<Caller | undefined> {
@@ -121,9 +139,15 @@ async function findUser({ db, config }: Context, seq: number, role: string): Pro
 }
 
 export async function closeSession(context: Pick<Context, 'db'>, session: string): Promise<void> {
-  await context.db.deleteFrom('sessions').where('session_hash', '=', hashOf(session)).execute();
+  await closeHashedSession(context, hashSession(session));
 }
 
-function hashOf(session: string): Buffer {
+/** @param hash as `hashSession` returns it. */
+export async function closeHashedSession(context: Pick<Context, 'db'>, hash: Buffer): Promise<void> {
+  await context.db.deleteFrom('sessions').where('session_hash', '=', hash).execute();
+}
+
+/** Returns the hash by which a session is stored. */
+export function hashSession(session: string): Buffer {
   return createHash('sha256').update(session).digest();
 }

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'conflict'
   | 'unauthorized'
   | 'forbidden'
+  | 'misdirected'
   | 'too_many_requests'
   | 'unavailable'
   | 'provider_unauthorized'

@@ -4,6 +4,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { authenticate } from './access/authorize.ts';
+import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
@@ -43,6 +44,8 @@ import { expectsContinue } from './receiver/read-body.ts';
 import { type FrontedApp, routeWebhooks } from './receiver/route-webhooks.ts';
 import { handleErrors } from './send-problem.ts';
 
+/** A year. Other names of the domain are not ours to decide on. */
+const HSTS = `max-age=${365 * 86_400}`;
 const API_BODY_BYTES_MAX = 256 * 1024;
 
 /** The app with all routes. Middleware stands in the order in which a request passes it. */
@@ -54,18 +57,20 @@ export function createApp(
 ): FrontedApp {
   const app = createBareApp(context.config);
   const guard = createAuthGuard(context);
+  const isHttps = context.config.PUBLIC_URL.startsWith('https:');
   // webhooks first: no later middleware slows them down
   const listener = routeWebhooks(app, context, receive);
   app.use((request, response, next) => {
     if (expectsContinue(request)) response.writeContinue();
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('cache-control', 'no-store');
+    if (isHttps) response.setHeader('strict-transport-security', HSTS);
     next();
   });
   const metrics = createMetricsPage(context, readers);
   app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
   app.use(['/api/v1', '/.well-known'], answerWithoutDatabase(context, handleErrors(context.log)));
-  app.use(manifestKeyRoutes(context));
+  app.use(manifestKeyRoutes(context), checkHost(context.config));
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
   // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));

@@ -15,6 +15,7 @@ const STATUS: Record<ErrorCode, number> = {
   conflict: 409,
   unauthorized: 401,
   forbidden: 403,
+  misdirected: 421,
   too_many_requests: 429,
   unavailable: 503,
   provider_unauthorized: 502,

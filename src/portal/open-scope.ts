@@ -34,9 +34,13 @@ export async function findScopeByToken(context: Context, token: string): Promise
   return await findScope(context, await findMerchantToken(context, token), undefined);
 }
 
-/** @returns the scope of a session of the portal; undefined if the session, its token or the merchant has ended. */
-export async function findScopeBySession(context: Context, session: string): Promise<MerchantScope | undefined> {
-  return await findScope(context, await findMerchantSession(context, session), 'portal');
+/** @returns the scope of a session of the portal, as `findSession`; undefined if the session, its token or the merchant has ended. */
+export async function findScopeBySession(
+  context: Context,
+  session: string,
+  isActive: boolean,
+): Promise<MerchantScope | undefined> {
+  return await findScope(context, await findMerchantSession(context, session, isActive), 'portal');
 }
 
 async function findScope(context: Context, caller: MerchantCaller | undefined, via: Via) {

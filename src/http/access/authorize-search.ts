@@ -3,13 +3,14 @@ import { maySeePersons } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
+import { readParties, readPartiesByReference } from '../../database/read-parties.ts';
 import { extractE2eSuffix } from '../../domain/e2e-id.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { holdsDocumentParts } from '../../domain/person/find-document-parts.ts';
 import { findDocuments } from '../../domain/person/find-documents.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import { listJoinedDigits } from '../../domain/person/list-joined-digits.ts';
-import { WITHHELD } from '../../domain/person/mask-person.ts';
+import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-person.ts';
 import { listCandidates } from '../../domain/person/redact-text.ts';
 import type { SearchCursor } from '../../ledger/read/transaction-query.ts';
@@ -132,6 +133,42 @@ export async function auditWithheldMatches(
     isAudited = true;
   }
   return isAudited;
+}
+
+/**
+ * Audits a viewer's search for webhooks that found one of a transaction whose text is withheld, as `auditWithheldMatches`
+ * does. @param found the webhooks of one page, by their row numbers.
+ */
+export async function auditWithheldWebhooks(
+  context: Context,
+  caller: Caller,
+  { extra, reference }: PersonFilters,
+  found: { seq: number }[],
+): Promise<void> {
+  if (maySeePersons(caller.role) || found.length === 0 || (extra ?? reference) === undefined) return;
+  const items = await context.db
+    .selectFrom('webhook_items')
+    .select((eb) => [eb.fn.coalesce('resolved_id', 'transaction_id').as('id'), 'reference'])
+    .where(
+      'webhook_seq',
+      'in',
+      found.map(({ seq }) => seq),
+    )
+    .execute();
+  const byId = await readParties(
+    context.db,
+    items.flatMap(({ id }) => id ?? []),
+  );
+  const byReference = await readPartiesByReference(
+    context.db,
+    items.flatMap((item) => item.reference ?? []),
+  );
+  const shown = [...byId.values(), ...[...byReference.values()].flat()].map((party) => ({
+    ...{ e2e_id: null, platform: null },
+    extra: maskText(extra ?? null, party),
+    reference: maskText(reference ?? null, party),
+  }));
+  await auditWithheldMatches(context, caller, { extra, reference }, shown);
 }
 
 /**

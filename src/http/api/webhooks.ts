@@ -13,7 +13,7 @@ import {
   getCaller,
   requireRole,
 } from '../access/authorize.ts';
-import { authorizeSearch } from '../access/authorize-search.ts';
+import { auditWithheldWebhooks, authorizeSearch } from '../access/authorize-search.ts';
 import { maskWebhook } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
@@ -37,6 +37,7 @@ export function inboxRoutes(context: Context): Router {
       return await listWebhooks(db, { ...filter, transactionId, limit, after });
     });
     await auditPersonalAccess(context, response, 'webhooks.list', JSON.stringify(Object.keys(request.query)));
+    await auditWithheldWebhooks(context, getCaller(response), filter, rows);
     response.json(presentPage('webhooks', rows, next));
   });
 

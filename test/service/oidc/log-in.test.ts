@@ -84,6 +84,15 @@ test('a role is fixed for the session, and a group that the person lost counts a
   expect((await visitor.visit(`${env.url}/audit`)).url).toContain('/login?next=');
 });
 
+test('a login by the issuer ends the session that the browser had', async () => {
+  const { visitor } = await logIn('ana');
+  const earlier = visitor.cookies(env.url).get('confere_session') ?? '';
+  const begun = await visitor.visit(`${env.url}/login/oidc`);
+  expect(begun.url.startsWith(env.url)).toBe(true);
+  expect(visitor.cookies(env.url).get('confere_session')).not.toBe(earlier);
+  expect(await findSession(env.context, earlier)).toBeUndefined();
+});
+
 test('a session of the issuer ends with the configuration: another issuer opens no session that it did not', async () => {
   const { visitor } = await logIn('ana');
   const session = visitor.cookies(env.url).get('confere_session') ?? '';

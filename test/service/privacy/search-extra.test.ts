@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/authorize-search.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -93,6 +94,16 @@ it('writes down a viewer’s search that finds what is withheld, by however few 
     expect(await operator.find(place, '123456789', 'reference')).toBe(200);
   }
   expect(await viewer.listAudit()).toHaveLength(2);
+  const body = JSON.stringify({ transaction_id: shown.id, transaction_reference: 'mesa-8909', status: 'paid' });
+  const headers = { authorization: `Bearer ${environment.webhookSecret}` };
+  await fetch(`${environment.url}/webhooks/pix`, { method: 'POST', headers, body });
+  await splitWebhooks(environment.context, 0);
+  for (const place of ['/api/v1/webhooks', '/inbox']) {
+    expect(await viewer.find(place, 'mesa-8909', 'reference')).toBe(200);
+    expect(await viewer.find(place, 'mesa-8908', 'reference')).toBe(200);
+    expect(await operator.find(place, 'mesa-8909', 'reference')).toBe(200);
+  }
+  expect(await viewer.listAudit()).toHaveLength(4);
   expect(await operator.listAudit()).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
 import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
-import { authorizeSearch } from '../../access/authorize-search.ts';
+import { auditWithheldWebhooks, authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { t } from '../languages/translate.ts';
@@ -52,6 +52,7 @@ export function webhookListPages(context: Context): Router {
     // without a filter nobody was looked up, and the list names no person: the live page would fill the audit
     const target = nameFilters({ ...filters, transaction_id: transactionId });
     if (areSet) await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
+    await auditWithheldWebhooks(context, getCaller(response), filters, rows);
     const found = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
-import { openUserSession } from '../../../access/sessions.ts';
+import { closeHashedSession, hashSession, openUserSession } from '../../../access/sessions.ts';
 import { type Person, recordUser, userIdOf } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
 import { LoginError, type LoginFailure } from '../../../oidc/describe-failure.ts';
@@ -10,7 +10,7 @@ import { createRouter } from '../../create-router.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import { html, tHtml } from '../parts/html.ts';
 import { setLoginAttempt, takeLoginAttempt } from '../parts/login-attempt.ts';
-import { setSessionCookie } from '../parts/require-session.ts';
+import { readSessionCookie, setSessionCookie } from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
 import { sendOnwards } from './send-onwards.ts';
 import { readNext, sendLogin } from './show-login.ts';
@@ -47,7 +47,9 @@ export function issuerLoginPages(context: Context, issuer: Issuer): Router {
     const next = readNext(request.query.next);
     try {
       const { url, checks } = await issuer.begin();
-      setLoginAttempt(context, response, { ...checks, next });
+      const session = readSessionCookie(context, request);
+      const earlier = session === undefined ? undefined : hashSession(session).toString('hex');
+      setLoginAttempt(context, response, { ...checks, next, earlier });
       response.redirect(303, url.href);
     } catch (error) {
       // logged where the issuer was asked
@@ -72,7 +74,7 @@ export function issuerLoginPages(context: Context, issuer: Issuer): Router {
       }
     });
     if (!person) sendTrouble(request, response, attempt?.next ?? '/', failure);
-    else await logIn(context, request, response, person, attempt?.next ?? '/');
+    else await logIn(context, request, response, { person, ...(attempt ?? { next: '/' }) });
   });
   return router;
 }
@@ -100,8 +102,7 @@ async function logIn(
   context: Context,
   request: Request,
   response: Response,
-  person: Person,
-  next: string,
+  { person, next, earlier }: { person: Person; next: string; earlier?: string | undefined },
 ): Promise<void> {
   const { role } = person;
   const id = userIdOf(context.keys, person);
@@ -113,7 +114,10 @@ async function logIn(
   }
   const session = await auditChange(
     context,
-    async (inner) => await openUserSession(inner, { seq: await recordUser(inner, person), role }),
+    async (inner) => {
+      if (earlier !== undefined) await closeHashedSession(inner, Buffer.from(earlier, 'hex'));
+      return await openUserSession(inner, { seq: await recordUser(inner, person), role });
+    },
     { actor: id, action: 'console.login', target: id, detail: `oidc ${role}` },
   );
   setSessionCookie(context, response, session);

@@ -14,6 +14,8 @@ const attempt = z.object({
   verifier: z.string(),
   /** The path of this console that the person wanted. */
   next: z.string(),
+  /** The hash of the session that the browser had, in hex: the issuer's answer comes without its cookie. */
+  earlier: z.string().optional(),
   expiresAt: z.number(),
 });
 export type LoginAttempt = z.infer<typeof attempt>;

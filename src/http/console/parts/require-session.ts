@@ -30,13 +30,16 @@ export function requireSession(context: Context, guard: AuthGuard): RequestHandl
 export function requireLogin<Found>(
   context: Context,
   guard: AuthGuard,
-  find: (context: Context, session: string) => Promise<Found | undefined>,
+  find: (context: Context, session: string, isActive: boolean) => Promise<Found | undefined>,
   keep: (response: Response, found: Found) => void,
 ): RequestHandler {
   return async (request, response, next) => {
     const session = readSessionCookie(context, request);
     const attempt = { kind: 'session', address: request.ip, credential: session ?? '' } as const;
-    const found = session === undefined ? undefined : await guard.admit(attempt, () => find(context, session));
+    // a live page refreshes itself by fetch
+    const isActive = request.headers['sec-fetch-dest'] !== 'empty';
+    const found =
+      session === undefined ? undefined : await guard.admit(attempt, () => find(context, session, isActive));
     if (session === undefined || found === undefined) {
       redirectToLogin(request, response);
       return;
