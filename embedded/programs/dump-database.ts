@@ -1,7 +1,7 @@
 /** A whole database as statements, from one snapshot: the tables and their rows, without triggers (they name a user). */
 import type { Readable } from 'node:stream';
 import type { ConnectionTarget } from '../open-database.ts';
-import { findClient, finishProgram, startProgram, writeClientOptions } from './run-client.ts';
+import { findClient, finishProgram, readHelp, startProgram, writeClientOptions } from './run-client.ts';
 
 /** One packet of a row with a webhook's body, which has at most 256 KiB, hex-encoded. The server's own limit applies too. */
 const PACKET = '--max-allowed-packet=64M';
@@ -33,6 +33,15 @@ export async function dumpDatabase(
   await finishProgram(dump, write(dump.output));
 }
 
+/** The client then runs statements alone: no program of the machine, and no file of it is read or written. */
+const SAFE_OPTIONS = ['--binary-mode', '--sandbox'];
+
+/** Older clients, and MySQL's, have no sandbox; in binary mode none knows a command but two harmless ones. */
+function listSafeOptions(client: string): string[] {
+  const help = readHelp(client);
+  return SAFE_OPTIONS.filter((option) => help.includes(option));
+}
+
 /** Loads a dump into an empty database. @throws Error if the program is missing or a statement fails. */
 export async function loadDump(
   target: ConnectionTarget & { database: string },
@@ -41,7 +50,8 @@ export async function loadDump(
 ): Promise<void> {
   const program = findClient(['mariadb', 'mysql'], 'mariadb-client-core');
   using options = writeClientOptions(target, program.kind);
-  const load = startProgram(program.file, [`--defaults-file=${options.file}`, PACKET, target.database], signal);
+  const args = [`--defaults-file=${options.file}`, PACKET, ...listSafeOptions(program.file), target.database];
+  const load = startProgram(program.file, args, signal);
   load.output.resume();
   await finishProgram(load, statements(load.input));
 }

@@ -37,7 +37,16 @@ export function findClient(names: string[], debianPackage: string): ClientProgra
 
 /** What a program prints of its version. */
 export function readVersion(file: string): string {
-  return execFileSync(file, ['--version'], {
+  return readOutput(file, ['--version']);
+}
+
+/** What a client program prints of its options. */
+export function readHelp(file: string): string {
+  return readOutput(file, ['--no-defaults', '--help']);
+}
+
+function readOutput(file: string, args: string[]): string {
+  return execFileSync(file, args, {
     ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env: childEnvironment() },
   });
 }

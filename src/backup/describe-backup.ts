@@ -3,21 +3,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { ConfereError } from '../domain/errors.ts';
+import { refuseOtherSum, type Sums, sha256Of } from './sums.ts';
 
 export const DESCRIPTION = 'backup.json';
 const FORMAT = 1;
 
 /** A name such as `data/../x` must not lead out of DATA_DIR. */
 const dataName = z.string().regex(/^data\/(?:(?:manifests|spool|archive\/\d{4}-\d{2})\/)?\w[\w.-]*$/);
-
-const trigger = z.object({
-  name: z.string(),
-  timing: z.enum(['BEFORE', 'AFTER']),
-  event: z.enum(['INSERT', 'UPDATE', 'DELETE']),
-  table: z.string(),
-  statement: z.string(),
-});
-export type Trigger = z.infer<typeof trigger>;
 
 const description = z.object({
   format: z.literal(FORMAT),
@@ -33,8 +25,6 @@ const description = z.object({
     server: z.string(),
     tables: z.array(z.string()).min(1),
     migrations: z.array(z.string()).min(1),
-    /** Without the user who created them. */
-    triggers: z.array(trigger),
   }),
   /** The newest seal before the snapshot; null while nothing was sealed. */
   head: z.object({ position: z.int().positive(), hash: z.string() }).nullable(),
@@ -55,10 +45,12 @@ export function renderDescription(backup: Omit<BackupDescription, 'format'>): st
   return `${JSON.stringify({ format: FORMAT, ...backup }, null, 2)}\n`;
 }
 
-/** Reads the description of a backup whose sums were verified. @throws ConfereError if this version cannot read it. */
-export async function readDescription(directory: string): Promise<BackupDescription> {
+/** Reads the description of a backup. @param sums as `verifySums` returns them. @throws ConfereError if it has changed since, or this version cannot read it. */
+export async function readDescription(directory: string, sums: Sums): Promise<BackupDescription> {
   const file = path.join(directory, DESCRIPTION);
-  const parsed = description.safeParse(parseOrNull(await readFile(file, 'utf8')));
+  const text = await readFile(file);
+  refuseOtherSum(DESCRIPTION, sha256Of(text), sums);
+  const parsed = description.safeParse(parseOrNull(text.toString()));
   if (parsed.success) return parsed.data;
   throw new ConfereError(
     'wrong_use',

@@ -32,17 +32,12 @@ import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
 import { describeError, type Log } from '../log.ts';
 import { readSeal } from '../seal/read-seals.ts';
-import {
-  type BackupDescription,
-  DATABASE_FILES,
-  DESCRIPTION,
-  readDescription,
-  type Trigger,
-} from './describe-backup.ts';
+import { type BackupDescription, DATABASE_FILES, DESCRIPTION, readDescription } from './describe-backup.ts';
 import { explainFullDisk } from './explain-full-disk.ts';
 import { placeFiles } from './place-data-dir.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { queueGapRuns, recordRestore } from './record-restore.ts';
+import { refuseClientCommands, removePrograms } from './refuse-commands.ts';
 import { readTables } from './store-database.ts';
 import { createReader, type ReadFile } from './stored-files.ts';
 import { verifySums } from './sums.ts';
@@ -79,11 +74,11 @@ export async function restoreBackup(
   { from, identity, sum }: RestoreOptions,
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<RestoredBackup> {
-  const bytes = await verifySums(from, sum);
-  const description = await readDescription(from);
+  const { bytes, sums } = await verifySums(from, sum);
+  const description = await readDescription(from, sums);
   refuseEncryption(description, identity);
   await refuseVersion(description);
-  const read = createReader(from, identity);
+  const read = createReader(from, identity, sums);
   const opened = { config, description, read, bytes, log, signal };
   await refuseKey(opened);
   refuseOtherServer(config, description);
@@ -136,10 +131,11 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   const { config, description, read, log, signal } = opened;
   if (description.database.method === 'dump') {
     const name = DATABASE_FILES.dump;
-    const loading = loadDump(await chooseHost(target), (into) => read.copy(name, into, { compressed: true }), signal);
+    const options = { compressed: true, check: refuseClientCommands };
+    const loading = loadDump(await chooseHost(target), (into) => read.copy(name, into, options), signal);
     await loading.catch(explainServer);
-    for (const trigger of description.database.triggers) await createTrigger(db, trigger);
   }
+  await removePrograms(db);
   await refuseIncomplete(db, description);
   await placeFiles(place.files, read);
   await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
@@ -212,14 +208,7 @@ async function ensureTarget(databaseUrl: string): Promise<void> {
   await ensureDatabase(host, database).catch(() => undefined);
 }
 
-async function createTrigger(db: Kysely<Database>, { name, timing, event, table, statement }: Trigger): Promise<void> {
-  await unlessForbidden(
-    sql`CREATE TRIGGER ${sql.id(name)} ${sql.raw(timing)} ${sql.raw(event)} ON ${sql.table(table)}
-      FOR EACH ROW ${sql.raw(statement)}`.execute(db),
-  );
-}
-
-/** Makes the triggers of the migrations that the backup lacks: its user could not see them, or its server allowed none. */
+/** Makes the triggers of the migrations. None of the backup's own are kept: they are statements that others may have written. */
 async function createMissingTriggers(db: Kysely<Database>, log: Log): Promise<void> {
   for (const [name, query] of await findMissingTriggers(db, MIGRATIONS)) {
     await sql`DROP TRIGGER IF EXISTS ${sql.id(name)}`.execute(db).catch(() => undefined);

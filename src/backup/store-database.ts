@@ -8,7 +8,7 @@ import { readWriter } from '../database/open/agree-on-writer.ts';
 import { explainServer } from '../database/open/find-database.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { type BackupDescription, type BackupMethod, DATABASE_FILES, type Trigger } from './describe-backup.ts';
+import { type BackupDescription, type BackupMethod, DATABASE_FILES } from './describe-backup.ts';
 import type { StoreFile } from './stored-files.ts';
 
 /** A larger embedded database is copied as files, if mariadb-backup is there: loading such a dump takes over 10 minutes. */
@@ -63,14 +63,10 @@ export async function readShape(db: Kysely<Database>): Promise<Shape> {
     throw new ConfereError('wrong_use', 'the database has no tables of Confere: there is nothing to back up');
   const version = await sql<{ server: string }>`SELECT VERSION() AS server`.execute(db);
   const migrations = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(db);
-  const triggers = await sql<Trigger>`SELECT TRIGGER_NAME AS name, ACTION_TIMING AS timing,
-      EVENT_MANIPULATION AS event, EVENT_OBJECT_TABLE AS \`table\`, ACTION_STATEMENT AS statement
-    FROM information_schema.triggers WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME`.execute(db);
   return {
     server: version.rows[0]?.server ?? '',
     tables,
     migrations: migrations.rows.map((row) => row.name),
-    triggers: triggers.rows,
   };
 }
 

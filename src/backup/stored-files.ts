@@ -9,13 +9,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { ConfereError } from '../domain/errors.ts';
+import { refuseOtherSum, type StoredFile, type Sums } from './sums.ts';
 
 /** The fastest level: the dump competes with the service for the processor. */
 const GZIP_LEVEL = 1;
 const ENCRYPTED = '.age';
-
-/** A file of the backup, with `/` in its name. `sha256` is of the bytes as they are stored. */
-export type StoredFile = { name: string; bytes: number; sha256: string };
 
 /** Writes a file into the backup. @returns the name under which it is stored. */
 export type StoreFile = (name: string, source: Readable, options?: { compress: boolean }) => Promise<string>;
@@ -55,28 +53,44 @@ export function createStore(directory: string, recipients: string[]): { store: S
   return { store, files };
 }
 
+type Check = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
+
 /** Reads the files of a backup. */
 export type ReadFile = {
-  /** Copies a file into a stream, decrypted and, if it was compressed, decompressed. Ends the stream. */
-  copy(name: string, into: NodeJS.WritableStream, options?: { compressed: boolean }): Promise<void>;
+  /**
+   * Copies a file into a stream, decrypted and, if it was compressed, decompressed. Ends the stream.
+   * @param options.check passes on what it is given, or throws.
+   */
+  copy(name: string, into: NodeJS.WritableStream, options?: { compressed: boolean; check?: Check }): Promise<void>;
   /** Reads the beginning of a file. @returns its bytes as they are stored. @throws if it is not there or cannot be decrypted. */
   check(name: string): Promise<number>;
   /** Reads a small file. */
   read(name: string): Promise<Buffer>;
 };
 
-/** @param identity the text of an identity file of age; undefined for a backup that is not encrypted. */
-export function createReader(directory: string, identity: string | undefined): ReadFile {
+/**
+ * @param identity the text of an identity file of age; undefined for a backup that is not encrypted.
+ * @param sums as `verifySums` returned them: a file that changed since fails at its end.
+ */
+export function createReader(directory: string, identity: string | undefined, sums: Sums): ReadFile {
   const decrypter = identity === undefined ? undefined : createDecrypter(identity);
-  const findFile = (name: string): string => path.join(directory, decrypter ? `${name}${ENCRYPTED}` : name);
+  const nameStored = (name: string): string => (decrypter ? `${name}${ENCRYPTED}` : name);
+  const findFile = (name: string): string => path.join(directory, nameStored(name));
+  async function* readHashed(name: string) {
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(findFile(name)) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    refuseOtherSum(nameStored(name), hash.digest('hex'), sums);
+  }
   const open = (name: string): Readable => {
-    const source = createReadStream(findFile(name));
-    return decrypter ? Readable.from(decryptWith(decrypter)(source)) : source;
+    const source = readHashed(name);
+    return Readable.from(decrypter ? decryptWith(decrypter)(source) : source);
   };
   return {
-    async copy(name, into, { compressed } = { compressed: false }) {
-      const source = open(name);
-      await (compressed ? pipeline(source, createGunzip(), into) : pipeline(source, into));
+    async copy(name, into, { compressed, check = passOn } = { compressed: false }) {
+      await pipeline(open(name), compressed ? createGunzip() : new PassThrough(), check, into);
     },
     async check(name) {
       // leaving the loop closes the file
@@ -85,6 +99,10 @@ export function createReader(directory: string, identity: string | undefined): R
     },
     read: (name) => buffer(open(name)),
   };
+}
+
+async function* passOn(chunks: AsyncIterable<Buffer>) {
+  yield* chunks;
 }
 
 function createEncrypter(recipients: string[]): Encrypter {

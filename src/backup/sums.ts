@@ -6,7 +6,6 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConfereError } from '../domain/errors.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
-import type { StoredFile } from './stored-files.ts';
 
 const NAME = 'SHA256SUMS';
 const LINE = /^([0-9a-f]{64}) {2}([\w.-]+(?:\/[\w.-]+)*)$/;
@@ -20,13 +19,28 @@ export async function writeSums(directory: string, files: StoredFile[]): Promise
   return sha256Of(text);
 }
 
+/** A file of the backup, with `/` in its name. `sha256` is of the bytes as they are stored. */
+export type StoredFile = { name: string; bytes: number; sha256: string };
+
+/** The SHA-256 of each file of a backup, by its name. */
+export type Sums = ReadonlyMap<string, string>;
+
+/** @throws ConfereError `wrong_use` if a file is not the one whose sum was verified: it changed since. */
+export function refuseOtherSum(name: string, sum: string, sums: Sums): void {
+  if (sums.get(name) !== sum)
+    throw new ConfereError('wrong_use', `the backup was changed while it was read: ${name} has another sum`);
+}
+
 /**
  * Verifies that a backup has exactly the files of its sums, each unchanged.
  * @param expected the SHA-256 of the sums, as `backup` printed it.
- * @returns the bytes of the files.
+ * @returns the bytes of the files, and their sums, with which they are compared again when they are read.
  * @throws ConfereError `wrong_use` that names the first differences.
  */
-export async function verifySums(directory: string, expected: string | undefined): Promise<number> {
+export async function verifySums(
+  directory: string,
+  expected: string | undefined,
+): Promise<{ bytes: number; sums: Sums }> {
   const text = await readFile(path.join(directory, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw new ConfereError('wrong_use', `--from: ${describeFailure(error)}`);
     throw new ConfereError('wrong_use', `${directory} is no finished backup: it has no ${NAME}`);
@@ -49,7 +63,7 @@ export async function verifySums(directory: string, expected: string | undefined
     if ((await hashFile(file)) !== sum) problems.push(`${name} has changed`);
     bytes += (await stat(file)).size;
   }
-  if (problems.length === 0) return bytes;
+  if (problems.length === 0) return { bytes, sums };
   const more = problems.length > PROBLEMS_SHOWN_MAX ? `; ${problems.length} differences in all` : '';
   throw new ConfereError(
     'wrong_use',
@@ -79,6 +93,7 @@ async function hashFile(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-function sha256Of(text: string): string {
+/** Returns the SHA-256 in hex. */
+export function sha256Of(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }

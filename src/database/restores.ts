@@ -67,14 +67,27 @@ export async function refuseUnfinishedRestore(db: Kysely<Database>): Promise<voi
 }
 
 /**
- * Removes all tables of a database that the restore of this id began to fill; its mark last.
+ * Removes everything of a database that the restore of this id began to fill; its mark last.
  * @throws ConfereError where another one did.
  */
 export async function clearUnfinishedRestore(db: Kysely<Database>, id: string): Promise<void> {
   if ((await findMark(db)) !== id) return await refuseUnfinishedRestore(db);
+  for (const { kind, name } of await listPrograms(db)) await sql`DROP ${sql.raw(kind)} ${sql.id(name)}`.execute(db);
   const { rows } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = DATABASE() ORDER BY table_name = ${MARK}`.execute(db);
   for (const { name } of rows) await sql`DROP TABLE ${sql.table(name)}`.execute(db);
+}
+
+type Program = { kind: 'TRIGGER' | 'VIEW' | 'PROCEDURE' | 'FUNCTION' | 'EVENT'; name: string };
+
+/** Returns what a database holds beside tables. */
+export async function listPrograms(db: Kysely<Database>): Promise<Program[]> {
+  const { rows } = await sql<Program>`
+    SELECT 'TRIGGER' AS kind, trigger_name AS name FROM information_schema.triggers WHERE trigger_schema = DATABASE()
+    UNION ALL SELECT 'VIEW', table_name FROM information_schema.views WHERE table_schema = DATABASE()
+    UNION ALL SELECT routine_type, routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()
+    UNION ALL SELECT 'EVENT', event_name FROM information_schema.events WHERE event_schema = DATABASE()`.execute(db);
+  return rows;
 }
 
 /** @returns the id of the restore that marked the database. */

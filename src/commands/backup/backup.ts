@@ -72,8 +72,6 @@ function describe(directory: string, made: MadeBackup): string {
     lines.push(`SECRET_KEY (id ${key.id}) is not in it: keep it elsewhere, without it the backup is of little use`);
   else if (!encrypted)
     lines.push('it has secret.key and is not encrypted: anybody who can read it can read everything');
-  if (description.database.triggers.length === 0)
-    lines.push('it has no triggers: the server has none, or this user cannot see them. restore makes them again');
   if (spoolsElsewhere > 0)
     lines.push(`${spoolsElsewhere} spools of other machines hold webhooks that are not in it: they are safe there`);
   if (made.trouble !== undefined) lines.push(`it is finished and whole, but ${made.trouble}`);

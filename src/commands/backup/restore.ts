@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { restoreBackup } from '../../backup/restore-backup.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { readInput } from '../parse-options.ts';
 import { print, withConfig } from '../with-context.ts';
 
@@ -16,6 +17,10 @@ export function restoreCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async ({ from, identity: file, sum, json }: Options) => {
       const identity = file === undefined ? undefined : await readInput(file);
+      if (sum === undefined)
+        process.stderr.write(
+          `confere: without --sum, everyone who could write to ${showUnseen(from)} is trusted: its statements run in the database\n`,
+        );
       await withConfig(async (config, { log, signal }) => {
         const { description, restore } = await restoreBackup(config, { from, identity, sum }, { log, signal });
         const { head } = description;

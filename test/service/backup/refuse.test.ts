@@ -13,14 +13,17 @@ import {
 } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { startProgram } from '../../../demo/start-programs.ts';
 import { identifyProcess } from '../../../embedded/identify-process.ts';
+import { readDescription } from '../../../src/backup/describe-backup.ts';
 import { makeBackup } from '../../../src/backup/make-backup.ts';
 import { readBackupMetrics } from '../../../src/backup/read-backup-metrics.ts';
+import { createReader } from '../../../src/backup/stored-files.ts';
 import { verifySums } from '../../../src/backup/sums.ts';
 import { openSpool } from '../../../src/inbox/spool/spool.ts';
 import { nameOwner } from '../../../src/inbox/spool/spool-owner.ts';
@@ -36,6 +39,9 @@ const to = path.join(home.path, 'plain');
 const encrypted = path.join(home.path, 'encrypted');
 const identityFile = path.join(home.path, 'backup.key');
 const WEBHOOK = { receivedAt: new Date(), address: '203.0.113.7', headers: {}, body: Buffer.from('{"id":"spooled"}') };
+
+/** One line of what a restore without --sum trusts. */
+const WARNED = /^confere: without --sum, everyone who could write to \S+ is trusted[^\n]*\n$/;
 
 let source: TestEnvironment;
 let sourceTarget: Place['target'];
@@ -67,7 +73,9 @@ async function countTables({ target }: Place): Promise<number> {
 
 async function readTriggers(target: Place['target']) {
   const connection = await mysql.createConnection(target);
-  const [rows] = await connection.query(`SELECT trigger_name, event_manipulation, event_object_table, action_statement
+  const [rows] = await connection.query<
+    mysql.RowDataPacket[]
+  >(`SELECT trigger_name, event_manipulation, event_object_table, action_statement
     FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY trigger_name`);
   await connection.end();
   return rows;
@@ -81,6 +89,13 @@ function copyBackup(from = to): string {
 }
 
 /** Gives a damaged backup sums that fit. */
+/** Appends statements to the dump, as somebody who can write to the directory might. */
+function addStatements(copy: string, statements: string): void {
+  const file = path.join(copy, 'database.sql.gz');
+  writeFileSync(file, gzipSync(`${gunzipSync(readFileSync(file)).toString()}\n${statements}\n`));
+  writeSums(copy);
+}
+
 function writeSums(copy: string): void {
   const names = [
     'backup.json',
@@ -321,16 +336,55 @@ describe('a backup', () => {
     await verifySums(directory, own);
   });
 
-  it('without triggers, as of a user who cannot see them, is restored with those of the migrations', async () => {
+  it('is restored with the triggers of the migrations, and with none of its own', async () => {
     const copy = copyBackup();
-    const file = path.join(copy, 'backup.json');
-    const described = JSON.parse(readFileSync(file, 'utf8')) as { database: { triggers: unknown[] } };
-    expect(described.database.triggers.length).toBeGreaterThan(10);
-    writeFileSync(file, JSON.stringify({ ...described, database: { ...described.database, triggers: [] } }));
-    writeSums(copy);
+    addStatements(copy, 'CREATE TRIGGER own BEFORE INSERT ON audit FOR EACH ROW SET NEW.actor = "nobody";');
     const place = await makePlace();
-    expect(await runCommandInProcess(['restore', '--from', copy], place.env)).toMatchObject({ code: 0, err: '' });
-    expect(await readTriggers(place.target)).toEqual(await readTriggers(sourceTarget));
+    const restored = await runCommandInProcess(['restore', '--from', copy], place.env);
+    expect(restored).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^confere: without --sum, .* is trusted: .*\n$/),
+    });
+    const triggers = await readTriggers(place.target);
+    expect(triggers.length).toBeGreaterThan(10);
+    expect(triggers).toEqual(await readTriggers(sourceTarget));
+  });
+
+  it.each([
+    ['VIEW seen AS SELECT 1 one', /the view seen/],
+    ['PROCEDURE run() SELECT 1', /the procedure run/],
+    ['EVENT later ON SCHEDULE EVERY 1 DAY DO SELECT 1', /the event later/],
+  ])('with CREATE %s is refused, and the database is empty again', async (statement, says) => {
+    const copy = copyBackup();
+    addStatements(copy, `CREATE ${statement};`);
+    await expectRefused(['--from', copy], await makePlace(), says);
+  });
+
+  it.each([
+    '\\! touch "$FILE"',
+    '\\. /etc/hostname',
+    'SELECT 1;\n\\! touch "$FILE"',
+    'system touch "$FILE"',
+    'tee $FILE',
+  ])('whose dump has the command %s runs nothing', async (command) => {
+    const file = path.join(home.path, `ran-${places++}`);
+    const copy = copyBackup();
+    addStatements(copy, command.replace('$FILE', file));
+    const place = await makePlace();
+    expect((await runCommandInProcess(['restore', '--from', copy], place.env)).code).not.toBe(0);
+    expect([existsSync(file), await countTables(place)]).toEqual([false, 0]);
+  });
+
+  it('that changes between the check of its sums and its reading is refused', async () => {
+    const copy = copyBackup();
+    const { sums } = await verifySums(copy, undefined);
+    addStatements(copy, 'SELECT 1;');
+    const reader = createReader(copy, undefined, sums);
+    await expect(reader.copy('database.sql.gz', new PassThrough().resume())).rejects.toThrow(
+      /changed while it was read/,
+    );
+    writeFileSync(path.join(copy, 'backup.json'), '{}');
+    await expect(readDescription(copy, sums)).rejects.toThrow(/changed while it was read/);
   });
 });
 
@@ -378,7 +432,7 @@ describe('an encrypted backup', () => {
   it('is restored with its key: tables, triggers, and the spool, which the next serve takes at once', async () => {
     const place = await makePlace();
     const restored = await runCommandInProcess(['restore', '--from', encrypted, '--identity', identityFile], place.env);
-    expect(restored).toMatchObject({ code: 0, err: '' });
+    expect(restored).toMatchObject({ code: 0, err: expect.stringMatching(WARNED) });
     const connection = await mysql.createConnection(place.target);
     await expect(connection.query('DELETE FROM audit')).rejects.toThrow('audit is append-only');
     await connection.end();

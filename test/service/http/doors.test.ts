@@ -62,7 +62,7 @@ test('a service that listens on all addresses answers under each of them, and un
   expect((await ask('/login', { host: 'evil.example' }, url)).status).toBe(421);
 });
 
-test('a browser that met the console over https is told to stay there', async () => {
+test('a browser that met the console over https stays there', async () => {
   const year = 'max-age=31536000';
   expect((await ask('/login', { host: 'confere.example' })).headers['strict-transport-security']).toBe(year);
   const context = { ...env.context, config: { ...env.context.config, PUBLIC_URL: 'http://confere.example' } };

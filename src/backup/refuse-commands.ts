@@ -1,0 +1,38 @@
+/** Keeps what a backup could run beside the statements of its rows: commands of the client, and programs of the database. */
+import { type Kysely, sql } from 'kysely';
+import { listPrograms } from '../database/restores.ts';
+import type { Database } from '../database/tables.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+const [NEWLINE, BACKSLASH] = [0x0a, 0x5c];
+const COMMAND = Buffer.from([NEWLINE, BACKSLASH]);
+
+/**
+ * Passes a dump on. A line that begins with a backslash is a command of the client, such as `\\! sh`: no dump has one, since
+ * texts are written with escapes.
+ * @throws ConfereError `wrong_use` before the client gets it.
+ */
+export async function* refuseClientCommands(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let isAtStart = true;
+  for await (const chunk of chunks) {
+    if (chunk.includes(COMMAND) || (isAtStart && chunk[0] === BACKSLASH))
+      throw new ConfereError('wrong_use', 'the dump has a command of the database client: it is not from Confere');
+    if (chunk.length > 0) isAtStart = chunk.at(-1) === NEWLINE;
+    yield chunk;
+  }
+}
+
+/**
+ * Removes the triggers of a restored database: those of the migrations are made again.
+ * @throws ConfereError `wrong_use` where it has a view, a routine or an event: Confere makes none.
+ */
+export async function removePrograms(db: Kysely<Database>): Promise<void> {
+  const programs = await listPrograms(db);
+  const other = programs.find(({ kind }) => kind !== 'TRIGGER');
+  if (other)
+    throw new ConfereError(
+      'wrong_use',
+      `the backup has the ${other.kind.toLowerCase()} ${other.name}, and Confere makes none: it is not from Confere`,
+    );
+  for (const { name } of programs) await sql`DROP TRIGGER ${sql.id(name)}`.execute(db);
+}
