@@ -90,7 +90,8 @@ export function momentColumn({ isRequired = false, ...given }: Given): Column<Wa
     },
     parse(cell, context) {
       const value = parseWall(cell, context);
-      const hasTime = cell.kind === 'number' || cell.text.includes(':');
+      // a spreadsheet stores a date alone as whole days
+      const hasTime = cell.text.includes(cell.kind === 'text' ? ':' : '.');
       return value !== undefined && hasTime ? { value } : { fault: { kind: 'not_moment' } };
     },
   };

@@ -24,7 +24,7 @@ export const IMPORT_FAULTS = {
   formula: 'has a formula: paste its value',
   merged: 'belongs to merged cells {value}: split them',
   other_cell: 'has an error, or a value of another type',
-  extra_cell: 'has a value without a column in the header',
+  extra_cell: 'has more fields than the header',
   refused: '{value}',
 } as const;
 type FaultKind = keyof typeof IMPORT_FAULTS;

@@ -29,6 +29,8 @@ type Table = {
   /** The addresses of cells with a formula. */
   formulas: ReadonlySet<string>;
   faults: ImportFault[];
+  /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
+  isSeparated: boolean;
 };
 
 /** @returns a value for each column of each row, null for an empty cell; rows with a fault are left out. */
@@ -59,7 +61,13 @@ async function openXlsx(bytes: Buffer): Promise<Table> {
   // of dates in this form exceljs reads the year alone
   if (/\st="d"/.test(text)) throw new UnreadableFileError('its dates are stored in a form that is not supported');
   const formulas = new Set(Array.from(text.matchAll(FORMULA), ([, address = '']) => address));
-  return { rows: readSheet(workbook, sheet, texts), is1904: workbook.is1904, formulas, faults: findMergedCells(text) };
+  return {
+    rows: readSheet(workbook, sheet, texts),
+    is1904: workbook.is1904,
+    formulas,
+    faults: findMergedCells(text),
+    isSeparated: false,
+  };
 }
 
 /** exceljs reads one that shares its formula with another cell as a text. */
@@ -87,7 +95,7 @@ function openCsv(bytes: Buffer, columns: Columns): Table {
     const header = readHeader(text, one);
     return header !== undefined && findColumns(header, columns) !== undefined;
   });
-  return { rows: parseCsv(text, separator ?? ';'), is1904: false, formulas: new Set(), faults: [] };
+  return { rows: parseCsv(text, separator ?? ';'), is1904: false, formulas: new Set(), faults: [], isSeparated: true };
 }
 
 /** @returns undefined where the quotes are wrong, as they can be with another separator than the file's. */
@@ -104,12 +112,15 @@ async function readRows(table: Table, columns: Columns) {
   const faults = [...table.faults];
   const rows: ImportedRow<Values>[] = [];
   let names: string[] | undefined;
+  let fieldsMax = Number.POSITIVE_INFINITY;
   let count = 0;
   for await (const row of table.rows) {
     const filled = row.cells.some((cell) => !isEmpty(cell));
     if (!filled) continue;
     if (!names) {
       names = findColumns(row, columns);
+      // an unquoted 1500,75 in a file with commas is two fields
+      if (table.isSeparated) fieldsMax = row.cells.length;
       if (names) continue;
       faults.push({ row: row.number, column: null, kind: 'header', value: listHeader(columns) });
       break;
@@ -119,6 +130,8 @@ async function readRows(table: Table, columns: Columns) {
       break;
     }
     const read = readRow(row, names, columns, table);
+    if (row.cells.length > fieldsMax && !read.faults.some(({ kind }) => kind === 'extra_cell'))
+      read.faults.push({ row: row.number, column: null, kind: 'extra_cell' });
     if (read.faults.length > 0) faults.push(...read.faults);
     else rows.push({ number: row.number, value: read.values });
   }

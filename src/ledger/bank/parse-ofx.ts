@@ -30,8 +30,8 @@ const DATE = /^(\d{4})(\d\d)(\d\d)(?:\d{2}|\d{4}|\d{6}(?:\.\d{1,3})?)?\s*(?:\[[^
 const NO_DATE = /^0*$/;
 const AMOUNT_CHARS_MAX = 32;
 const AMOUNT = /^([+-]?)0*(\d+)(?:[.,](\d{1,2}))?$/;
-/** A row that shows a balance and is no transaction. */
-export const BALANCE_ROW = /^saldo\b/i;
+/** The text of a row that shows a balance and is no transaction: `Saldo Anterior`, `*** S A L D O ***`. */
+export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
 /** The BANKID of files that Confere writes. */
 const OWN_BANK = 'CONFERE';
 

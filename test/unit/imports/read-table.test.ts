@@ -49,6 +49,45 @@ test('the same rows are read from an XLSX and a CSV, in either language, in any 
 });
 
 test.each([
+  'platform,instant,new platform,balance\n77,2026-11-20 18:00,yes,1500,75\n',
+  'platform,instant,balance\n77,2026-11-20 18:00,1500,\n',
+  'platform;balance;instant\n77;10,00;2026-11-20 18:00;;\n',
+])('a record of a CSV with more fields than its header is a fault: %j', async (csv) => {
+  const { rows, faults } = await read('statements', csv);
+  expect([rows, faults]).toEqual([[], [[2, null, 'has more fields than the header']]]);
+});
+
+test('a record of a CSV whose header ends with separators may end with as many', async () => {
+  const { rows, faults } = await read('statements', 'platform;balance;instant;;\n77;10,00;2026-11-20 18:00;;\n');
+  expect([rows.length, faults]).toEqual([1, []]);
+});
+
+test('a date without a time is no instant, in an XLSX as in a CSV', async () => {
+  const fault = ['at', expect.stringContaining('must be a day and a time')];
+  const xlsx = sheet([
+    ['saldo', 'plataforma', 'instante'],
+    [10, '77', 46_356],
+    [10, '77', 46_356.5],
+    [10, '77', '30/11/2026'],
+    [10, '77', '30/11/2026 00:00:00'],
+  ]);
+  const { rows, faults } = await read('statements', xlsx);
+  expect(faults).toEqual([
+    [2, ...fault],
+    [4, ...fault],
+  ]);
+  expect(rows.map(([, value]) => (value as { atWall: string }).atWall)).toEqual([
+    '2026-11-30 12:00:00',
+    '2026-11-30 00:00:00',
+  ]);
+  const csv = 'saldo;plataforma;instante\n10,00;77;30/11/2026\n10,00;77;2026-11-30\n';
+  expect((await read('statements', csv)).faults).toEqual([
+    [2, ...fault],
+    [3, ...fault],
+  ]);
+});
+
+test.each([
   ['1.234,56', 123_456n],
   ['1,234.56', 123_456n],
   ['-0,1', -10n],
@@ -132,7 +171,7 @@ test('all faults are listed by row and column', async () => {
     [4, 'amount', 'has a formula: paste its value'],
     [5, 'platform', 'is a number with decimals: format the cell as text'],
     [5, 'note', 'must have at most 1000 characters'],
-    [6, null, 'has a value without a column in the header'],
+    [6, null, 'has more fields than the header'],
   ]);
 });
 
@@ -216,7 +255,7 @@ test('a line of the bank has an account as OFX names it, and is no row that show
     faults: [],
   });
   const wrong = ['56789-0', '341/', '341/=1', 'CONFERE/1'].map((account) => [account, '2026-11-20', 1, 'x']);
-  const { faults } = await read('bank', sheet([header, ...wrong, ['341/1', '2026-11-20', 9, 'SALDO ANTERIOR']]));
+  const { faults } = await read('bank', sheet([header, ...wrong, ['341/1', '2026-11-20', 9, 'S A L D O']]));
   const fault = 'must be bank, branch and number with / between: 341/1234/56789-0';
   expect(faults).toEqual([
     ...[2, 3, 4, 5].map((row) => [row, 'account', fault]),

@@ -74,6 +74,14 @@ describe('a statement', () => {
     const rows = `<STMTTRN><TRNTYPE>OTHER<DTPOSTED>20261001<TRNAMT>77.00<FITID><MEMO>Saldo Anterior</STMTTRN>`;
     const { statements, faults } = parse(file.replace('<STMTTRN>', `${rows}<STMTTRN>`));
     expect([faults, statements[0]?.balanceRows, statements[0]?.lines.length]).toEqual([[], 1, 1]);
+    for (const text of ['S A L D O', '*** S A L D O  A N T E R I O R ***', 'SALDO: DISPONIVEL', '  s a l d o']) {
+      const spaced = parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`));
+      expect([text, spaced.faults, spaced.statements[0]?.balanceRows]).toEqual([text, [], 1]);
+    }
+    for (const text of ['SALDOS LTDA', 'PAGAMENTO DE SALDO', 'SALARIO'])
+      expect(parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`)).faults).toHaveLength(
+        1,
+      );
     expect(faultsOf(file.replace('<FITID>f1', '<FITID>'))).toEqual([
       `line ${lineOf(file, '<FITID>')}: FITID is missing`,
     ]);

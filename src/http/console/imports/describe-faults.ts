@@ -68,7 +68,7 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
     case 'other_cell':
       return t('tem um erro, ou um valor de outro tipo');
     case 'extra_cell':
-      return t('tem um valor sem coluna no cabeçalho');
+      return t('tem mais campos que o cabeçalho');
     case 'refused':
       return account ? describeAccountFault(account) : sayRefusal(String(value), field);
   }

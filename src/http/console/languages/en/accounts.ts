@@ -74,7 +74,7 @@ export const ACCOUNTS_EN = {
   'tem uma fórmula: cole o valor': 'has a formula: paste its value',
   'é de células mescladas ({value}): separe-as': 'belongs to merged cells ({value}): split them',
   'tem um erro, ou um valor de outro tipo': 'has an error, or a value of another type',
-  'tem um valor sem coluna no cabeçalho': 'has a value without a column in the header',
+  'tem mais campos que o cabeçalho': 'has more fields than the header',
   'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.':
     'This day cannot be: it has not begun, or the books of the platform open after it.',
   'Este instante não pode ser: ainda não passou, ou é de antes do PIX.':
