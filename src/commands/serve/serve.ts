@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { getHeapStatistics } from 'node:v8';
 import type { Command } from 'commander';
 import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
@@ -12,18 +11,13 @@ import { openSpool, SPOOL_BYTES_MAX, type Spool } from '../../inbox/spool/spool.
 import { createInstanceName, createLog, type Log } from '../../log.ts';
 import { startTracing } from '../../tracing/start-tracing.ts';
 import { warnOfUnknownNames } from '../with-context.ts';
+import { collectWhenIdle } from './collect-when-idle.ts';
 import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type EarlyApp, type OpenedService, waitForDatabase } from './wait-for-database.ts';
 
 /** A shutdown may take 20 s: after this time the process exits with work under way. */
 export const STOP_MS = 18_000;
-/** How often serve checks whether it has time for a collection, and something to collect. */
-const COLLECT_EVERY_MS = 10_000;
-/** The share of a time for which the thread of an idle process is busy, at most. */
-const IDLE_SHARE_MAX = 0.1;
-/** How much more than after the last collection may be in use: a full nursery, and 16 MiB. */
-const UNCOLLECTED_BYTES_MAX = 64 * 1024 * 1024;
 
 export function serveCommand(program: Command): void {
   program
@@ -108,24 +102,6 @@ async function run(
     throw error;
   }
   await stopped;
-}
-
-/**
- * Frees what the start took, 60 MiB, and later what has piled up, whenever the process has little to do: a collection takes
- * 0.1 to 0.3 s, in which nothing is answered. Under load Node collects by itself, rarely, since bin/confere lets the heap
- * grow: it passes --expose-gc too.
- */
-function collectWhenIdle(): void {
-  let since = performance.eventLoopUtilization();
-  let allowedBytes = 0;
-  setInterval(() => {
-    const until = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(until, since);
-    since = until;
-    if (utilization > IDLE_SHARE_MAX || getHeapStatistics().used_heap_size < allowedBytes) return;
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    allowedBytes = getHeapStatistics().used_heap_size + UNCOLLECTED_BYTES_MAX;
-  }, COLLECT_EVERY_MS).unref();
 }
 
 /** Opens the spool for webhooks during a database outage: SPOOL_DIR, by default only with the embedded database. */
