@@ -7,6 +7,7 @@ import { finishReposts } from '../src/ledger/stated/open-books.ts';
 import { compareStatements } from '../src/ledger/stated/state-balance.ts';
 import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
 import { describeError } from '../src/log.ts';
+import { disableBeyondLimits } from '../src/merchants/change-merchants.ts';
 import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
 import { refreshMismatchAlerts } from '../src/mismatches/alert-mismatches.ts';
 import { countWebhookDays } from '../src/reconciliation/numbers/count-webhook-days.ts';
@@ -33,6 +34,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   refreshMismatchAlerts,
   ...CONDITION_STEPS,
   countWebhookDays,
+  disableBeyondLimits,
 };
 
 /**

@@ -7,6 +7,9 @@ import { ConfereError } from '../domain/errors.ts';
 import type { Operation } from './openapi/describe-operation.ts';
 import { redactFieldName } from './redact-field-name.ts';
 
+/** A search compares each text with many others. */
+export const QUERY_CHARS_MAX = 2_048;
+
 type Route = { method: string; path: RegExp; names: readonly string[] };
 
 /**
@@ -28,6 +31,8 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
 export function assertKnownParameters(request: Request, names: readonly string[]): void {
   const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
     if (!names.includes(name)) return [[redactFieldName(name), [`is no parameter here; there ${sayNames(names)}`]]];
+    if (typeof value === 'string' && value.length > QUERY_CHARS_MAX)
+      return [[name, [`is longer than ${QUERY_CHARS_MAX} characters`]]];
     return Array.isArray(value) ? [[name, ['is given more than once']]] : [];
   });
   if (faults.length === 0) return;

@@ -5,6 +5,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { checkFilter, FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, parseFilter } from './match-filter.ts';
 import { findMerchant, headerNamesOf, type MerchantRow, type MerchantState } from './read-merchants.ts';
 import { checkRequest, FAULTS, listHeaders, type RequestChange } from './request-headers.ts';
@@ -105,15 +106,17 @@ export async function updateMerchant(context: Context, id: string, change: Merch
     // locked: another change since the read above must not decide whether, and since when, events are missing
     const before = await trx
       .selectFrom('merchants')
-      .select(['events_since', 'filter'])
+      .select(['events_since', 'filter', 'own_filter', 'disabled_reason'])
       .where('seq', '=', merchant.seq)
       .forUpdate()
       .executeTakeFirstOrThrow();
+    const resumes = isWithinLimitsAgain(before, set);
+    if (resumes) Object.assign(set, RESUMED, { recovered_at: context.clock.now() });
     if (Object.keys(set).length > 0) {
       await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     }
     await writeHeaders(context, trx, merchant.seq, listHeaders(change));
-    if (receivesMore(before, change)) {
+    if (resumes || receivesMore(before, change)) {
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? before.events_since);
     }
   });
@@ -131,6 +134,42 @@ function receivesMore(
   return filter !== undefined && !isWithin(completeFilter(filter), parseFilter(merchant.filter));
 }
 
+/** Columns of a merchant whose filter is within the limits again. */
+export const RESUMED = { state: 'enabled', disabled_reason: null, ...HEALTHY } as const;
+
+/**
+ * Whether a change gives a merchant a filter within the limits that was disabled for one beyond them: it is enabled then, and
+ * gets what it lacks.
+ */
+export function isWithinLimitsAgain(
+  before: Pick<MerchantRow, 'filter' | 'own_filter' | 'disabled_reason'>,
+  set: { filter?: string | undefined; own_filter?: string | null | undefined },
+): boolean {
+  const { filter = before.filter, own_filter = before.own_filter } = set;
+  return before.disabled_reason === FILTER_BEYOND_LIMITS && readUsableFilters({ filter, own_filter }) !== undefined;
+}
+
+/**
+ * Disables the merchants with a filter beyond the limits. They get nothing meanwhile; a smaller filter brings all of it.
+ * @returns how many.
+ */
+export async function disableBeyondLimits({ db, log }: Context): Promise<number> {
+  const rows = await db
+    .selectFrom('merchants')
+    .select(['seq', 'id', 'filter', 'own_filter'])
+    .where('deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('disabled_reason', 'is', null), eb('disabled_reason', '<>', FILTER_BEYOND_LIMITS)]))
+    .execute();
+  const beyond = rows.filter((row) => readUsableFilters(row) === undefined);
+  for (const { seq, id, filter } of beyond) {
+    log.error({ merchant: id }, 'a merchant gets nothing: its filter is beyond the limits');
+    // warned_at is null: the alert about a disabled merchant follows
+    const set = { state: 'disabled', disabled_reason: FILTER_BEYOND_LIMITS, warned_at: null };
+    await db.updateTable('merchants').set(set).where('seq', '=', seq).where('filter', '=', filter).execute();
+  }
+  return beyond.length;
+}
+
 /** Who paused a merchant. What operators paused, the merchant itself cannot enable. */
 export type PausedBy = 'operator' | 'merchant';
 
@@ -144,6 +183,8 @@ export async function setMerchantState(
   by: PausedBy = 'operator',
 ): Promise<MerchantRow> {
   const merchant = await findMerchant(context.db, id);
+  if (state === 'enabled' && readUsableFilters(merchant) === undefined)
+    throw new ConfereError('conflict', FILTER_BEYOND_LIMITS);
   const paused_by = state === 'paused' ? by : null;
   const set = state === 'enabled' ? { state, paused_by, disabled_reason: null, ...HEALTHY } : { state, paused_by };
   await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
@@ -174,9 +215,10 @@ export async function removeMerchant(context: Context, id: string): Promise<void
 
 /**
  * Checks what callbacks go out with. @param before the merchant that changes; default: a new one.
- * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, or a wrong header.
+ * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, a wrong header, or a filter beyond the limits.
  */
 export function checkMerchant(context: Context, change: MerchantChange, before?: MerchantRow): void {
+  if (change.filter !== undefined) checkFilter(change.filter);
   const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
   const [fault] = checkRequest(change, facts);
   if (fault) {

@@ -4,7 +4,8 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { setMerchantState } from './change-merchants.ts';
+import { isWithinLimitsAgain, RESUMED, setMerchantState } from './change-merchants.ts';
+import { checkFilter } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseFilter } from './match-filter.ts';
 import { findMerchant, type MerchantRow } from './read-merchants.ts';
 import { startBackfill } from './start-backfill.ts';
@@ -26,21 +27,28 @@ export async function setOwnState(context: Context, id: string, state: 'enabled'
 /**
  * Sets the filter that a merchant chooses itself. It narrows: an event has to match the operators' filter too. If it now
  * accepts more than before, the callbacks of past events that it lacks follow in the background.
- * @throws ConfereError `conflict` if it accepts more while such callbacks of an earlier change still wait: each widening
+ * @throws ConfereError `invalid_request` beyond the limits; `conflict` if it accepts more while such callbacks of an earlier change still wait: each widening
  *   reads all events since `events_since`.
  */
 export async function setOwnFilter(context: Context, id: string, input: FilterInput): Promise<MerchantRow> {
+  checkFilter(input);
   const filter = completeFilter(input);
   await transact(context.db, async (trx) => {
     const locked = await lockMerchant(trx, id);
     const merchant = await findMerchant(trx, id);
-    const widens = !isWithin(filter, parseFilter(locked.own_filter ?? '{}'));
+    const set = { own_filter: acceptsAll(filter) ? null : JSON.stringify(filter) };
+    const resumes = isWithinLimitsAgain(merchant, set);
+    const widens = resumes || !isWithin(filter, parseFilter(locked.own_filter ?? '{}'));
     if (widens && merchant.backfill_state !== null && merchant.backfill_state !== 'done') {
       const text = 'past events of an earlier change are still being sent: choose a wider filter once they are';
       throw new ConfereError('conflict', text);
     }
-    const set = { own_filter: acceptsAll(filter) ? null : JSON.stringify(filter) };
-    await trx.updateTable('merchants').set(set).where('seq', '=', locked.seq).execute();
+    const resumed = resumes ? { ...RESUMED, recovered_at: context.clock.now() } : {};
+    await trx
+      .updateTable('merchants')
+      .set({ ...set, ...resumed })
+      .where('seq', '=', locked.seq)
+      .execute();
     if (widens) await startBackfill(context, trx, locked.seq, locked.events_since);
   });
   return await findMerchant(context.db, id);

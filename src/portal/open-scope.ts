@@ -16,6 +16,8 @@ import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
+import { checkFilter } from '../merchants/check-filter.ts';
+import { countRequest } from '../merchants/limit-rates.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
@@ -124,6 +126,8 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     countReplay: (range: OwnRange) => replay(reading, { ...range, merchant: merchant.id, dryRun: true }),
     /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
     previewFilter(filter: FilterInput) {
+      checkFilter(filter);
+      countRequest(context, 'preview', merchant.id);
       const allowed = { filter: parseFilter(merchant.filter), since: merchant.events_since };
       const before = [parseFilter(merchant.own_filter ?? '{}')];
       return previewFilter(context, [completeFilter(filter)], { before, allowed });

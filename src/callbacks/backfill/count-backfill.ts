@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { countRequest } from '../../merchants/limit-rates.ts';
 import type { MerchantFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 import { listMissing } from '../queue/list-missing.ts';
@@ -20,6 +21,7 @@ export type BackfillCount = {
 /**
  * Counts the callbacks that a backfill would enqueue for a merchant with these filters, and writes nothing.
  * @param options.countMsMax after which the count ends, incomplete.
+ * @throws ConfereError `too_many_requests`.
  */
 export async function countBackfill(
   context: Context,
@@ -28,6 +30,7 @@ export async function countBackfill(
 ): Promise<BackfillCount> {
   const { filters, eventsSince, countMsMax = COUNT_MS_MAX } = options;
   const identity = merchant ?? NO_MERCHANT;
+  countRequest(context, 'preview', identity.id);
   const droppedTo = await readDroppedTo(context, identity.seq);
   const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false, droppedTo };
   const endMs = context.timers.monotonicMs() + countMsMax;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import type { Operation } from '../../domain/statuses.ts';
@@ -5,6 +6,7 @@ import { type MerchantFilter, matchesFilters } from '../../merchants/match-filte
 import { type Allowed, readPreviewedEvents } from './read-previewed-events.ts';
 
 const EXAMPLES_MAX = 8;
+const YIELD_EVERY_ROWS = 500;
 
 export type FilterPreview = {
   /** Events read, of the last PREVIEW_DAYS days. */
@@ -40,7 +42,9 @@ export async function previewFilter(
   const { rows, complete } = await readPreviewedEvents(context, allowed);
   const preview: FilterPreview = { events: rows.length, complete, matched: 0, examples: [] };
   const compared = { matched: 0, gained: 0, lost: 0 };
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    // others are answered meanwhile
+    if (index % YIELD_EVERY_ROWS === YIELD_EVERY_ROWS - 1) await setImmediate();
     const isMatched = matchesFilters(filters, row);
     const was = before ? matchesFilters(before, row) : false;
     if (isMatched) preview.matched++;

@@ -1,6 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
+import { checkFilter } from '../../merchants/check-filter.ts';
+import { countRequest } from '../../merchants/limit-rates.ts';
 import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { assertConfirmed, assertDelivers } from './redeliver.ts';
@@ -22,6 +24,7 @@ export type ReplayRequest = {
  * transaction. Pending and held ones are left out: they will be sent anyway.
  * @param inPart runs the change of each part of at most 1,000 callbacks, in a transaction of its own.
  * @returns how many callbacks; with `dryRun` how many it would be.
+ * @throws ConfereError `invalid_request` for a filter beyond its limits; `too_many_requests`.
  */
 export async function replay(
   context: Context,
@@ -34,6 +37,8 @@ export async function replay(
     assertDelivers(merchant);
     await assertConfirmed(context.db);
   }
+  countRequest(context, 'replay', request.merchant);
+  checkFilter(request.filter ?? {});
   const filter = completeFilter(request.filter);
   let count = 0;
   for (let after = 0; ; ) {

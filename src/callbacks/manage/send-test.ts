@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
+import { countRequest } from '../../merchants/limit-rates.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
@@ -8,10 +9,11 @@ import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**
  * Sends a merchant a signed test callback in any state of the merchant, so that its URL can be checked before it is
- * enabled. A test has one attempt.
+ * enabled. A test has one attempt. @throws ConfereError `too_many_requests`.
  */
 export async function sendTest(context: Context, merchantId: string): Promise<CallbackRow> {
   const merchant = await findMerchant(context.db, merchantId);
+  countRequest(context, 'test', merchantId);
   const now = context.clock.now();
   const row = {
     webhook_id: generateWebhookId(),

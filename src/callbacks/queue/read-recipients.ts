@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { filtersOf } from '../../merchants/match-filter.ts';
+import { readUsableFilters } from '../../merchants/check-filter.ts';
 import { holdsBack } from '../health/merchant-health.ts';
 import type { Recipient } from './callback-rows.ts';
 
@@ -21,14 +21,19 @@ export async function readRecipients(db: Reader, merchantSeq?: number): Promise<
     .where('deleted_at', 'is', null)
     .$if(merchantSeq !== undefined, (select) => select.where('merchants.seq', '=', merchantSeq ?? 0))
     .execute();
-  return rows.map((row) => ({
-    seq: row.seq,
-    id: row.id,
-    filters: filtersOf(row),
-    eventsSince: row.events_since,
-    holds: holdsBack(row),
-    pulls: row.url === null,
-    isBackfilling: row.backfill !== null && row.backfill !== 'done',
-    droppedTo: row.callbacks_dropped_to,
-  }));
+  return rows.flatMap((row) => {
+    const filters = readUsableFilters(row);
+    // disabled by the watch; a smaller filter brings what it misses
+    if (!filters) return [];
+    return {
+      seq: row.seq,
+      id: row.id,
+      filters,
+      eventsSince: row.events_since,
+      holds: holdsBack(row),
+      pulls: row.url === null,
+      isBackfilling: row.backfill !== null && row.backfill !== 'done',
+      droppedTo: row.callbacks_dropped_to,
+    };
+  });
 }

@@ -15,6 +15,7 @@ import {
   setMerchantState,
   updateMerchant,
 } from '../../../merchants/change-merchants.ts';
+import { FILTER_LIMITS, findFilterFaults } from '../../../merchants/check-filter.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../../../merchants/match-filter.ts';
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
@@ -28,10 +29,10 @@ import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
 
-const LIST_MAX = 200;
 const RATE_MAX = 1000;
+const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 
-const texts = z.array(z.string().min(1).max(512)).max(LIST_MAX);
+const texts = z.array(z.string().min(1));
 
 /** The events that a merchant receives. An omitted or empty list matches all. */
 export const filterSchema = z
@@ -43,7 +44,13 @@ export const filterSchema = z
     extra_prefixes: texts,
     extra_match: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])),
   })
-  .partial();
+  .partial()
+  .describe(
+    `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
+  )
+  .superRefine((filter, { addIssue }) => {
+    for (const [name, message] of findFilterFaults(filter)) addIssue({ code: 'custom', path: [name], message });
+  });
 
 const shared = {
   name: z.string().trim().min(1).max(200),

@@ -90,7 +90,10 @@ export function readFilter(draft: Draft): MerchantFilter {
   const filter = filterSchema.safeParse({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
   if (filter.success) return completeFilter(filter.data);
   for (const { path } of filter.error.issues)
-    draft.faults[String(path[0])] ??= t('No máximo 200 linhas, de até 512 caracteres cada.');
+    draft.faults[String(path[0])] ??=
+      path[0] === 'extra_match'
+        ? t('No máximo 50 linhas; a chave tem até 128 caracteres, o valor até 512, e o filtro inteiro até 16 KiB.')
+        : t('No máximo 200 linhas, de até 512 caracteres cada.');
   return completeFilter();
 }
 

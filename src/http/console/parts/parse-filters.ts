@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { isDay } from '../../../domain/calendar.ts';
 import { namesNobody } from '../../../ledger/read/classify-search.ts';
+import { QUERY_CHARS_MAX } from '../../check-query.ts';
 import { t } from '../languages/translate.ts';
 import type { Draft } from './fields.ts';
 
@@ -47,6 +48,9 @@ export function readFilters<T extends z.ZodType>(
 ): { filters: z.infer<T> | undefined; draft: Draft } {
   const texts = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   const draft: Draft = { values: Object.fromEntries(texts), faults: {} };
+  for (const [name, text] of texts)
+    if (text.length > QUERY_CHARS_MAX) draft.faults[name] = t('No máximo {n} caracteres.', { n: QUERY_CHARS_MAX });
+  if (Object.keys(draft.faults).length > 0) return { filters: undefined, draft };
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
   if (parsed.success) return { filters: parsed.data, draft };
   for (const { path, message } of parsed.error.issues) draft.faults[path.join('.')] ??= message;

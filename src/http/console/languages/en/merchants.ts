@@ -23,6 +23,8 @@ export const MERCHANTS_EN = {
   'Escolha um instante que ainda não passou.': 'Choose an instant that has not passed.',
   'não expira por si': 'it does not expire by itself',
   'Uma linha é chave=valor.': 'A line is key=value.',
+  'No máximo 50 linhas; a chave tem até 128 caracteres, o valor até 512, e o filtro inteiro até 16 KiB.':
+    'At most 50 lines; a key has up to 128 characters, a value up to 512, and the whole filter up to 16 KiB.',
   'No máximo 200 linhas, de até 512 caracteres cada.': 'At most 200 lines, of up to 512 characters each.',
   'O endereço começa com https://.': 'The address begins with https://.',
   'O endereço não leva usuário nem senha.': 'The address has no user and no password.',

@@ -1,0 +1,54 @@
+import { ConfereError, groupFaults } from '../domain/errors.ts';
+import { completeFilter, type FilterInput, filtersOf, type MerchantFilter } from './match-filter.ts';
+
+/** Each event is compared with the filters of all merchants in the transaction that books it. */
+export const FILTER_LIMITS = {
+  listMax: 200,
+  textCharsMax: 512,
+  matchKeysMax: 50,
+  keyCharsMax: 128,
+  valueCharsMax: 512,
+  bytesMax: 16 * 1024,
+} as const;
+
+/** Why a merchant is disabled whose filter was stored before these limits, or by a version without them. */
+export const FILTER_BEYOND_LIMITS = 'its filter is beyond the limits: save a smaller one';
+
+const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
+
+/** @returns what is beyond the limits, by field; empty: nothing. */
+export function findFilterFaults(input: FilterInput): [field: keyof MerchantFilter, text: string][] {
+  const { extra_match: match, ...lists } = completeFilter(input);
+  const faults: [keyof MerchantFilter, string][] = [];
+  for (const [name, list] of Object.entries(lists) as [keyof typeof lists, string[]][]) {
+    if (list.length > listMax) faults.push([name, `has more than ${listMax} values`]);
+    if (list.some((text) => text.length > textCharsMax))
+      faults.push([name, `has a value of more than ${textCharsMax} characters`]);
+  }
+  const pairs = Object.entries(match);
+  if (pairs.length > matchKeysMax) faults.push(['extra_match', `has more than ${matchKeysMax} keys`]);
+  if (pairs.some(([key]) => key.length > keyCharsMax))
+    faults.push(['extra_match', `has a key of more than ${keyCharsMax} characters`]);
+  if (pairs.some(([, value]) => String(value).length > valueCharsMax))
+    faults.push(['extra_match', `has a value of more than ${valueCharsMax} characters`]);
+  if (faults.length === 0 && Buffer.byteLength(JSON.stringify({ ...lists, extra_match: match })) > bytesMax)
+    faults.push(['extra_match', `makes a filter of more than ${bytesMax / 1024} KiB together with the other lists`]);
+  return faults;
+}
+
+/** @throws ConfereError `invalid_request` for a filter beyond the limits, by field. */
+export function checkFilter(input: FilterInput): void {
+  const faults = findFilterFaults(input);
+  if (faults.length === 0) return;
+  const fields = groupFaults(faults.map(([name, text]) => [`filter.${name}`, text] as const));
+  throw new ConfereError('invalid_request', faults.map(([name, text]) => `filter.${name} ${text}`).join('; '), {
+    fields,
+  });
+}
+
+/** Returns the filters of a stored merchant; undefined where one is beyond the limits: nothing is compared with it. */
+export function readUsableFilters(row: { filter: string; own_filter: string | null }): MerchantFilter[] | undefined {
+  if (Buffer.byteLength(row.filter) > bytesMax || Buffer.byteLength(row.own_filter ?? '') > bytesMax) return undefined;
+  const filters = filtersOf(row);
+  return filters.some((filter) => findFilterFaults(filter).length > 0) ? undefined : filters;
+}
