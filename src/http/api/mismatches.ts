@@ -26,7 +26,9 @@ export const mismatchQuerySchema = z.object({
 });
 
 export const notedSchema = z.object({ note: z.string().max(4000).optional() });
-export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional() });
+export const acceptedSchema = notedSchema.extend({
+  actual: z.unknown().refine((value) => value !== undefined, 'is required: the `actual` that you saw'),
+});
 
 const SELECTIONS = 'name either ids, or a kind';
 export const resolvedManySchema = z

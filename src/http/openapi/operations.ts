@@ -150,7 +150,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Mismatches.post(
     '/mismatches/{id}/accept',
     'operator',
-    'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
+    'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. `actual` is the evidence that the caller saw, as the mismatch shows it: 422 without it, 409 when it has changed since, or the provider shows it no more',
     ok('Accepted', mismatch),
     acceptedSchema,
   ),

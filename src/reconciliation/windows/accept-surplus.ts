@@ -17,12 +17,18 @@ import { type ActorNote, cutNote, lockUnresolvedMismatch } from '../../mismatche
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { listEndedDays } from './plan-windows.ts';
 
-/** Accepts a mismatch: the surplus of a `list_unstable`, else what the provider shows. @throws as acceptMismatch does. */
+/**
+ * Accepts a mismatch: the surplus of a `list_unstable`, else what the provider shows.
+ * @param by.actual the evidence that the person saw.
+ * @throws ConfereError `invalid_request` without `by.actual`, else as acceptMismatch does.
+ */
 export async function acceptMismatchOrSurplus(
   context: Context,
   id: string,
   by: ActorNote & { actual?: unknown },
 ): Promise<void> {
+  if (by.actual === undefined)
+    throw new ConfereError('invalid_request', 'actual: is required', { fields: { actual: ['is required'] } });
   const named = await context.db.selectFrom('mismatches').select('kind').where('id', '=', id).executeTakeFirst();
   await (named?.kind === 'list_unstable' ? acceptSurplus : acceptMismatch)(context, id, by);
 }
@@ -41,7 +47,7 @@ async function acceptSurplus(context: Context, id: string, by: ActorNote & { act
       const mismatch = await lockUnresolvedMismatch(trx, id);
       const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
       const surplus = surplusIn({ kind: mismatch.kind, actual });
-      if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
+      if (!isDeepStrictEqual(by.actual, actual)) {
         throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
       }
       if (surplus === 0) {

@@ -51,7 +51,7 @@ async function listChanges(): Promise<[string, string, unknown, number][]> {
   const { id: token } = await createToken(context, { name: 'audited', role: 'viewer' });
   const mismatch = await context.db
     .selectFrom('mismatches')
-    .select('id')
+    .select(['id', 'actual'])
     .where('kind', '=', 'amount_differs')
     .where('transaction_id', '=', changed.id)
     .executeTakeFirstOrThrow();
@@ -77,7 +77,7 @@ async function listChanges(): Promise<[string, string, unknown, number][]> {
     ['POST', '/commissions', { operation: 'cashin', fixed: '0.10', basis_points: 99, from: today }, 201],
     ['POST', '/reconciliations', { from: today, to: today }, 202],
     ['POST', `/mismatches/${mismatch.id}/acknowledge`, {}, 200],
-    ['POST', `/mismatches/${mismatch.id}/accept`, {}, 200],
+    ['POST', `/mismatches/${mismatch.id}/accept`, { actual: JSON.parse(mismatch.actual ?? 'null') }, 200],
     ['POST', `/webhooks/${webhook?.id}/reprocess`, {}, 202],
     ['POST', `/callbacks/${callback?.id}/redeliver`, {}, 202],
   ];

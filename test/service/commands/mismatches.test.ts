@@ -25,6 +25,10 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   expect((await run('acknowledge', first ?? '', '--json')).json).toMatchObject({ state: 'acknowledged' });
   const seen = { amount: '12.00', operation: 'cashin' };
   const accept = (actual: string) => run('accept', first ?? '', '--note', 'they wrote', '--actual', actual, '--json');
+  expect(await run('accept', first ?? '', '--note', 'they wrote')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--actual'),
+  });
   expect(await accept('12.00 cashin')).toMatchObject({ code: 2, err: expect.stringContaining('--actual') });
   expect(await accept(JSON.stringify({ ...seen, amount: '13.00' }))).toMatchObject({
     code: 1,
@@ -43,7 +47,10 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
     code: 1,
     err: expect.stringContaining('1 of 3 ids'),
   });
-  expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
+  expect(await accept(JSON.stringify(seen))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('resolved already'),
+  });
   const table = (await run('list')).out;
   expect(table).toContain(second);
   // as the console shows it; --json keeps ISO 8601

@@ -388,6 +388,10 @@ test('accepting takes a second step that shows the entries and the day, and a no
   const bare = await post('operator', `/mismatches/${id}/accept`, { actual, step: 'confirm' });
   expect(bare.status).toBe(422);
   expect(bare.text).toContain('id="note-fault" role="alert">Escreva o que');
+  for (const step of ['', 'confirm']) {
+    const unseen = await added(() => post('operator', `/mismatches/${id}/accept`, { note: 'x', step }));
+    expect([unseen.answer.status, unseen.rows], 'accepting says what the person saw').toEqual([422, {}]);
+  }
   const resolve = await added(() => post('operator', `/mismatches/${id}/resolve`, { note: 'a nossa' }));
   expect(resolve.rows).toEqual({});
   expect(text(resolve.answer)).toContain('A diferença fica como está');

@@ -159,13 +159,21 @@ async function askRunsAndMismatches(): Promise<void> {
   await ask('get', '/api/v1/mismatches/{id}', { path });
   const differing = await ask('get', '/api/v1/mismatches?kind=amount_differs');
   const changed = { id: (differing.mismatches as Json[])[0]?.id };
-  expect(
-    await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: { note: 'theirs' } }),
-  ).toMatchObject({
+  const { actual } = (differing.mismatches as Json[])[0] as { actual: object };
+  const accept = (body: object, status?: number) =>
+    ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body, ...(status && { status }) });
+  const unseen = await accept({ note: 'theirs' }, 422);
+  expect(unseen.errors, 'accepting says what the caller saw').toEqual({
+    actual: [expect.stringContaining('required')],
+  });
+  await accept({ note: 'theirs', actual: null }, 409);
+  await accept({ note: 'theirs', actual: { ...actual, amount: '0.01' } }, 409);
+  const reordered = Object.fromEntries(Object.entries(actual).reverse());
+  expect(await accept({ note: 'theirs', actual: reordered })).toMatchObject({
     state: 'resolved',
     resolution: 'accepted',
   });
-  await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: {}, status: 409 });
+  await accept({ actual }, 409);
   await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });

@@ -174,8 +174,12 @@ test('without a surplus that is the same in all passes there is nothing to accep
   let answers = 0;
   environment.provider.switches.total = (count) => count + (++answers % 2);
   await environment.reconcile(D3, D3);
-  const { id } = await environment.context.db.selectFrom('mismatches').select('id').executeTakeFirstOrThrow();
-  const accepting = acceptMismatchOrSurplus(environment.context, id, { actor: 'tok_1', note: undefined });
+  const { id, actual } = await environment.context.db
+    .selectFrom('mismatches')
+    .select(['id', 'actual'])
+    .executeTakeFirstOrThrow();
+  const by = { actor: 'tok_1', note: undefined, actual: JSON.parse(actual ?? 'null') };
+  const accepting = acceptMismatchOrSurplus(environment.context, id, by);
   await expect(accepting).rejects.toMatchObject({ code: 'conflict' });
 });
 
