@@ -175,6 +175,17 @@ export async function renewLeases(context: Context, seqs: number[]): Promise<voi
     .execute();
 }
 
+/** Releases the leases of items that this process will not verify: another one claims them at once. */
+export async function releaseLeases(context: Context, seqs: number[]): Promise<void> {
+  await context.db
+    .updateTable('webhook_items')
+    .set(noLease(context))
+    .where('seq', 'in', seqs)
+    .where('state', '=', 'pending')
+    .where('lease_holder', '=', holderOf(context))
+    .execute();
+}
+
 /** How many items are due, counted up to `max`. */
 export async function countDueItems(context: Context, max: number): Promise<number> {
   const rows = await selectDueItems(context.db, context.clock.now()).select('seq').limit(max).execute();

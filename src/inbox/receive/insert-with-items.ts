@@ -10,6 +10,7 @@ const ROWS_MAX = 8;
 /** A larger body costs more as text than what its split costs. */
 const BODY_BYTES_MAX = 16 * 1024;
 
+type Lease = NonNullable<ReturnType<ArrivalTaker['lease']>>;
 type Single = { arrival: Arrival; item: WebhookItem };
 
 /**
@@ -23,6 +24,17 @@ export async function insertWithItems(context: Context, arrivals: Arrival[], msM
   const singles = taker && listSingles(arrivals);
   const lease = singles && taker.lease(singles.length);
   if (!lease) return false;
+  const commit = commitSingles(context, { singles, taker, lease }, msMax);
+  taker.track(commit);
+  await commit;
+  return true;
+}
+
+async function commitSingles(
+  context: Context,
+  { singles, taker, lease }: { singles: Single[]; taker: ArrivalTaker; lease: Lease },
+  msMax: number,
+): Promise<void> {
   const statements = singles.flatMap((single) => [insertWebhook(single), insertItem(single, lease)]);
   const results = await context.preparedStatements.transact([...statements, ANYONE_FORGOTTEN], msMax);
   const written = singles.map((single, index): WrittenArrival => {
@@ -32,7 +44,6 @@ export async function insertWithItems(context: Context, arrivals: Arrival[], msM
   });
   const [found] = results.at(-1) as { anyone: number }[];
   taker.take(written, found?.anyone === 1);
-  return true;
 }
 
 /** A person forgotten after this is redacted by the command itself, or when the item's outcome is recorded. */
@@ -63,7 +74,7 @@ function insertWebhook({ arrival }: Single): Statement {
 }
 
 /** Of the webhook that the statement before it inserted. */
-function insertItem({ arrival, item }: Single, lease: NonNullable<ReturnType<ArrivalTaker['lease']>>): Statement {
+function insertItem({ arrival, item }: Single, lease: Lease): Statement {
   const { receivedAt } = arrival;
   const own = { position: 0, received_at: receivedAt, state: 'pending', next_look_at: receivedAt };
   return insert('webhook_items', { ...own, ...itemColumns(item), ...lease }, ['webhook_seq', 'LAST_INSERT_ID()']);

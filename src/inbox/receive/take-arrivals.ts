@@ -13,6 +13,8 @@ export type ArrivalTaker = {
   lease(count: number): { lease_holder: string; lease_until: Date } | undefined;
   /** Verifies what was committed under a lease. Its webhooks are split already. */
   take(written: WrittenArrival[], isAnyoneForgotten: boolean): void;
+  /** Awaited at the stop: a commit under a lease, from the lease until `take` has returned or the commit has failed. */
+  track(commit: Promise<void>): void;
 };
 
 const takers = new WeakMap<Kysely<Database>, ArrivalTaker>();

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
-import { type ClaimedItem, newLease } from '../items/claim-items.ts';
+import { type ClaimedItem, newLease, releaseLeases } from '../items/claim-items.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import { traceparentIn } from '../items/trace-webhook.ts';
 import { hashExtra } from '../receive/item-columns.ts';
@@ -17,9 +17,16 @@ import { reportSplit } from '../split/split-webhooks.ts';
 export function createArrivalTaker(
   context: Context,
   { slots, start }: { slots: () => number; start: (items: ClaimedItem[]) => void },
-): ArrivalTaker {
+): ArrivalTaker & { ended(): Promise<void> } {
   /** Items that start once they are redacted: they occupy slots already. */
   let redacting = 0;
+  /** Commits, redactions and releases in flight: the stop awaits them. */
+  const running = new Set<Promise<unknown>>();
+
+  function track(work: Promise<unknown>): void {
+    const one = work.catch(() => undefined).finally(() => running.delete(one));
+    running.add(one);
+  }
 
   async function redactAndStart(items: ClaimedItem[]): Promise<void> {
     const seqs = items.map(({ webhookSeq }) => webhookSeq);
@@ -37,9 +44,14 @@ export function createArrivalTaker(
     startUnlessStopping(items);
   }
 
-  /** After the signal another process claims them: their leases expire. */
+  /** After the signal their leases are released: another process claims them at once. */
   function startUnlessStopping(items: ClaimedItem[]): void {
-    if (!context.signal.aborted) start(items);
+    if (!context.signal.aborted) return start(items);
+    const seqs = items.map(({ seq }) => seq);
+    const released = releaseLeases(context, seqs).catch((error: unknown) =>
+      context.log.warn({ error: describeError(error) }, 'releasing the leases of new webhooks failed; they expire'),
+    );
+    track(released);
   }
 
   return {
@@ -53,8 +65,13 @@ export function createArrivalTaker(
         reason: null,
       }));
       reportSplit(context, reported, Date.now());
-      if (isAnyoneForgotten && !context.signal.aborted) void redactAndStart(items);
+      if (isAnyoneForgotten && !context.signal.aborted) track(redactAndStart(items));
       else startUnlessStopping(items);
+    },
+    track,
+    /** Resolves once nothing is in flight. */
+    async ended() {
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

@@ -49,14 +49,12 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     if (isSaturated) context.wakeUps.inbox.notify();
   });
   const deferred = createDeferredWebhooks(context.timers);
-  const offer = offerVerification(
-    context,
-    createArrivalTaker(context, {
-      // while items wait for a slot, new ones wait behind them; a webhook that fails alone needs others that are split
-      slots: () => (isSaturated || !deferred.isEmpty() ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles()),
-      start: verifications.start,
-    }),
-  );
+  const taker = createArrivalTaker(context, {
+    // while items wait for a slot, new ones wait behind them; a webhook that fails alone needs others that are split
+    slots: () => (isSaturated || !deferred.isEmpty() ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles()),
+    start: verifications.start,
+  });
+  const offer = offerVerification(context, taker);
   const splitWaiting = createSplitter(context, verifications, deferred);
   const renewal = context.timers.every(RENEW_MS, () => {
     renewLeases(context, verifications.seqs()).catch((error: unknown) =>
@@ -97,6 +95,7 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
   });
   offer[Symbol.dispose]();
   renewal.cancel();
+  await taker.ended();
   await verifications.ended();
 }
 

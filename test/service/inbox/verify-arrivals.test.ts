@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
-import { LEASE_MS, newLease } from '../../../src/inbox/items/claim-items.ts';
+import { type ClaimedItem, LEASE_MS, newLease } from '../../../src/inbox/items/claim-items.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { offerVerification, type WrittenArrival } from '../../../src/inbox/receive/take-arrivals.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
@@ -54,7 +53,7 @@ async function readItemColumns(id: string) {
 /** From now on the loop of this process loses what it takes, as if the process was killed after the commit. */
 function loseTaken(): void {
   const { context } = environment;
-  offerVerification(context, { lease: () => newLease(context), take: () => undefined });
+  offerVerification(context, { lease: () => newLease(context), take: () => undefined, track: () => undefined });
 }
 
 test('a webhook of one transaction is committed with its item, under a lease, and then verified without a split', async () => {
@@ -175,7 +174,46 @@ test('webhooks that are being redacted occupy slots, and are not verified after 
   expect(taker.lease(2)).toBeUndefined();
   stop.abort();
   held.release();
-  await eventually('the redaction is committed', () => environment.context.countConnections().inUse === 0);
-  await setImmediate();
+  // the stop awaits the redaction
+  await taker.ended();
+  expect(environment.context.countConnections().inUse).toBe(0);
   expect(started).toEqual([1]);
+});
+
+test('a webhook whose commit is in flight at the signal is left without a lease, and the stop awaits it', async () => {
+  const { context } = environment;
+  const stop = new AbortController();
+  const committed = Promise.withResolvers<void>();
+  const transact: typeof context.preparedStatements.transact = async (...statements) => {
+    const results = await context.preparedStatements.transact(...statements);
+    await committed.promise;
+    return results;
+  };
+  const stopping = {
+    ...{ ...context, signal: stop.signal },
+    preparedStatements: { ...context.preparedStatements, transact },
+  };
+  const started: ClaimedItem[] = [];
+  const taker = createArrivalTaker(stopping, { slots: () => 10, start: (items) => started.push(...items) });
+  offerVerification(context, taker);
+  const shows = holdShows();
+  const receiving = createReceiver(
+    stopping,
+    undefined,
+  )({
+    ...{ body: Buffer.from(JSON.stringify(paid())), address: '127.0.0.1', headers: {} },
+  });
+  await eventually('it is committed', async () =>
+    context.db.selectFrom('webhook_items').select('seq').where('lease_until', 'is not', null).executeTakeFirst(),
+  );
+  stop.abort();
+  const ended = taker.ended();
+  committed.resolve();
+  await ended;
+  expect(started).toEqual([]);
+  const { id } = await receiving;
+  // the loop of the other process claims it at once: the clock does not move
+  await eventually('the show is sent', () => environment.provider.count('show') === 1);
+  shows.release();
+  await environment.waitForState(id, 'applied');
 });
