@@ -46,7 +46,10 @@ export function createArrivalTaker(
 
   /** After the signal their leases are released: another process claims them at once. */
   function startUnlessStopping(items: ClaimedItem[]): void {
-    if (!context.signal.aborted) return start(items);
+    if (!context.signal.aborted) {
+      start(items);
+      return;
+    }
     const seqs = items.map(({ seq }) => seq);
     const released = releaseLeases(context, seqs).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'releasing the leases of new webhooks failed; they expire'),
