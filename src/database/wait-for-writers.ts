@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from './tables.ts';
 
 export type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit' | 'corrections';
+/** Tables whose rows change too, numbered in the order of their INSERTs. */
+type Updated = 'webhooks' | 'transactions' | 'mismatches' | 'alerts';
 
 /** Maximum number of rows locked at once while waiting for their writers; a backlog takes several transactions. */
 const LOCKED_ROWS_MAX = 20_000;
@@ -9,10 +11,15 @@ const LOCKED_ROWS_MAX = 20_000;
 const IN_FLIGHT_ROWS_MAX = 50_000;
 
 /**
- * Waits until each row of an append-only table with a number above `from` and at most `to` is committed or gone.
+ * Waits until each row of a table with a number above `from` and at most `to` is committed or gone.
  * @throws the database's lock-wait timeout when a writer does not finish.
  */
-export async function waitForWriters(db: Kysely<Database>, table: Appended, from: number, to: number): Promise<void> {
+export async function waitForWriters(
+  db: Kysely<Database>,
+  table: Appended | Updated,
+  from: number,
+  to: number,
+): Promise<void> {
   let after = from;
   while (after < to) {
     // MariaDB has no FOR SHARE; MySQL accepts the older form
@@ -31,7 +38,7 @@ export async function waitForWriters(db: Kysely<Database>, table: Appended, from
  * Waits until all rows that were inserted before this call, committed or not, are committed or gone.
  * @throws the database's lock-wait timeout when a writer does not finish.
  */
-export async function waitForInserted(db: Kysely<Database>, table: Appended): Promise<void> {
+export async function waitForInserted(db: Kysely<Database>, table: Appended | Updated): Promise<void> {
   // a locking read: a plain one would not see the uncommitted rows that it is about
   const { rows } = await db
     .transaction()

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
 import { encryptForStorage } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
+import { waitForInserted } from '../../database/wait-for-writers.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Person } from '../../domain/person/person.ts';
@@ -17,8 +18,11 @@ import { listErasureTargets } from './list-erasure-targets.ts';
 
 /** Prefix of a keyed hash that distinguishes one person from another. */
 const HASH_CHARS = 16;
-/** Longer than any ledger transaction: one that began before the tombstone has committed by then. */
+/** Between two rounds, beside the wait for inserted rows: longer than a transaction that updates a row takes. */
 const ROUND_MS = 2_000;
+/** A transaction that read no tombstone may still insert the person's data into these. */
+const WRITTEN = ['webhooks', 'transactions', 'events', 'mismatches', 'mismatch_changes', 'alerts'] as const;
+const ROUNDS_MIN = 2;
 const ROUNDS_MAX = 5;
 
 type Options = { document?: string; file?: string; dryRun?: boolean; json?: boolean };
@@ -75,7 +79,8 @@ async function readDocument({ document, file }: Options): Promise<string> {
 
 /**
  * Forgets the person with this document. It first writes the tombstone, after which nothing of the person is stored
- * again. Then it erases each target, until a round finds nothing more. The values to search for stay stored, encrypted,
+ * again, save by transactions that began before: they are waited for after the first round. It erases each target, until a
+ * round after that finds nothing more. The values to search for stay stored, encrypted,
  * until then: after a crash at any instant, the same command resumes. Run once more afterwards, it finds nothing.
  */
 async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }): Promise<Forgotten> {
@@ -114,10 +119,11 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
         },
       },
     );
-    finished = missed.size + left.size === 0 && (dryRun || changed === 0);
-    if (dryRun || changed === 0) break;
-    // the next round finds rows that were written during this one
+    const isLast = dryRun || (changed === 0 && round >= ROUNDS_MIN);
+    finished = missed.size + left.size === 0 && isLast;
+    if (isLast) break;
     await context.timers.sleep(ROUND_MS);
+    for (const table of WRITTEN) await waitForInserted(context.db, table);
   }
   if (!dryRun) await recordResult(context, hash, { person, finished, detail: { transactions, erased } });
   return {

@@ -118,8 +118,8 @@ async function applyInTransaction(
   const ids = [...new Set(batch.map((one) => one.transaction.id))];
   const [loaded, policies, named] = await runTogether(trx, [
     (together) => loadStoredTransactions(together, ids),
-    // these are sent after the statement that locks the rows: who states an opening, or forgets a person, waits for these
-    // locks, and then corrects what we write
+    // sent after the statement that locks the stored rows: stating an opening, or forgetting a person, waits for these
+    // locks, and then corrects what this writes. New rows have no lock: forgetting waits for their writers by itself
     (together) => readPolicies(context, together),
     (together) => findNamedPeople(context.keys, together, batch),
   ]);

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
@@ -406,6 +408,27 @@ it('says that it is not finished while something of the person keeps coming back
   const { code, out } = await forget();
   expect([code, JSON.parse(out)]).toMatchObject([0, { finished: true }]);
   expect(await tomb()).toEqual({ finished_at: expect.any(Date), sealed_values: null });
+}, 90_000);
+
+it('erases what a transaction that began before the tombstone commits after the first round', async () => {
+  const writer = await context.db.startTransaction().execute();
+  const columns = { hash: randomBytes(32), received_at: new Date(), source_address: '127.0.0.1', headers: '{}' };
+  const { insertId } = await writer
+    .insertInto('webhooks')
+    .values({ ...columns, body: Buffer.from(JSON.stringify({ cpf: PLAIN })), state: 'quarantined', reason: 'no_key' })
+    .executeTakeFirstOrThrow();
+  const forgotten = forget();
+  // without a wait for the writer, the command has ended by then
+  await Promise.race([forgotten, setTimeout(5_000)]);
+  await writer.commit().execute();
+  const { code, out } = await forgotten;
+  expect([code, JSON.parse(out)]).toMatchObject([0, { finished: true, erased: { webhooks: 1 } }]);
+  const { body } = await context.db
+    .selectFrom('webhooks')
+    .select('body')
+    .where('seq', '=', Number(insertId))
+    .executeTakeFirstOrThrow();
+  expect(String(body)).not.toContain(PLAIN);
 }, 90_000);
 
 it.each([[[]], [['--document', '123']], [['--document', DOCUMENT, '--file', 'x']], [['--file', '/no/such/file']]])(
