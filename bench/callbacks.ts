@@ -282,7 +282,7 @@ async function pay(context: Context, count: number, prefix = 'sale'): Promise<st
     const eventOf = new Map(events.map((event) => [event.transaction_seq, event.seq]));
     const causes = rows.map(({ seq, id }): CallbackCause => {
       const facts = { reference: `${prefix}-${id}`, extra: '{"store":"12"}', platform: null };
-      const event = { status: 'paid', at: now, atWall: wall, occurrence: 0, sequence: 1 };
+      const event = { status: 'paid', at: now, atWall: wall, occurrence: 0, number: null, sequence: 1 };
       return {
         transaction: { seq, id, operation: 'cashin', ...facts },
         event: { seq: eventOf.get(seq) ?? 0, ...event },

@@ -255,7 +255,10 @@ async function pay(context: Context, trx: Transaction<Database>, ids: string[]):
         ...{ seq: event.transaction_seq, id: event.id, operation: 'cashin' },
         ...{ reference: null, extra: null, platform: null },
       },
-      event: { seq: event.seq, status: event.status, sequence: event.sequence, at: now, atWall: wall, occurrence: 0 },
+      event: {
+        ...{ seq: event.seq, status: event.status, sequence: event.sequence, at: now, atWall: wall },
+        ...{ occurrence: 0, number: null },
+      },
       previousStatus: event.sequence === 1 ? null : 'pending',
       source: 'webhook',
     }),

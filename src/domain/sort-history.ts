@@ -14,6 +14,11 @@ export type StoredEvent = {
   sequence: number;
   /** Whether it stands for a history that the provider left out. */
   inferred: boolean;
+  /**
+   * Which time its status comes, in the order of learning, from 1: merchants know the event by it. An inferred event and all that
+   * replaces it have one number. Null: learnt by a version that gave none.
+   */
+  number: number | null;
 };
 
 export type History = {
@@ -77,13 +82,21 @@ function compareText(a: string, b: string): number {
 
 export type NumberedEvent = ObservedEvent & { occurrence: number };
 
-/** Adds to each event the number of equal events before it. */
-export function numberEvents(events: ObservedEvent[]): NumberedEvent[] {
-  const counts = new Map<string, number>();
+/**
+ * Adds to each event of a shown history the number of equal events before it.
+ * @param known all stored events, those in force first. Of the inferred ones, a history shows one of each status at most, and none
+ *   where a real one of the status is known: any other at the time of a shown event is an equal event before it.
+ */
+export function numberEvents(events: ObservedEvent[], known: StoredEvent[]): NumberedEvent[] {
+  const nameOf = ({ status, atWall }: { status: string; atWall: string }): string => `${status} ${atWall}`;
+  const names = new Set(events.map(nameOf));
+  const shown = new Map(known.filter((event) => !event.inferred).map((event) => [event.status, event]));
+  for (const event of known) if (!shown.has(event.status) && names.has(nameOf(event))) shown.set(event.status, event);
+  const replaced = known.filter((event) => event.inferred && shown.get(event.status) !== event);
+  const counts = new Map(replaced.map((event) => [nameOf(event), 1]));
   return events.map((event) => {
-    const name = `${event.status} ${event.atWall}`;
-    const occurrence = counts.get(name) ?? 0;
-    counts.set(name, occurrence + 1);
+    const occurrence = counts.get(nameOf(event)) ?? 0;
+    counts.set(nameOf(event), occurrence + 1);
     return { ...event, occurrence };
   });
 }

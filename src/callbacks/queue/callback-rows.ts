@@ -2,14 +2,12 @@ import type { Insertable } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
+import type { StoredEvent } from '../../domain/sort-history.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilters } from '../../merchants/match-filter.ts';
 import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
 import { MANIFEST_TYPE } from '../render/render-manifests.ts';
-import { deriveWebhookId } from './derive-webhook-id.ts';
-
-/** Takes the place of the status in the `type` of a correction's callback. */
-const CORRECTED = 'corrected';
+import { CORRECTED, type CorrectionContent, deriveCorrectionId, deriveEventId } from './derive-webhook-id.ts';
 
 export type TransactionFacts = {
   id: string;
@@ -22,13 +20,13 @@ export type TransactionFacts = {
 /** An event of a transaction that may cause callbacks. */
 export type CallbackCause = {
   transaction: TransactionFacts & { seq: number };
-  event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
+  event: Pick<StoredEvent, 'status' | 'atWall' | 'occurrence' | 'number' | 'sequence'> & { seq: number; at: Date };
   previousStatus: string | null;
   source: 'webhook' | 'reconciliation';
   /** The observation that brought the event. */
   origin?: Source | undefined;
-  /** Row number of the inferred event that this one replaces. Merchants notified of that event get a correction instead. */
-  inPlaceOf?: number;
+  /** Row numbers of the inferred events that this one replaces. Merchants notified of any get a correction instead. */
+  inPlaceOf?: number[];
 };
 
 /**
@@ -38,6 +36,8 @@ export type CallbackCause = {
 export type CorrectionCause = {
   seq: number;
   sequence: number;
+  /** Null: made by a version that did not store it. */
+  content: CorrectionContent | null;
   before: CorrectedTransaction;
   after: CorrectedTransaction;
   concerns: 'before' | 'either';
@@ -86,14 +86,13 @@ export function receivesCorrection(context: Context, recipient: RecipientRules, 
 
 export function toEventRow(context: Context, recipient: Recipient, cause: CallbackCause, dueAt: Date): CallbackInsert {
   const { transaction, event } = cause;
-  const { status, atWall, occurrence } = event;
-  const identity = { merchantId: recipient.id, transactionId: transaction.id, status, atWall, occurrence };
+  const subject = { merchantId: recipient.id, transactionId: transaction.id };
   return {
-    webhook_id: deriveWebhookId(context.keys.callbackIds, identity),
+    webhook_id: deriveEventId(context.keys.callbackIds, subject, event),
     transaction_seq: transaction.seq,
     event_seq: event.seq,
     sequence: event.sequence,
-    type: `pix.${transaction.operation}.${status}`,
+    type: `pix.${transaction.operation}.${event.status}`,
     previous_status: cause.previousStatus,
     source: cause.source,
     ...queueColumns(context, recipient, dueAt),
@@ -104,12 +103,12 @@ export function toEventRow(context: Context, recipient: Recipient, cause: Callba
 export function toCorrectionRow(
   context: Context,
   recipient: Recipient,
-  { seq, sequence, before, after }: CorrectionCause,
+  { seq, sequence, content, before, after }: CorrectionCause,
   dueAt: Date,
 ): CallbackInsert {
-  const identity = { merchantId: recipient.id, transactionId: after.id, status: CORRECTED, atWall: '' };
+  const subject = { merchantId: recipient.id, transactionId: after.id };
   return {
-    webhook_id: deriveWebhookId(context.keys.callbackIds, { ...identity, occurrence: sequence }),
+    webhook_id: deriveCorrectionId(context.keys.callbackIds, subject, { sequence, content }),
     transaction_seq: seq,
     event_seq: null,
     sequence,

@@ -1,22 +1,55 @@
 import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
+import type { StoredEvent } from '../../domain/sort-history.ts';
 
 const ID_BYTES = 16;
 
+/** Takes the place of the status in the `type` of a correction's callback. */
+export const CORRECTED = 'corrected';
+
+type Subject = { merchantId: string; transactionId: string };
+
 /**
- * Derives the `webhook-id` of an event for a merchant from the facts of the event, so that a restored database or a
- * replay gives the same id. The derivation is keyed, so that nobody can predict an id.
+ * Derives the `webhook-id` of an event for a merchant from its content: its status, and which time that comes. So other content has
+ * another id, and a restored database, a replay or another order of learning gives the same one. The derivation is keyed, so that
+ * nobody can predict an id.
+ * @param event.number null: learnt by a version that derived the id from the event's time.
  */
-export function deriveWebhookId(
+export function deriveEventId(
   key: KeyObject,
-  event: { merchantId: string; transactionId: string; status: string; atWall: string; occurrence: number },
+  { merchantId, transactionId }: Subject,
+  event: Pick<StoredEvent, 'status' | 'number' | 'atWall' | 'occurrence'>,
 ): string {
-  const facts = [event.merchantId, event.transactionId, event.status, event.atWall, event.occurrence];
-  return formatId(key, facts);
+  const facts = event.number === null ? [event.atWall, event.occurrence] : [event.number];
+  return formatId(key, [merchantId, transactionId, event.status, ...facts]);
+}
+
+/**
+ * Derives the `webhook-id` of a correction for a merchant from its content, and which time that comes.
+ * @param correction.content null: made by a version that derived the id from the sequence number.
+ */
+export function deriveCorrectionId(
+  key: KeyObject,
+  { merchantId, transactionId }: Subject,
+  { sequence, content }: { sequence: number; content: CorrectionContent | null },
+): string {
+  const facts = content ? [content.hash.toString('hex'), content.number] : ['', sequence];
+  return formatId(key, [merchantId, transactionId, CORRECTED, ...facts]);
+}
+
+/** `hash`: keyed digest of the facts before and after; `number`: which time the transaction is corrected so, from 1. */
+export type CorrectionContent = { hash: Buffer; number: number };
+
+/** Returns the digest of a correction's facts. It is keyed: the facts may hold what is erased later. */
+export function digestContent(key: KeyObject, { before, after }: { before: string; after: string }): Buffer {
+  return digest(key, [before, after]);
 }
 
 function formatId(key: KeyObject, facts: unknown[]): string {
-  const digest = createHmac('sha256', key).update(JSON.stringify(facts)).digest();
-  return `msg_${digest.subarray(0, ID_BYTES).toString('hex')}`;
+  return `msg_${digest(key, facts).subarray(0, ID_BYTES).toString('hex')}`;
+}
+
+function digest(key: KeyObject, facts: unknown[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(facts)).digest();
 }
 
 /** Derives the `webhook-id` of a revision of a day manifest: after a restore, one with other facts has another id. */

@@ -19,7 +19,7 @@ import {
 import { RECHECK_MS } from './check-order.ts';
 import type { InsertClaims, LeasedCallback } from './claim-with-insert.ts';
 import { CLAIMABLE_COLUMNS, toClaimed } from './claimed-callback.ts';
-import { listMissing } from './list-missing.ts';
+import { listMissing, readNotified } from './list-missing.ts';
 import { readOpenCallbacks } from './read-open-callbacks.ts';
 import { readRecipients } from './read-recipients.ts';
 
@@ -55,9 +55,9 @@ export async function enqueueCallbacks(
   }
   await enqueueOlder(context, trx, recipients, firsts);
   const now = context.clock.now();
-  const notified = await readNotified(trx, causes);
+  const isNotified = await readNotified(context, trx, causes);
   const made = recipients.flatMap((recipient) => {
-    const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
+    const fresh = causes.filter((cause) => !isNotified(recipient, cause));
     return callbacksFor(context, recipient, fresh, now);
   });
   const rows = made.map(({ row }) => row);
@@ -112,23 +112,6 @@ function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {
       // webhook_id is the only unique key here that can clash
       .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
   );
-}
-
-/** @returns `<merchant> <event>` (row numbers) for each callback of an inferred event that is now replaced. */
-async function readNotified(trx: Transaction<Database>, causes: CallbackCause[]): Promise<Set<string>> {
-  const replacing = causes.filter((cause) => cause.inPlaceOf !== undefined);
-  if (replacing.length === 0) return new Set();
-  const rows = await trx
-    .selectFrom('callbacks')
-    .select(['merchant_seq', 'event_seq'])
-    .where('transaction_seq', 'in', [...new Set(replacing.map(({ transaction }) => transaction.seq))])
-    .where(
-      'event_seq',
-      'in',
-      replacing.flatMap(({ inPlaceOf }) => inPlaceOf ?? []),
-    )
-    .execute();
-  return new Set(rows.map((row) => `${row.merchant_seq} ${row.event_seq}`));
 }
 
 /**

@@ -1,6 +1,9 @@
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
 import {
+  type CallbackCause,
   type CallbackInsert,
   type Recipient,
   receivesCorrection,
@@ -9,12 +12,13 @@ import {
   toEventRow,
 } from './callback-rows.ts';
 import { readHistories } from './read-histories.ts';
-import { type LearntCause, type LearntHistory, replayHistory } from './replay-history.ts';
+import { type LearntCause, replayHistory } from './replay-history.ts';
 
 /**
  * Returns the callbacks that these merchants lack of these transactions: those that they would have received had they
- * been there, in the order in which the ledger learnt the events. The webhook-ids are the same. It leaves out what was learnt
- * before a merchant's delivered callbacks were deleted: nobody knows any more which of it the merchant was sent.
+ * been there, in the order in which the ledger learnt the events. A merchant has a callback by its event, whatever its webhook-id is
+ * derived from. It leaves out what was learnt before a merchant's delivered callbacks were deleted: nobody knows any more which of
+ * it the merchant was sent.
  * @param options.before only callbacks with a lower sequence number, by the transaction's row number.
  */
 export async function listMissing(
@@ -25,78 +29,98 @@ export async function listMissing(
   options: { dueAt: Date; before?: Map<number, number> },
 ): Promise<CallbackInsert[]> {
   const histories = await readHistories(db, transactionSeqs);
-  const sent = await readSent(db, recipients, histories);
-  const rows = histories.flatMap((history) => {
-    const limit = options.before?.get(history.transaction.seq) ?? Number.POSITIVE_INFINITY;
-    const causes = replayHistory(context.calendar, history).filter((cause) => cause.sequence < limit);
-    const learntAt = new Map([
-      ...history.events.map(({ sequence, seenAt }) => [sequence, seenAt] as const),
-      ...history.corrections.map(({ sequence, at }) => [sequence, at] as const),
-    ]);
-    return recipients.flatMap((recipient) => {
-      const has = (eventSeq: number): boolean => sent.has(`${recipient.seq} ${eventSeq}`);
-      const { droppedTo } = recipient;
-      const offered = causes.filter(({ sequence }) => !droppedTo || (learntAt.get(sequence) ?? droppedTo) > droppedTo);
-      return chooseCauses(context, recipient, offered, has).map((cause) =>
-        cause.event
-          ? toEventRow(context, recipient, cause.event, options.dueAt)
-          : toCorrectionRow(context, recipient, cause.correction, options.dueAt),
-      );
-    });
+  const sent = await readSent(db, recipients, transactionSeqs);
+  return histories.flatMap((history) => {
+    const { seq } = history.transaction;
+    const limit = options.before?.get(seq) ?? Number.POSITIVE_INFINITY;
+    const causes = replayHistory(context.calendar, history);
+    return recipients.flatMap((recipient) =>
+      chooseCauses(context, recipient, causes, sent.get(`${recipient.seq} ${seq}`))
+        .filter((cause) => cause.sequence < limit)
+        .map((cause) =>
+          cause.event
+            ? toEventRow(context, recipient, cause.event, options.dueAt)
+            : toCorrectionRow(context, recipient, cause.correction, options.dueAt),
+        ),
+    );
   });
-  const known = await readKnown(
-    db,
-    rows.map((row) => row.webhook_id),
-  );
-  return rows.filter((row) => !known.has(row.webhook_id));
 }
 
 /**
- * Of an inferred event and the real one that replaced it, a merchant receives one: the inferred event and its correction,
- * or the real event if the inferred one did not match, or if the real one was sent already.
+ * Of an inferred event and those that replaced it, a merchant receives one: the first that matches, and then the corrections, unless
+ * it was sent another of them already.
  */
 function chooseCauses(
   context: Context,
   recipient: Recipient,
   causes: LearntCause[],
-  has: (eventSeq: number) => boolean,
+  sent: Sent = { events: new Set(), corrections: new Set() },
 ): LearntCause[] {
-  const replacements = new Map(
-    causes.flatMap(({ event: one }) => (one?.inPlaceOf === undefined ? [] : [[one.inPlaceOf, one.event.seq] as const])),
-  );
-  const chosen = new Set<number>();
-  return causes.filter(({ event: one, correction }) => {
-    if (!one) return correction !== undefined && receivesCorrection(context, recipient, correction);
-    if (!receivesEvent(recipient, one)) return false;
-    const { inPlaceOf } = one;
-    if (inPlaceOf !== undefined && (chosen.has(inPlaceOf) || has(inPlaceOf))) return false;
-    const replacement = replacements.get(one.event.seq);
-    if (replacement !== undefined && has(replacement)) return false;
-    chosen.add(one.event.seq);
+  const isTold = ({ event, learntAt }: LearntCause): boolean =>
+    event !== undefined && (sent.events.has(event.event.seq) || mayHaveBeenSent(recipient, event, learntAt));
+  const told = new Set(causes.filter(isTold).map(({ message }) => message));
+  return causes.filter(({ event, correction, sequence, learntAt, message }) => {
+    if (isDropped(recipient, learntAt)) return false;
+    if (correction) return !sent.corrections.has(sequence) && receivesCorrection(context, recipient, correction);
+    if (told.has(message) || !receivesEvent(recipient, event)) return false;
+    told.add(message);
     return true;
   });
 }
 
-/** @returns `<merchant> <event>` for each callback of transactions that have a correction. */
-async function readSent(db: Reader, recipients: Recipient[], histories: LearntHistory[]): Promise<Set<string>> {
-  const corrected = histories.filter((one) => one.corrections.length > 0).map((one) => one.transaction.seq);
-  if (corrected.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('callbacks')
-    .select(['merchant_seq', 'event_seq'])
-    .where('transaction_seq', 'in', corrected)
-    .where(
-      'merchant_seq',
-      'in',
-      recipients.map((one) => one.seq),
-    )
-    .where('event_seq', 'is not', null)
-    .execute();
-  return new Set(rows.map((row) => `${row.merchant_seq} ${row.event_seq}`));
+/** Whether callbacks of what was learnt then may have been delivered, and deleted since. */
+function isDropped({ droppedTo }: Recipient, learntAt: Date): boolean {
+  return droppedTo !== null && learntAt <= droppedTo;
 }
 
-async function readKnown(db: Reader, webhookIds: string[]): Promise<Set<string>> {
-  if (webhookIds.length === 0) return new Set();
-  const rows = await db.selectFrom('callbacks').select('webhook_id').where('webhook_id', 'in', webhookIds).execute();
-  return new Set(rows.map((row) => row.webhook_id));
+function mayHaveBeenSent(recipient: Recipient, cause: CallbackCause, learntAt: Date): boolean {
+  return isDropped(recipient, learntAt) && receivesEvent(recipient, cause);
+}
+
+/**
+ * Reads which merchants count as notified of the inferred events that new ones replace: those that were sent a callback of any, or
+ * whose callback may have been deleted since.
+ */
+export async function readNotified(
+  context: Context,
+  trx: Transaction<Database>,
+  causes: CallbackCause[],
+): Promise<(recipient: Recipient, cause: CallbackCause) => boolean> {
+  const replaced = causes.flatMap(({ inPlaceOf = [] }) => inPlaceOf);
+  if (replaced.length === 0) return () => false;
+  const rows = await trx
+    .selectFrom('events')
+    .leftJoin('callbacks', (join) =>
+      join.onRef('callbacks.transaction_seq', '=', 'events.transaction_seq').onRef('event_seq', '=', 'events.seq'),
+    )
+    .select(['events.seq', 'at_wall', 'seen_at', 'merchant_seq'])
+    .where('events.seq', 'in', replaced)
+    .execute();
+  return (recipient, cause) =>
+    rows.some((row) => {
+      if (!cause.inPlaceOf?.includes(row.seq)) return false;
+      const event = { ...cause.event, at: context.calendar.toInstant(row.at_wall) };
+      return row.merchant_seq === recipient.seq || mayHaveBeenSent(recipient, { ...cause, event }, row.seen_at);
+    });
+}
+
+/** Row numbers of the events, and sequence numbers of the corrections, of the callbacks that a merchant has of a transaction. */
+type Sent = { events: Set<number>; corrections: Set<number> };
+
+/** @returns by `<merchant> <transaction>`. The index is forced: otherwise the optimizer may read all callbacks of a merchant. */
+async function readSent(db: Reader, recipients: Recipient[], transactionSeqs: number[]): Promise<Map<string, Sent>> {
+  const sent = new Map<string, Sent>();
+  if (transactionSeqs.length === 0 || recipients.length === 0) return sent;
+  const merchants = sql.join(recipients.map(({ seq }) => seq));
+  type Row = { merchant_seq: number; transaction_seq: number; event_seq: number | null; sequence: number };
+  const { rows } = await sql<Row>`SELECT merchant_seq, transaction_seq, event_seq, sequence
+    FROM callbacks FORCE INDEX (callbacks_order)
+    WHERE transaction_seq IN (${sql.join(transactionSeqs)}) AND merchant_seq IN (${merchants})`.execute(db);
+  for (const { merchant_seq: merchant, transaction_seq: transaction, event_seq: event, sequence } of rows) {
+    const one = sent.get(`${merchant} ${transaction}`) ?? { events: new Set(), corrections: new Set() };
+    if (event === null) one.corrections.add(sequence);
+    else one.events.add(event);
+    sent.set(`${merchant} ${transaction}`, one);
+  }
+  return sent;
 }

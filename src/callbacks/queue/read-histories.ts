@@ -46,7 +46,7 @@ async function readEvents(db: Reader, transactionSeqs: number[]): Promise<Map<nu
   const rows = await db
     .selectFrom('events')
     .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence', 'inferred'])
-    .select(['seen_at', 'source_kind'])
+    .select(['number', 'seen_at', 'source_kind'])
     .where('transaction_seq', 'in', transactionSeqs)
     .orderBy('transaction_seq')
     .orderBy('sequence')
@@ -57,6 +57,7 @@ async function readEvents(db: Reader, transactionSeqs: number[]): Promise<Map<nu
     (row) => ({
       ...{ seq: row.seq, status: row.status, atWall: row.at_wall, occurrence: row.occurrence },
       ...{ position: row.position, sequence: row.sequence, inferred: row.inferred === 1, seenAt: row.seen_at },
+      number: row.number,
       source: row.source_kind === 'webhook' ? ('webhook' as const) : ('reconciliation' as const),
     }),
   );
@@ -65,7 +66,7 @@ async function readEvents(db: Reader, transactionSeqs: number[]): Promise<Map<nu
 async function readCorrections(db: Reader, transactionSeqs: number[]): Promise<Map<number, LearntCorrection[]>> {
   const rows = await db
     .selectFrom('corrections')
-    .select(['seq', 'transaction_seq', 'sequence', 'created_at', 'mismatch_seq'])
+    .select(['seq', 'transaction_seq', 'sequence', 'created_at', 'mismatch_seq', 'content_hash'])
     .where('transaction_seq', 'in', transactionSeqs)
     .orderBy('sequence')
     .execute();
@@ -86,6 +87,7 @@ async function readCorrections(db: Reader, transactionSeqs: number[]): Promise<M
     (row) => row.transaction_seq,
     (row) => ({
       ...{ sequence: row.sequence, at: row.created_at, byPerson: row.mismatch_seq !== NO_MISMATCH },
+      contentHash: row.content_hash,
       changes: changes.get(row.seq) ?? [],
     }),
   );

@@ -10,11 +10,15 @@ import type { CallbackCause, CorrectionCause, TransactionFacts } from './callbac
 
 export type LearntEvent = StoredEvent & { seq: number; seenAt: Date; source: CallbackCause['source'] };
 
-/** `changes`: which events it took out of force, or put back. `byPerson`: a person accepted the provider's version. */
+/**
+ * `changes`: which events it took out of force, or put back. `byPerson`: a person accepted the provider's version. `contentHash`: null
+ * where a version made it that stored none.
+ */
 export type LearntCorrection = {
   sequence: number;
   at: Date;
   byPerson: boolean;
+  contentHash: Buffer | null;
   changes: { eventSeq: number; inForce: boolean }[];
 };
 
@@ -28,9 +32,10 @@ export type LearntHistory = {
   positions: { eventSeq: number; position: number; at: Date }[];
 };
 
-export type LearntCause = { sequence: number } & (
-  | { event: CallbackCause; correction?: undefined }
-  | { correction: CorrectionCause; event?: undefined }
+/** `message`: the same for an inferred event and all that replace it: a merchant receives one of them. */
+export type LearntCause = { sequence: number; learntAt: Date } & (
+  | { event: CallbackCause; message: string; correction?: undefined }
+  | { correction: CorrectionCause; event?: undefined; message?: undefined }
 );
 
 type Step = { at: Date; events: LearntEvent[]; correction: LearntCorrection | undefined };
@@ -46,7 +51,6 @@ export function replayHistory(calendar: Pick<Calendar, 'toInstant'>, learnt: Lea
       if (inForce) outOfForce.delete(eventSeq);
       else outOfForce.add(eventSeq);
     }
-    const replaced = listReplaced(known, step);
     known.push(...step.events);
     const inForce = known.filter((event) => !outOfForce.has(event.seq));
     const after = sortHistory(positionAt(inForce, learnt, step.at));
@@ -54,25 +58,24 @@ export function replayHistory(calendar: Pick<Calendar, 'toInstant'>, learnt: Lea
     for (const event of step.events) {
       const index = after.findIndex((one) => one.seq === event.seq);
       if (index < 0 || event.status === STATUS_UNREADABLE) continue;
-      const isFirst = after.findIndex((one) => one.status === event.status) === index;
-      const inPlaceOf = isFirst ? replaced.get(event.status) : undefined;
       const cause: CallbackCause = {
         transaction: { ...facts, seq: learnt.transaction.seq },
         event: { ...event, at: calendar.toInstant(event.atWall) },
         previousStatus: after[index - 1]?.status ?? null,
         source: event.source,
-        ...(inPlaceOf === undefined ? {} : { inPlaceOf }),
       };
-      causes.push({ sequence: event.sequence, event: cause });
+      const message = `${event.status} ${event.number ?? numberOf(event, learnt)}`;
+      causes.push({ sequence: event.sequence, learntAt: event.seenAt, event: cause, message });
     }
     if (step.correction) {
-      const { sequence, byPerson } = step.correction;
+      const { sequence, byPerson, at } = step.correction;
       const correction: CorrectionCause = {
         ...{ seq: learnt.transaction.seq, sequence, concerns: byPerson ? 'either' : 'before' },
+        content: contentOf(step.correction, learnt),
         before: { ...factsAt(learnt, new Date(step.at.getTime() - 1)), events: before },
         after: { ...facts, events: after },
       };
-      causes.push({ sequence, correction });
+      causes.push({ sequence, learntAt: at, correction });
     }
     before = after;
   }
@@ -95,10 +98,18 @@ function listSteps({ events, corrections }: LearntHistory): Step[] {
   return steps;
 }
 
-/** Returns the inferred events that this step's correction took out of force: the row number by the status. */
-function listReplaced(known: LearntEvent[], { correction }: Step): Map<string, number> {
-  const gone = new Set(correction?.changes.filter((one) => !one.inForce).map((one) => one.eventSeq));
-  return new Map(known.filter((event) => event.inferred && gone.has(event.seq)).map((one) => [one.status, one.seq]));
+/** Returns the number of an event that was stored without one, by the rule of src/ledger/decide/extend-history.ts. */
+function numberOf(event: LearntEvent, { events, positions }: LearntHistory): number {
+  const becameReal = new Set(positions.map((one) => one.eventSeq));
+  const isReal = ({ inferred, seq }: LearntEvent): boolean => !inferred || becameReal.has(seq);
+  const earlier = events.filter((one) => one.status === event.status && one.sequence < event.sequence);
+  return event.inferred ? 1 : earlier.filter(isReal).length + 1;
+}
+
+function contentOf({ sequence, contentHash: hash }: LearntCorrection, { corrections }: LearntHistory) {
+  if (hash === null) return null;
+  const number = corrections.filter((one) => one.sequence <= sequence && one.contentHash?.equals(hash)).length;
+  return { hash, number };
 }
 
 /** Places the events as at that time: an inferred event with a position of its own is no longer inferred. */

@@ -54,6 +54,7 @@ export type LedgerTables = {
     position: number;
     sequence: number;
     inferred: number;
+    number: Optional<number>;
     seen_at: Date;
     source_kind: string;
     source_webhook_seq: Optional<number>;
@@ -81,6 +82,7 @@ export type LedgerTables = {
     sequence: number;
     before_facts: string;
     after_facts: string;
+    content_hash: Optional<Buffer>;
     created_at: Date;
     actor: string;
   };

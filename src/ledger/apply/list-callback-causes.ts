@@ -4,18 +4,17 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { isWithheld } from '../../privacy/withhold-extra.ts';
 import type { TransactionChange } from './fold-observations.ts';
-import type { HistoryChange } from './write-history-change.ts';
 
 /**
- * Returns the callbacks for a transaction's new events, oldest first. The real event that replaces an inferred one
- * names it: a merchant that was notified of the inferred event gets the correction, not a second payment.
+ * Returns the callbacks for a transaction's new events, oldest first. An event that replaces inferred ones names them: a merchant
+ * that was notified of any gets the correction, not a second payment.
  */
 export function listCallbackCauses(
   context: Pick<Context, 'calendar'>,
-  change: TransactionChange & { history: HistoryChange },
+  change: TransactionChange,
   known: { seqs: Map<string, number>; extras: Map<string, string> },
 ): CallbackCause[] {
-  const { after, added, history } = change;
+  const { after, added, loaded } = change;
   const seq = requireRowNumber(known.seqs.get(after.id), `transaction ${after.id}`);
   const extra = after.extra !== null && isWithheld(after.extra) ? (known.extras.get(after.id) ?? null) : after.extra;
   const transaction = {
@@ -25,10 +24,9 @@ export function listCallbackCauses(
   const inForce = added.filter((event) => after.events.includes(event) && event.status !== STATUS_UNREADABLE);
   return inForce.map((event) => {
     const origin = change.sources.get(event);
-    const isFirst = after.events.find((one) => one.status === event.status) === event;
-    const replaced = isFirst
-      ? history.inForceChanged.find((one) => one.inferred && one.status === event.status)
-      : undefined;
+    // those that hold number 1 before another event takes it are inferred ones
+    const known = event.number === 1 && loaded ? [...loaded.stored.events, ...loaded.stored.outOfForce] : [];
+    const replaced = known.filter((one) => one.status === event.status).flatMap(({ seq: one }) => one ?? []);
     return {
       transaction,
       event: {
@@ -37,12 +35,13 @@ export function listCallbackCauses(
         at: context.calendar.toInstant(event.atWall),
         atWall: event.atWall,
         occurrence: event.occurrence,
+        number: event.number,
         sequence: event.sequence,
       },
       previousStatus: after.events[after.events.indexOf(event) - 1]?.status ?? null,
       source: origin?.kind === 'webhook' ? 'webhook' : 'reconciliation',
       origin,
-      ...(replaced?.seq === undefined ? {} : { inPlaceOf: replaced.seq }),
+      inPlaceOf: replaced,
     };
   });
 }

@@ -156,7 +156,7 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered:
     .selectFrom('events')
     .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
     .select(['events.seq', 'events.transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence'])
-    .select(['inferred', 'noticed_at', 'shown_without_at', 'told'])
+    .select(['inferred', 'number', 'noticed_at', 'shown_without_at', 'told'])
     .where('events.transaction_seq', 'in', seqs)
     .execute();
   const events = groupValues(
@@ -171,6 +171,7 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered:
       sequence: row.sequence,
       // an inferred event that a history contains is no longer inferred
       inferred: row.inferred === 1 && !positions.has(row.seq),
+      number: row.number,
     }),
   );
   const doubts = new Map<number, [number, Doubt][]>();

@@ -11,11 +11,11 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
-import { describeFacts } from '../decide/correct-transaction.ts';
 import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 import type { EntrySource } from '../journal/write-entries.ts';
 import { type LoadedTransaction, NO_MISMATCH } from './load-stored-transactions.ts';
+import { writeCorrection } from './write-correction.ts';
 
 /** The actor of a correction that no person made. */
 const ACTOR = 'confere';
@@ -77,36 +77,17 @@ export async function writeHistoryChange(
   if (!loaded) return;
   if (repositioned.length > 0) await writePositions(trx, loaded.seq, repositioned, source, now);
   if (!isCorrection) return;
-  const sequence = requireRowNumber(after.corrections?.sequence, `the correction of ${after.id}`);
-  const { insertId } = await trx
-    .insertInto('corrections')
-    .values({
-      transaction_seq: loaded.seq,
-      mismatch_seq: NO_MISMATCH,
-      sequence,
-      before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
-      after_facts: JSON.stringify(describeFacts(context.calendar, after)),
-      created_at: now,
-      actor: ACTOR,
-    })
-    .executeTakeFirstOrThrow();
-  if (inForceChanged.length > 0) {
-    const changes = inForceChanged.map((event) => ({
-      transaction_seq: loaded.seq,
-      event_seq: requireRowNumber(event.seq, 'a known event'),
-      in_force: after.outOfForce.includes(event) ? 0 : 1,
-      correction_seq: requireRowNumber(insertId, 'a correction'),
-    }));
-    await trx.insertInto('event_standings').values(changes).execute();
-    // its time was inferred: the real event expects the webhook
-    const seqs = changes.filter((one) => one.in_force === 0).map((one) => one.event_seq);
-    if (seqs.length > 0) {
-      await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
-    }
+  const correction = { loaded, after, inForceChanged, mismatchSeq: NO_MISMATCH, actor: ACTOR };
+  const content = await writeCorrection(context, trx, correction, now);
+  // its time was inferred: the real event expects the webhook
+  const seqs = inForceChanged.filter((event) => after.outOfForce.includes(event)).flatMap(({ seq }) => seq ?? []);
+  if (seqs.length > 0) {
+    await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
   }
   await enqueueCorrection(context, trx, {
     seq: loaded.seq,
-    sequence,
+    sequence: requireRowNumber(after.corrections?.sequence, `the correction of ${after.id}`),
+    content,
     before: loaded.stored,
     after,
     concerns: 'before',

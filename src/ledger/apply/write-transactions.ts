@@ -170,6 +170,7 @@ async function insertEvents(
       position: event.position,
       sequence: event.sequence,
       inferred: event.inferred ? 1 : 0,
+      number: event.number,
       seen_at: now,
       ...sourceColumns(sources?.get(event) ?? source),
     })),

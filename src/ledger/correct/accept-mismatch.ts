@@ -28,14 +28,10 @@ import { allowReopening, resolveMismatches, setResolved } from '../../mismatches
 import { compareAcceptedCommission } from '../apply/check-commissions.ts';
 import { compareReferences } from '../apply/compare-references.ts';
 import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-stored-transactions.ts';
+import { writeCorrection } from '../apply/write-correction.ts';
 import { deleteDoubts } from '../apply/write-doubts.ts';
 import { writeTransactions } from '../apply/write-transactions.ts';
-import {
-  ACCEPTABLE_KINDS,
-  correctTransaction,
-  describeFacts,
-  isAcceptableKind,
-} from '../decide/correct-transaction.ts';
+import { ACCEPTABLE_KINDS, correctTransaction, isAcceptableKind } from '../decide/correct-transaction.ts';
 import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
@@ -107,67 +103,24 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const { forgotten } = loaded;
   const changes = [{ loaded, after, added: [], source, forgotten }];
   await writeTransactions(context, trx, { changes, seqs: new Map([[after.id, seq]]) }, now);
-  const correctionSeq = await writeCorrection(context, trx, { ...correction, after });
-  await writeInForceChanges(trx, loaded, after, correctionSeq);
+  const inForceChanged = listInForceChanges(loaded.stored, after);
+  const changedSeqs = inForceChanged.map((event) => requireRowNumber(event.seq, 'a known event'));
+  if (changedSeqs.length > 0) await deleteDoubts(trx, changedSeqs);
+  const content = await writeCorrection(context, trx, { ...correction, after, inForceChanged }, now);
 
   const policies = await readPolicies(context, trx);
   const desired = planEntries(after, after.events, policies.forPlatform(after.platform));
   const diff = diffEntries(desired, loaded.entries, (platform) => planCommission(after, platform));
   await writeEntries(context, trx, [{ transactionSeq: seq, source, ...diff }], now);
-  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.stored, after, concerns: 'either' });
+  await enqueueCorrection(context, trx, { seq, sequence, content, before: loaded.stored, after, concerns: 'either' });
 
   const references = await compareReferences(context, trx, [{ before: loaded.stored, after, added: after.events }]);
   // an event that moved no money still counts in its day's report
-  const moved = [...diff.reverse, ...diff.post, ...listInForceChanges(loaded.stored, after)];
+  const moved = [...diff.reverse, ...diff.post, ...inForceChanged];
   const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
   const closed = await findClosedDays(context, trx, moments);
   await raiseMismatches(trx, [...references.found, ...closed], now);
   await resolveMismatches(trx, references.resolved, 'fresh_evidence', now);
-}
-
-async function writeCorrection(
-  context: Context,
-  trx: Transaction<Database>,
-  { loaded, after, mismatchSeq, actor }: Correction,
-): Promise<number> {
-  const { insertId } = await trx
-    .insertInto('corrections')
-    .values({
-      transaction_seq: loaded.seq,
-      mismatch_seq: mismatchSeq,
-      sequence: requireRowNumber(after.corrections?.sequence, `the correction of ${after.id}`),
-      before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
-      after_facts: JSON.stringify(describeFacts(context.calendar, after)),
-      created_at: after.corrections?.acceptedAt ?? context.clock.now(),
-      actor,
-    })
-    .executeTakeFirstOrThrow();
-  return requireRowNumber(insertId, 'a correction');
-}
-
-async function writeInForceChanges(
-  trx: Transaction<Database>,
-  { seq, stored: before }: LoadedTransaction,
-  after: StoredTransaction,
-  correctionSeq: number,
-): Promise<void> {
-  const changed = listInForceChanges(before, after);
-  if (changed.length === 0) return;
-  await deleteDoubts(
-    trx,
-    changed.map((event) => requireRowNumber(event.seq, 'a known event')),
-  );
-  await trx
-    .insertInto('event_standings')
-    .values(
-      changed.map((event) => ({
-        transaction_seq: seq,
-        event_seq: requireRowNumber(event.seq, 'a known event'),
-        in_force: after.outOfForce.includes(event) ? 0 : 1,
-        correction_seq: correctionSeq,
-      })),
-    )
-    .execute();
 }
 
 /** Returns events that a correction took out of force, or put back in force. */

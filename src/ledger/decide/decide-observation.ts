@@ -91,7 +91,7 @@ function collectEvidence(
   const history = transaction.eventsInferred ? [] : events.map((event) => event.status);
   const evidence = { isComplete, isNewest, status, history, statusAgrees: agreesWithHistory(after, observed) };
   if (!isComplete) return { ...evidence, lacks: [], showsAgain: [] };
-  const shown = new Set(numberEvents(events).map(eventKey));
+  const shown = new Set(numberEvents(events, [...before.events, ...before.outOfForce]).map(eventKey));
   const isShown = (event: StoredEvent): boolean => shown.has(eventKey(event));
   // only a final or the newest status must be shown again: others are transitional
   const newest = after.events.at(-1);

@@ -9,6 +9,9 @@
  * A row without a history gives one inferred event, dated by the creation or by the latest event before it; when such
  * an event becomes known, the inferred event is replaced by one at that time. A real event of its status replaces it
  * for good, and none is added after one. An inferred event with an unreadable status is replaced by any other event.
+ *
+ * The number of an event in its status is given once. Inferred events have number 1, and so has the first real one that is learnt: it
+ * replaces them, or is one of them.
  */
 
 import type { WallTime } from '../../domain/calendar.ts';
@@ -49,7 +52,7 @@ export function extendHistory(
 /** Adds an observation that shows a history. */
 function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, learnt: number): Extended {
   const known = [...before.events, ...before.outOfForce];
-  const history = numberEvents(shown);
+  const history = numberEvents(shown, known);
   const orders = before.orderedAt === undefined || askedAt >= before.orderedAt;
   const positions = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
   const isReal = (event: StoredEvent): boolean => positions.has(eventKey(event));
@@ -57,7 +60,7 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
   const gone = known.filter(
     (event) => !isReal(event) && (isUnreadable(event) || (event.inferred && real.has(event.status))),
   );
-  const added = addReal(history, known, gone, positions, learnt);
+  const added = addReal(history, { known, gone, positions, learnt });
 
   const outOfForceBefore = new Set(before.outOfForce.filter((event) => !event.inferred || !isReal(event)));
   const leaves = (event: StoredEvent): boolean => outOfForceBefore.has(event) || gone.includes(event);
@@ -108,7 +111,8 @@ function addInferred(before: History, shown: ObservedEvent[], learnt: number): E
   const numbers = takeNumbers(gone, learnt);
   const added = newEvents.map((event): StoredEvent => {
     const position = stageOf(event.status);
-    return { ...event, seq: undefined, occurrence: 0, position, sequence: numbers(event.status), inferred: true };
+    const sequence = numbers(event.status);
+    return { ...event, seq: undefined, occurrence: 0, position, sequence, inferred: true, number: 1 };
   });
   const inForce = before.events.filter((event) => !gone.includes(event));
   const outOfForce = [...before.outOfForce, ...gone.filter(isWritten)];
@@ -139,19 +143,20 @@ function takeNumbers(gone: StoredEvent[], learnt: number): (status: string) => n
 /** Returns the new events of a real history. */
 function addReal(
   history: NumberedEvent[],
-  known: StoredEvent[],
-  gone: StoredEvent[],
-  positions: Map<string, number>,
-  learnt: number,
+  given: { known: StoredEvent[]; gone: StoredEvent[]; positions: Map<string, number>; learnt: number },
 ): StoredEvent[] {
+  const { known, gone, positions, learnt } = given;
   const keys = new Set(known.map(eventKey));
+  const real = known.filter((event) => positions.has(eventKey(event))).map((event) => event.status);
   const numbers = takeNumbers(gone, learnt);
   return history
     .filter((event) => !keys.has(eventKey(event)))
     .map((event): StoredEvent => {
       const position = positions.get(eventKey(event));
       if (position === undefined) throw new InvariantError('an event of a history has no position in it');
-      return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false };
+      real.push(event.status);
+      const number = real.filter((status) => status === event.status).length;
+      return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false, number };
     });
 }
 

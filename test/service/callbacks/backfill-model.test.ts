@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deriveWebhookId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
+import { deriveCorrectionId, deriveEventId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createMerchant, removeMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
@@ -76,25 +76,36 @@ test('a merchant that is added before, amid or after the traffic gets the same m
   );
 });
 
-/** Returns the messages in the order of the feed, by transaction. Checks that their ids are derived from the facts. */
+/** Returns the messages in the order of the feed, by transaction. Checks that their ids are derived from their content. */
 async function readMessages(merchant: MerchantRow | undefined, ids: string[]) {
   const rows = await env.context.db
     .selectFrom('callbacks')
     .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .leftJoin('events', 'events.seq', 'callbacks.event_seq')
     .select(['transactions.id', 'webhook_id', 'callbacks.sequence', 'type', 'previous_status', 'source'])
-    .select(['events.status', 'events.at_wall', 'occurrence'])
+    .leftJoin('corrections', (join) =>
+      join
+        .onRef('corrections.transaction_seq', '=', 'callbacks.transaction_seq')
+        .onRef('corrections.sequence', '=', 'callbacks.sequence'),
+    )
+    .select(['events.status', 'events.at_wall', 'occurrence', 'number', 'content_hash'])
     .where('merchant_seq', '=', merchant?.seq ?? 0)
     .where('transactions.id', 'in', ids)
     .orderBy('callbacks.seq')
     .execute();
   for (const row of rows) {
-    const identity = {
-      ...{ merchantId: merchant?.id ?? '', transactionId: row.id, status: row.status ?? 'corrected' },
-      ...{ atWall: row.at_wall ?? '', occurrence: row.occurrence ?? row.sequence },
-    };
-    expect(row.webhook_id).toBe(deriveWebhookId(env.context.keys.callbackIds, identity));
+    const subject = { merchantId: merchant?.id ?? '', transactionId: row.id };
+    const { status, at_wall: atWall, occurrence, number, content_hash: hash, sequence } = row;
+    const same = rows.filter((one) => one.id === row.id && hash && one.content_hash?.equals(hash));
+    const content = hash && { hash, number: same.indexOf(row) + 1 };
+    expect(row.webhook_id).toBe(
+      status === null
+        ? deriveCorrectionId(env.context.keys.callbackIds, subject, { sequence, content })
+        : deriveEventId(env.context.keys.callbackIds, subject, {
+            ...{ status, number: number ?? 0, atWall: atWall ?? '', occurrence: occurrence ?? 0 },
+          }),
+    );
   }
-  const texts = rows.map(({ id, webhook_id: _, ...row }) => [id, JSON.stringify(row)] as const);
+  const texts = rows.map(({ id, webhook_id: _, content_hash: __, ...row }) => [id, JSON.stringify(row)] as const);
   return ids.map((id) => texts.filter(([one]) => one === id).map(([, text]) => text));
 }

@@ -9,7 +9,7 @@ test('an entry of an event that was not written is refused, not stored as one wi
   const at = '2026-11-20 09:00:00';
   const unwritten: StoredEvent = {
     ...{ seq: undefined, status: 'paid', atWall: at, occurrence: 0 },
-    ...{ position: 0, sequence: 1, inferred: false },
+    ...{ position: 0, sequence: 1, inferred: false, number: 1 },
   };
   const write = (event: StoredEvent | undefined) =>
     transact(context.db, (trx) => {

@@ -15,7 +15,7 @@ import {
   shouldDisable,
 } from '../../../src/callbacks/health/merchant-health.ts';
 import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/queue/check-order.ts';
-import { deriveWebhookId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
+import { deriveCorrectionId, deriveEventId, digestContent } from '../../../src/callbacks/queue/derive-webhook-id.ts';
 import { takeTokens } from '../../../src/callbacks/queue/limit-rates.ts';
 import {
   adaptLimit,
@@ -34,6 +34,8 @@ import { parseRetryAfter } from '../../../src/domain/retry-after.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
+/** A status of the provider's that reads like our own word. */
+const CORRECTED = { status: 'corrected', number: 1, atWall: '', occurrence: 0 };
 const SCHEDULE = [5_000, 300_000, 1_800_000];
 const REFUSED: AttemptResult = { status: 500, errorClass: 'http_status', retryAfterMs: undefined };
 const FRESH = { isTest: false, isProbe: false, step: 0, firstFailedAt: null };
@@ -47,20 +49,44 @@ test("a message is signed as Standard Webhooks' published vector says", () => {
   expect(sign([key, key], message).split(' ')).toHaveLength(2);
 });
 
-test('an id is the same each time and differs with anything that the event is', () => {
+test('the id of an event is the same each time, differs with each part of its content, and does not depend on its time', () => {
   const key = createSecretKey(Buffer.alloc(32, 1));
-  const event = {
-    merchantId: 'mer_1',
-    transactionId: 't',
-    status: 'paid',
-    atWall: '2026-11-21 08:00:00',
-    occurrence: 0,
-  };
-  const others = [{ merchantId: 'mer_2' }, { transactionId: 'u' }, { status: 'refund' }, { occurrence: 1 }];
-  const ids = [event, ...others.map((other) => ({ ...event, ...other }))].map((one) => deriveWebhookId(key, one));
+  const subject = { merchantId: 'mer_1', transactionId: 't' };
+  const event = { status: 'paid', number: 1, atWall: '2026-11-21 08:00:00', occurrence: 0 };
+  const id = deriveEventId(key, subject, event);
+  const others = [
+    deriveEventId(key, { ...subject, merchantId: 'mer_2' }, event),
+    deriveEventId(key, { ...subject, transactionId: 'u' }, event),
+    deriveEventId(key, subject, { ...event, status: 'refund' }),
+    deriveEventId(key, subject, { ...event, number: 2 }),
+    deriveEventId(createSecretKey(Buffer.alloc(32, 2)), subject, event),
+  ];
+  expect(new Set([id, ...others]).size).toBe(6);
+  expect(deriveEventId(key, subject, { ...event, atWall: '2026-11-21 09:00:00', occurrence: 1 })).toBe(id);
+});
+
+test('the id of a correction differs with what was before and after and with which time that comes, not with its sequence', () => {
+  const key = createSecretKey(Buffer.alloc(32, 1));
+  const subject = { merchantId: 'mer_1', transactionId: 't' };
+  const idOf = (before: string, after: string, number = 1, sequence = 3): string =>
+    deriveCorrectionId(key, subject, { sequence, content: { hash: digestContent(key, { before, after }), number } });
+  const ids = [
+    idOf('A', 'B'),
+    idOf('B', 'A'),
+    idOf('A', 'B', 2),
+    idOf('AB', ''),
+    deriveEventId(key, subject, CORRECTED),
+  ];
   expect(new Set(ids).size).toBe(5);
-  expect(deriveWebhookId(key, { ...event })).toBe(ids[0]);
-  expect(deriveWebhookId(createSecretKey(Buffer.alloc(32, 2)), event)).not.toBe(ids[0]);
+  expect(idOf('A', 'B', 1, 9)).toBe(ids[0]);
+});
+
+test('what was learnt before the upgrade keeps the id that 0.1.0 gave it', () => {
+  const key = createSecretKey(Buffer.alloc(32, 1));
+  const subject = { merchantId: 'mer_1', transactionId: 't' };
+  const event = { status: 'paid', number: null, atWall: '2026-11-21 08:00:00', occurrence: 0 };
+  expect(deriveEventId(key, subject, event)).toBe('msg_7aa92ebeab77986c3ac06ab30b305338');
+  expect(deriveCorrectionId(key, subject, { sequence: 3, content: null })).toBe('msg_a524e7ae05695bea384a8e4e740a800d');
 });
 
 test('a delay is its step of the schedule ±20 %, and what the merchant asked for if that is longer, within an hour', () => {
