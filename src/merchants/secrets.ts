@@ -119,10 +119,18 @@ export async function writeHeaders(
   }
 }
 
-/** `keys` sign, newest first; `headers` are sent with each request. */
-export type Credentials = { keys: KeyObject[]; headers: Record<string, string> };
+/** How a merchant is reached. `keys` sign, newest first; `headers` are sent with each request; `url` null: it fetches its events. */
+export type Credentials = {
+  url: string | null;
+  format: string;
+  keys: KeyObject[];
+  headers: Record<string, string>;
+};
 
-/** @returns the live credentials of each merchant that has any, by row number. */
+/**
+ * Reads where each merchant that is not removed is reached, and its live credentials, in one statement: a change of both must not send
+ * the secrets of one address to the other. @returns by row number.
+ */
 export async function readCredentials(
   context: Context,
   db: Reader,
@@ -130,19 +138,26 @@ export async function readCredentials(
 ): Promise<Map<number, Credentials>> {
   const found = new Map<number, Credentials>();
   if (merchantSeqs.length === 0) return found;
+  const now = context.clock.now();
   const rows = await db
-    .selectFrom('merchant_secrets')
-    .select(['merchant_seq', 'ciphertext', 'header'])
-    .where('merchant_seq', 'in', merchantSeqs)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', context.clock.now())]))
-    .orderBy('seq', 'desc')
+    .selectFrom('merchants')
+    .leftJoin('merchant_secrets as secrets', (join) =>
+      join
+        .onRef('secrets.merchant_seq', '=', 'merchants.seq')
+        .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+    )
+    .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header'])
+    .where('merchants.seq', 'in', merchantSeqs)
+    .where('deleted_at', 'is', null)
+    .orderBy('secrets.seq', 'desc')
     .execute();
-  for (const row of rows) {
-    const one: Credentials = found.get(row.merchant_seq) ?? { keys: [], headers: Object.create(null) };
-    const plain = context.vault.decrypt(row.ciphertext);
-    if (row.header === null) one.keys.push(createSecretKey(plain));
-    else one.headers[row.header] = plain.toString();
-    found.set(row.merchant_seq, one);
+  for (const { seq, url, format, ciphertext, header } of rows) {
+    const one: Credentials = found.get(seq) ?? { url, format, keys: [], headers: Object.create(null) };
+    found.set(seq, one);
+    if (ciphertext === null) continue;
+    const plain = context.vault.decrypt(ciphertext);
+    if (header === null) one.keys.push(createSecretKey(plain));
+    else one.headers[header] = plain.toString();
   }
   return found;
 }

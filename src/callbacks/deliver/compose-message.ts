@@ -1,14 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import type { Credentials } from '../../merchants/secrets.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
-import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
 import { toProviderBody } from '../render/provider-body.ts';
 import { sign } from '../render/sign.ts';
 import { composeOwnHeaders } from './attempt-headers.ts';
 import type { ErrorClass } from './decide-outcome.ts';
 
-/** What the database holds for a callback: its body, undefined if the ledger lacks its event, and its merchant's credentials. */
-export type Prepared = Credentials & { body: object | undefined };
+/**
+ * What the database holds for a callback: its body, undefined if the ledger lacks its event, and how its merchant is reached, undefined
+ * if it is removed.
+ */
+export type Prepared = { body: object | undefined; to: Credentials | undefined };
 
 export type Message = {
   callback: ClaimedCallback;
@@ -18,16 +20,20 @@ export type Message = {
   headers: Record<string, string>;
 } & ({ body: string } | { body?: undefined; problem: ErrorClass });
 
-/** Composes a message in its merchant's format. @param write serializes a body of ours, which merchants share. */
+/**
+ * Composes a message in its merchant's format. @param write serializes a body of ours, which merchants share.
+ * @returns undefined if the merchant has no address any more.
+ */
 export function composeMessage(
-  merchant: DeliveryMerchant,
   callback: ClaimedCallback,
-  { body, keys, headers }: Prepared,
+  { body, to }: Prepared,
   write: (body: object) => string = JSON.stringify,
-): Message {
-  const shared = { callback, url: merchant.url, keys, headers };
+): Message | undefined {
+  if (!to || to.url === null) return undefined;
+  const { url, format, keys, headers } = to;
+  const shared = { callback, url, keys, headers };
   if (!body || keys.length === 0) return { ...shared, problem: 'not_renderable' };
-  if (merchant.format !== 'provider') return { ...shared, body: write(body) };
+  if (format !== 'provider') return { ...shared, body: write(body) };
   const flat = toProviderBody(body, callback.webhookId);
   return flat ? { ...shared, body: JSON.stringify(flat) } : { ...shared, problem: 'no_provider_body' };
 }

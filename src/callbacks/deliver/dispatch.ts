@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import { readCredentials } from '../../merchants/secrets.ts';
 import { createBatcher } from '../../runtime/batch.ts';
@@ -58,21 +57,18 @@ export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuc
 /** By row number. */
 type ToSend = Map<number, Prepared>;
 
-/** @returns the current body of each callback, and the credentials that it is sent with. */
+/** @returns the current body of each callback, and how its merchant is reached. */
 export async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<ToSend> {
   const [credentials, bodies] = await Promise.all([
     readCredentials(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
     renderBodies(context, callbacks),
   ]);
   return new Map(
-    callbacks.map(({ seq, merchantSeq }) => [
-      seq,
-      { ...(credentials.get(merchantSeq) ?? UNKNOWN), body: bodies.get(seq) },
-    ]),
+    callbacks.map(({ seq, merchantSeq }) => [seq, { to: credentials.get(merchantSeq), body: bodies.get(seq) }]),
   );
 }
 
-const UNKNOWN: Prepared = { body: undefined, keys: [], headers: {} };
+const UNKNOWN: Prepared = { body: undefined, to: undefined };
 
 /**
  * Renders claimed callbacks and sends them in parallel, each followed by its successors. Passes each attempt to the
@@ -87,14 +83,11 @@ export async function dispatch(
   reading = readToSend(dispatcher.context, claimed),
 ): Promise<void> {
   const { context } = dispatcher;
-  const messages = await prepare(dispatcher, claimed, reading);
-  if (!messages || isStale(context, claimedAtMs)) {
-    await releaseAll(
-      dispatcher,
-      claimed.flatMap((one) => [one, ...one.successors]),
-    );
-    return;
-  }
+  const prepared = await prepare(dispatcher, claimed, reading);
+  const messages = isStale(context, claimedAtMs) ? [] : prepared;
+  const sent = new Set(messages.map((message) => message.callback));
+  const others = claimed.filter((one) => !sent.has(one)).flatMap((one) => [one, ...one.successors]);
+  if (others.length > 0) await releaseAll(dispatcher, others);
   await Promise.all(messages.map((message) => sendChain(dispatcher, message, claimedAtMs)));
 }
 
@@ -159,12 +152,12 @@ async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor
   }
 }
 
-/** @returns the messages in the order of the callbacks; undefined if one can't be prepared or the database fails. */
+/** @returns the messages in the order of the callbacks, without those that can't be sent; none if the database fails. */
 async function prepare(
-  { context, merchants }: Dispatcher,
+  { context }: Dispatcher,
   callbacks: ClaimedCallback[],
   reading: Promise<ToSend>,
-): Promise<Message[] | undefined> {
+): Promise<Message[]> {
   try {
     const toSend = await reading;
     // an event for many merchants is serialized once
@@ -174,15 +167,13 @@ async function prepare(
       texts.set(body, text);
       return text;
     };
-    return callbacks.map((callback) =>
-      composeMessage(merchantOf(merchants, callback), callback, toSend.get(callback.seq) ?? UNKNOWN, write),
-    );
+    return callbacks.flatMap((callback) => composeMessage(callback, toSend.get(callback.seq) ?? UNKNOWN, write) ?? []);
   } catch (error) {
     context.log.error(
       { error: describeError(error), callbacks: callbacks.length },
       'callbacks could not be rendered; they are released',
     );
-    return undefined;
+    return [];
   }
 }
 
@@ -196,7 +187,7 @@ async function prepareMessage(
     const prepared = await dispatcher.prepareSuccessor(callback);
     // rendering may have taken long
     if (!maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
-    return composeMessage(merchantOf(dispatcher.merchants, callback), callback, prepared);
+    return composeMessage(callback, prepared);
   } catch (error) {
     dispatcher.context.log.error(
       { error: describeError(error), callback: callback.webhookId },
@@ -204,16 +195,6 @@ async function prepareMessage(
     );
     return undefined;
   }
-}
-
-/** @throws ConfereError `not_found` if the round did not read the callback's merchant: a bug. */
-function merchantOf(merchants: Dispatcher['merchants'], callback: ClaimedCallback): DeliveryMerchant {
-  const merchant = merchants.get(callback.merchantSeq);
-  if (!merchant) {
-    const missing = `callback ${callback.seq} has no merchant ${callback.merchantSeq} to be sent to`;
-    throw new ConfereError('not_found', missing);
-  }
-  return merchant;
 }
 
 /** @returns whether the successor has the slot now. */

@@ -1,4 +1,3 @@
-import type { NotNull } from 'kysely';
 import type { Context } from '../../context.ts';
 import { awaitsConfirmation } from '../../database/restores.ts';
 import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
@@ -7,8 +6,6 @@ import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
 export type DeliveryMerchant = {
   seq: number;
   id: string;
-  url: string;
-  format: string;
   rate: number | null;
   /** Its callbacks are held, as all are after a restore; test callbacks are sent anyway. */
   holdsBack: boolean;
@@ -21,28 +18,14 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
   const unprobedSince = new Date(now.getTime() - PROBE_EVERY_MS);
   const rows = await context.db
     .selectFrom('merchants')
-    .select([
-      'seq',
-      'id',
-      'url',
-      'format',
-      'rate',
-      'state',
-      'deleted_at',
-      'breaker_opened_at',
-      'failing_since',
-      'probe_at',
-    ])
+    .select(['seq', 'id', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
     .select(awaitsConfirmation().as('is_restored'))
     .where('deleted_at', 'is', null)
     .where('url', 'is not', null)
-    .$narrowType<{ url: NotNull }>()
     .execute();
   return rows.map((row) => ({
     seq: row.seq,
     id: row.id,
-    url: row.url,
-    format: row.format,
     rate: row.rate,
     holdsBack: holdsBack(row) || Boolean(row.is_restored),
     probeIsDue:

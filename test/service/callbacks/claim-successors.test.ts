@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { dispatch } from '../../../src/callbacks/deliver/dispatch.ts';
+import { createPrepareSuccessor, dispatch } from '../../../src/callbacks/deliver/dispatch.ts';
 import { createRecorder } from '../../../src/callbacks/deliver/recorder.ts';
 import type { Sender } from '../../../src/callbacks/deliver/send-attempt.ts';
 import { claimCallbacks } from '../../../src/callbacks/queue/claim-callbacks.ts';
@@ -9,6 +9,7 @@ import type { ClaimedCallback } from '../../../src/callbacks/queue/claimed-callb
 import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
 import { createSlots, takeSlot } from '../../../src/callbacks/queue/slots.ts';
 import type { Context } from '../../../src/context.ts';
+import { removeMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { rotateSecret } from '../../../src/merchants/secrets.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -142,7 +143,8 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
   const dispatcher = await openDispatcher(context, claimed, (body) => sent.push(body));
   const prepareNext = async () => {
     for (const [seq, merchant] of dispatcher.merchants) dispatcher.merchants.set(seq, { ...merchant, holdsBack: true });
-    return { body: {}, keys: [createSecretKey(Buffer.alloc(32))], headers: {} };
+    const keys = [createSecretKey(Buffer.alloc(32))];
+    return { body: {}, to: { url: 'http://127.0.0.1:1/', format: 'standard', keys, headers: {} } };
   };
   await dispatch({ ...dispatcher, prepareSuccessor: prepareNext }, claimed);
   await dispatcher.recorder.flushed();
@@ -229,22 +231,37 @@ test('a successor that is released while its predecessor is recorded is claimed 
   expect(sequences(await claim(env))).toEqual([[2]]);
 });
 
-test('a callback whose merchant the pass did not read is released and logged, and nothing is sent', async () => {
+test('a callback whose merchant got another address since the claim goes there, with the headers of that address', async () => {
   await using env = await openCallbackEnvironment();
-  await env.addMerchant('http://127.0.0.1:1/');
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/old', { headers: { 'x-key': 'old' } });
   await env.applyTransaction(['paid']);
   const claimed = await claim(env);
-  const logged: string[] = [];
-  const log = { ...env.context.log, error: (fields: object) => logged.push(JSON.stringify(fields)) };
-  // cast: the log's other methods are its prototype's, and nobody calls them here
-  const context = { ...env.context, log: log as unknown as Context['log'] };
+  const requests: string[] = [];
+  const onRequest = (url: string, headers: Record<string, string>) => requests.push(`${url} ${headers['x-key']}`);
+  const dispatcher = await openDispatcher(env.context, claimed, () => undefined, onRequest);
+  await updateMerchant(env.context, merchant.id, { url: 'http://127.0.0.1:1/new', headers: { 'x-key': 'new' } });
+  await dispatch({ ...dispatcher, prepareSuccessor: createPrepareSuccessor(env.context) }, claimed);
+  expect(requests).toEqual(['http://127.0.0.1:1/new new']);
+});
+
+test.each([
+  ['was removed', (context: Context, id: string) => removeMerchant(context, id)],
+  ['fetches its events', (context: Context, id: string) => updateMerchant(context, id, { url: null })],
+])('a callback whose merchant %s since the claim is released, and nothing is sent', async (_, change) => {
+  await using env = await openCallbackEnvironment();
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/');
+  await env.addMerchant('http://127.0.0.1:1/there');
+  await env.applyTransaction(['paid']);
+  const claimed = await claim(env);
   const sent: string[] = [];
-  const dispatcher = { ...(await openDispatcher(context, claimed, (body) => sent.push(body))), merchants: new Map() };
-  await dispatch({ ...dispatcher, prepareSuccessor: () => Promise.reject(new Error('there is none')) }, claimed);
+  const dispatcher = await openDispatcher(env.context, claimed, (body) => sent.push(body));
+  await change(env.context, merchant.id);
+  await dispatch({ ...dispatcher, prepareSuccessor: createPrepareSuccessor(env.context) }, claimed);
   await dispatcher.recorder.flushed();
-  expect(sent).toEqual([]);
-  expect(logged).toEqual([expect.stringMatching(/callback 1 has no merchant 1/)]);
-  expect(sequences(await claim(env))).toEqual([[1]]);
+  expect(sent).toHaveLength(1);
+  const rows = await env.context.db.selectFrom('callbacks').select(['state', 'attempts', 'lease_holder']).execute();
+  expect(rows.map(({ state, attempts }) => `${state} ${attempts}`).sort()).toEqual(['delivered 1', 'pending 0']);
+  expect(rows.map((row) => row.lease_holder)).toEqual([null, null]);
 });
 
 test('a callback whose lease began long ago is released, and nothing is sent', async () => {
@@ -265,12 +282,18 @@ test('a callback whose lease began long ago is released, and nothing is sent', a
 });
 
 /** Dispatches callbacks without a network: each is answered 200 at once. */
-async function openDispatcher(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
+async function openDispatcher(
+  context: Context,
+  claimed: ClaimedCallback[],
+  onSent: (body: string) => void,
+  onRequest: (url: string, headers: Record<string, string>) => void = () => undefined,
+) {
   const recorder = createRecorder(context, () => undefined, new AbortController().signal);
   const merchants = new Map((await readDeliveryMerchants(context)).map((merchant) => [merchant.seq, merchant]));
   const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
   const sender: Sender = {
-    send: async (_url, _headers, body) => {
+    send: async (url, headers, body) => {
+      onRequest(url, headers);
       onSent(body);
       return answer;
     },

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callbackRetention } from '../../../src/callbacks/manage/drop-delivered.ts';
+import { deriveEventId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createMerchant, removeMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { MerchantRow } from '../../../src/merchants/read-merchants.ts';
@@ -127,6 +128,18 @@ const anyLooks = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
+/** The ids that a merchant knows these statuses by, in whatever order the ledger learnt them. */
+function listIds({ id }: MerchantRow, transactionId: string, statuses: string[]): string[] {
+  const { callbackIds } = env.context.keys;
+  return statuses
+    .map((status, index) => {
+      const number = statuses.slice(0, index + 1).filter((one) => one === status).length;
+      const event = { status, number, atWall: '', occurrence: 0 };
+      return deriveEventId(callbackIds, { merchantId: id, transactionId }, event);
+    })
+    .sort();
+}
+
 let cases = 0;
 
 test('shortened, lagging and bare histories in any order give each merchant each event of the whole one once', async () => {
@@ -171,7 +184,8 @@ test('shortened, lagging and bare histories in any order give each merchant each
       for (const [index, merchant] of merchants.entries()) {
         const messages = await readMessages(merchant, deleted);
         expect(typesOf(messages), `merchant ${index}`).toEqual(expected);
-        expect(new Set(messages.map((one) => one.webhook_id)).size).toBe(messages.length);
+        const ids = messages.filter(({ type }) => !type.endsWith('.corrected')).map((one) => one.webhook_id);
+        expect(ids.sort(), `merchant ${index}`).toEqual(listIds(merchant, base.id, expected));
       }
       for (const { id } of merchants) await removeMerchant(env.context, id);
     }),

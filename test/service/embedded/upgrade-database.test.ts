@@ -9,12 +9,15 @@ import { migrate } from '../../../embedded/migrations/migrate.ts';
 import { MIGRATION_TOO_OLD } from '../../../embedded/migrations/plan-migrations.ts';
 import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
 import { baseline } from '../../../migrations/baseline.ts';
+import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
+import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /**
@@ -132,6 +135,42 @@ test('the service works on an upgraded database', async () => {
   const csv = await eventually(() => served.api.fetch(`/reports/${day}.csv`).catch(() => undefined));
   expect(csv.toString().split('\n').length).toBeGreaterThan(2);
   expect(await checkBooks(served.context)).toMatchObject({ broken: 0, breaks: [] });
+});
+
+test('a merchant of an upgraded database whose filter is widened gets nothing twice, and old messages keep their ids', async () => {
+  // a backfill waits while its merchant takes nothing
+  await sql`UPDATE callbacks SET state = 'delivered', next_attempt_at = NULL, delivered_at = created_at`.execute(
+    old.db,
+  );
+  await sql`UPDATE merchants SET state = 'enabled', failing_since = NULL, breaker_opened_at = NULL`.execute(old.db);
+  await using env = await openEnvironment({ SECRET_KEY }, target);
+  const { context } = env;
+  const readMessages = () =>
+    context.db
+      .selectFrom('callbacks')
+      .leftJoin('events', 'events.seq', 'callbacks.event_seq')
+      .select([
+        'callbacks.seq',
+        'webhook_id',
+        'merchant_seq',
+        'callbacks.transaction_seq',
+        'callbacks.sequence',
+        'type',
+      ])
+      .select(['events.status', 'events.number'])
+      .where('callbacks.transaction_seq', 'is not', null)
+      .orderBy('callbacks.seq')
+      .execute();
+  const before = await readMessages();
+  expect(before.filter((row) => row.status !== null && row.number === null).length).toBeGreaterThan(0);
+  for (const { id } of await context.db.selectFrom('merchants').select('id').where('deleted_at', 'is', null).execute())
+    await updateMerchant(context, id, { filter: {}, eventsSince: new Date(0) });
+  await enqueuePastEvents(context);
+  const after = await readMessages();
+  expect(after.length).toBeGreaterThan(before.length);
+  expect(after.slice(0, before.length)).toEqual(before);
+  const twice = Map.groupBy(after, (row) => `${row.merchant_seq} ${row.transaction_seq} ${row.type} ${row.sequence}`);
+  expect([...twice.values()].filter((rows) => rows.length > 1)).toEqual([]);
 });
 
 async function readNames(db: Kysely<unknown>): Promise<string[]> {
