@@ -3,7 +3,7 @@
 import type { AlertKind } from '../src/alerts/alert-kinds.ts';
 import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { summarize } from '../src/alerts/texts/describe-alert.ts';
-import { TEST_SOURCE } from '../src/callbacks/health/callback-sources.ts';
+import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { readRestores } from '../src/database/restores.ts';
@@ -138,8 +138,7 @@ async function findFailedCallbacks({ db }: Context, now: Date): Promise<AlertOfK
     )
     .select(['merchants.id', 'merchants.name', (eb) => eb.fn.countAll<number>().as('count')])
     .where('callbacks.state', '=', 'failed')
-    // a test fails at its first attempt, before the eyes of the person who sent it
-    .where('callbacks.source', '<>', TEST_SOURCE)
+    .where(IS_NO_FAILED_TEST)
     .where('callbacks.created_at', '>', before(now, FAILED_CREATED_MS_MAX))
     .where('callback_attempts.started_at', '>', before(now, FAILED_MS))
     .where('merchants.deleted_at', 'is', null)

@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
+import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisable } from '../health/merchant-health.ts';
 import { isDelivered, isFailure } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
@@ -18,7 +19,9 @@ export async function updateHealth(trx: Transaction<Database>, attempts: Attempt
   for (const row of await lockMerchants(trx, byMerchant)) {
     const list = byMerchant.get(row.seq) ?? [];
     const health = list.reduce((before, attempt) => applyAttempt(before, attempt, now), toHealth(row));
-    const isGone = list.some((one) => one.response.errorClass === 'gone');
+    const isGone = list.some(
+      ({ callback, response }) => response.errorClass === 'gone' && callback.source !== TEST_SOURCE,
+    );
     const set = changeMerchant(row, health, { isGone, now });
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
     after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
@@ -57,7 +60,7 @@ function toHealth(row: MerchantRow): MerchantHealth {
   };
 }
 
-// a failed test or manifest does not count as a failure; a successful one counts as a success
+// a failed test or manifest does not count as a failure (410 to a test neither); a successful one counts as a success
 function applyAttempt(health: MerchantHealth, { callback, response }: Attempt, now: Date): MerchantHealth {
   if (isDelivered(response)) return NO_FAILURES;
   return callback.transactionSeq === null || !isFailure(response) ? health : afterFailure(health, now);

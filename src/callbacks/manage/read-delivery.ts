@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
+import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
 const HOUR_MS = 3_600_000;
@@ -96,7 +97,7 @@ function summarize(start: Date, all: Attempt[]): AttemptSlot {
 
 async function readCounts({ db }: Context, merchantSeq: number): Promise<Delivery['counts']> {
   const count = (state: string) => sql<number>`(SELECT COUNT(*) FROM (SELECT 1 FROM callbacks
-    WHERE merchant_seq = ${merchantSeq} AND state = ${state} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
+    WHERE merchant_seq = ${merchantSeq} AND state = ${state} AND ${IS_NO_FAILED_TEST} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
   const { rows } = await sql<Delivery['counts']>`SELECT ${count('pending')} AS pending, ${count('held')} AS held,
     ${count('failed')} AS failed`.execute(db);
   const { pending = 0, held = 0, failed = 0 } = rows[0] ?? {};

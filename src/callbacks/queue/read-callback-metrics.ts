@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import { readWaitingMerchants } from './read-waiting-merchants.ts';
 
@@ -13,6 +14,7 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .selectFrom('callbacks')
     .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
     .where('state', 'in', STATES)
+    .where(IS_NO_FAILED_TEST)
     // without those of merchants that fetch their events
     .where((eb) => eb.or([eb('state', '!=', 'pending'), eb('next_attempt_at', 'is not', null)]))
     .groupBy('state')

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { MerchantOutage } from '../../../src/callbacks/deliver/deliver.ts';
 import { PROBE_EVERY_MS } from '../../../src/callbacks/health/merchant-health.ts';
+import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
+import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
+import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -66,6 +69,22 @@ test('410 disables a merchant: nothing more is sent, what comes is held, and ena
   expect(sequencesOf(ended)).toEqual({ [first.id]: [1, 2, 3], [second.id]: [1] });
   await env.advanceUntil('the recovery is reported', () => recovered.length > 0);
   expect([recovered, outages.length]).toEqual([[merchant.id], 1]);
+});
+
+test('a test that is answered 410 fails and disables nobody, and no figure counts it as a failed callback', async () => {
+  await using env = await openCallbackEnvironment();
+  await using shop = await openMerchantServer();
+  const { context } = env;
+  shop.behaviours['/gone'] = () => 410;
+  const { merchant } = await env.addMerchant(`${shop.url}/gone`);
+  await env.deliver();
+  await sendTest(context, merchant.id);
+  await env.advanceUntil('it failed', async () => (await statesOf(env)).join() === 'failed');
+  expect(await findMerchant(context.db, merchant.id)).toMatchObject({ state: 'enabled', failing_since: null });
+  const row = await findMerchant(context.db, merchant.id);
+  expect((await readDelivery(context, row)).counts).toEqual({ pending: 0, held: 0, failed: 0 });
+  const [counts] = await readCallbackMetrics(context);
+  expect(counts?.values).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
 });
 
 test('a paused merchant gets no callback until it is enabled, and then all of them', async () => {

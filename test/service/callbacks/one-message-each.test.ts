@@ -189,6 +189,6 @@ test('shortened, lagging and bare histories in any order give each merchant each
       }
       for (const { id } of merchants) await removeMerchant(env.context, id);
     }),
-    propertyOptions(40, 1000),
+    propertyOptions(40, 200),
   );
 });

@@ -3,6 +3,7 @@ import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
+import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { ConfereError } from '../../../src/domain/errors.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -164,6 +165,16 @@ test('a dead provider and a disabled merchant: the run that failed comes first',
   expect(reasons[2]).toMatch(/^O lojista Livraria está desativado/);
   expect(links.slice(0, 2)).toEqual([`/reconciliations/${run.id}`, `/merchants/${merchant.merchant.id}`]);
   expect(strip).toBe('2 alertas ativos: 1 de gravidade crítica, 1 de gravidade alta.');
+});
+
+test('a test that a merchant refused is no failed callback: the books still check out', async () => {
+  await makeGoodBooks();
+  const { merchant } = await createMerchant(env.context, { name: 'Livraria', url: 'https://example.com/hook' });
+  await sendTest(env.context, merchant.id);
+  await env.context.db.updateTable('callbacks').set({ state: 'failed' }).execute();
+  expect(await readVerdict()).toMatchObject({ title: 'Confere', reasons: [], strip: '' });
+  await env.context.db.updateTable('callbacks').set({ source: 'webhook' }).execute();
+  expect((await readVerdict()).reasons).toEqual([expect.stringMatching(/^1 callback falhou de vez/)]);
 });
 
 test('a fresh installation does not know yet, though it has transactions of today alone', async () => {

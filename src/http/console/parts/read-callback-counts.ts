@@ -1,3 +1,4 @@
+import { IS_NO_FAILED_TEST } from '../../../callbacks/health/callback-sources.ts';
 import type { Reader } from '../../../database/reader.ts';
 
 type Counts = { name: string; pending: number; held: number; failed: number };
@@ -11,6 +12,7 @@ export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
     .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
     .select(['merchants.id', 'merchants.name', 'callbacks.state', (eb) => eb.fn.countAll<number>().as('count')])
     .where('callbacks.state', 'in', ['pending', 'held', 'failed'])
+    .where(IS_NO_FAILED_TEST)
     .where('merchants.deleted_at', 'is', null)
     .groupBy(['merchants.id', 'merchants.name', 'callbacks.state'])
     .execute();
