@@ -16,8 +16,8 @@ import { type LearntCause, replayHistory } from './replay-history.ts';
 
 /**
  * Returns the callbacks that these merchants lack of these transactions: those that they would have received had they
- * been there, in the order in which the ledger learnt the events. A merchant has a callback by its event, whatever its webhook-id is
- * derived from. It leaves out what was learnt before a merchant's delivered callbacks were deleted: nobody knows any more which of
+ * been there, in the order in which the ledger learnt the events. Which ones a merchant has is known by the event, not by the
+ * webhook-id. It leaves out what was learnt before a merchant's delivered callbacks were deleted: nobody knows any more which of
  * it the merchant was sent.
  * @param options.before only callbacks with a lower sequence number, by the transaction's row number.
  */
@@ -56,14 +56,14 @@ function chooseCauses(
   causes: LearntCause[],
   sent: Sent = { events: new Set(), corrections: new Set() },
 ): LearntCause[] {
-  const isTold = ({ event, learntAt }: LearntCause): boolean =>
+  const isKnown = ({ event, learntAt }: LearntCause): boolean =>
     event !== undefined && (sent.events.has(event.event.seq) || mayHaveBeenSent(recipient, event, learntAt));
-  const told = new Set(causes.filter(isTold).map(({ message }) => message));
+  const notified = new Set(causes.filter(isKnown).map(({ message }) => message));
   return causes.filter(({ event, correction, sequence, learntAt, message }) => {
     if (isDropped(recipient, learntAt)) return false;
     if (correction) return !sent.corrections.has(sequence) && receivesCorrection(context, recipient, correction);
-    if (told.has(message) || !receivesEvent(recipient, event)) return false;
-    told.add(message);
+    if (notified.has(message) || !receivesEvent(recipient, event)) return false;
+    notified.add(message);
     return true;
   });
 }

@@ -51,7 +51,8 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
 
 /** The headers of each message, by Standard Webhooks 1.0. */
 export const CALLBACK_HEADERS = {
-  'webhook-id': 'the same on every try of a message: remember those you have handled',
+  'webhook-id':
+    'belongs to what the message says: the same on every try and after a restore, another for any other event or correction. Remember those you have handled',
   'webhook-timestamp': 'seconds since 1970 of this try',
   'webhook-signature': 'v1,… over id.timestamp.body, one for each live secret, with a space between',
 } as const;

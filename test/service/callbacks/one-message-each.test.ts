@@ -1,4 +1,4 @@
-/** Each event of the provider's history reaches each merchant in one message, in whatever pieces the history is learnt. */
+/** Each event of the provider's history reaches each merchant in one message, in any pieces in which the history is learnt. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callbackRetention } from '../../../src/callbacks/manage/drop-delivered.ts';
@@ -72,43 +72,46 @@ const showing = (row: ShownTransaction, ...kept: number[]): ShownTransaction => 
 });
 
 test('a payment without history, then with a shorter one, then with the whole, is announced once', async () => {
-  const told = await addMerchant();
+  const notified = await addMerchant();
   const row = makePayment('pending@0', 'in_process@3', 'paid@5');
   await apply(showing(row));
   await apply(showing(row, 0));
   await apply(row);
   const late = await addMerchant();
   await runBackfills(env.context);
-  for (const merchant of [told, late])
+  for (const merchant of [notified, late])
     expect(typesOf(await readMessages(merchant))).toEqual(['in_process', 'paid', 'pending']);
-  for (const { id } of [told, late]) await removeMerchant(env.context, id);
+  for (const { id } of [notified, late]) await removeMerchant(env.context, id);
 });
 
 test('a payment whose message was deleted after RETAIN_CALLBACKS is not announced again with its history', async () => {
-  const told = await addMerchant();
+  const notified = await addMerchant();
   const since = await addMerchant({ eventsSince: new Date('2026-11-20T22:30:00-03:00') });
   const row = makePayment('pending@0', 'paid@5');
   await apply(showing(row));
   const deleted = await deleteMessages();
   await apply(showing(row, 0));
   await apply(row);
-  expect(typesOf(await readMessages(told, deleted))).toEqual(['paid', 'pending']);
-  expect(typesOf(await readMessages(since, deleted)), 'never told of the inferred one').toEqual(['paid', 'pending']);
-  await updateMerchant(env.context, told.id, { eventsSince: new Date(0) });
+  expect(typesOf(await readMessages(notified, deleted))).toEqual(['paid', 'pending']);
+  expect(typesOf(await readMessages(since, deleted)), 'the inferred one is of before its events').toEqual([
+    'paid',
+    'pending',
+  ]);
+  await updateMerchant(env.context, notified.id, { eventsSince: new Date(0) });
   await runBackfills(env.context);
-  expect(typesOf(await readMessages(told, deleted)), 'nor by a backfill').toEqual(['paid', 'pending']);
-  for (const { id } of [told, since]) await removeMerchant(env.context, id);
+  expect(typesOf(await readMessages(notified, deleted)), 'nor by a backfill').toEqual(['paid', 'pending']);
+  for (const { id } of [notified, since]) await removeMerchant(env.context, id);
 });
 
 test('a second payment at the time at which the first one was inferred is announced too', async () => {
-  const told = await addMerchant();
+  const notified = await addMerchant();
   const row = { ...makePayment('paid@0', 'refund@3', 'paid@5'), date_created: '2026-11-20 23:00:00' };
   await apply(showing(row));
   await apply(showing(row, 1, 2));
   await apply(row);
   await apply(row);
-  expect(typesOf(await readMessages(told))).toEqual(['paid', 'paid', 'refund']);
-  await removeMerchant(env.context, told.id);
+  expect(typesOf(await readMessages(notified))).toEqual(['paid', 'paid', 'refund']);
+  await removeMerchant(env.context, notified.id);
 });
 
 const STATUSES = ['pending', 'in_process', 'paid', 'paid', 'refund', 'partially_paid'];
@@ -118,8 +121,8 @@ const anyTruth = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Looks at a growing history: after `seen` events, with those that `lacks` does not name; `bare`: without its history. */
-const anyLooks = fc.array(
+/** Observations of a growing history: after `seen` events, with those that `lacks` does not name; `bare`: without its history. */
+const anyObservations = fc.array(
   fc.record({
     seen: fc.integer({ min: 1, max: 5 }),
     lacks: fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 }),
@@ -128,7 +131,7 @@ const anyLooks = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** The ids that a merchant knows these statuses by, in whatever order the ledger learnt them. */
+/** The ids that a merchant knows these statuses by, in any order of learning. */
 function listIds({ id }: MerchantRow, transactionId: string, statuses: string[]): string[] {
   const { callbackIds } = env.context.keys;
   return statuses
@@ -145,12 +148,12 @@ let cases = 0;
 test('shortened, lagging and bare histories in any order give each merchant each event of the whole one once', async () => {
   const anyCase = fc.record({
     truth: anyTruth,
-    looks: anyLooks,
+    observations: anyObservations,
     deletes: fc.nat({ max: 8 }),
     adds: fc.nat({ max: 6 }),
   });
   await fc.assert(
-    fc.asyncProperty(anyCase, async ({ truth, looks, deletes, adds }) => {
+    fc.asyncProperty(anyCase, async ({ truth, observations, deletes, adds }) => {
       let at = Date.parse(`${CREATED.replace(' ', 'T')}Z`);
       const history = truth.map(({ status, after }) => {
         at += after * 1000;
@@ -169,7 +172,7 @@ test('shortened, lagging and bare histories in any order give each merchant each
       });
       const merchants = [await addMerchant({ filter })];
       let deleted: Message[] = [];
-      for (const [index, { seen, lacks, form }] of looks.entries()) {
+      for (const [index, { seen, lacks, form }] of observations.entries()) {
         if (index === adds) merchants.push(await addMerchant({ filter }));
         await apply(show(seen, (one) => form === 'whole' || (form === 'shortened' && !lacks.includes(one))));
         if (index === deletes) {
