@@ -10,8 +10,8 @@
  * an event becomes known, the inferred event is replaced by one at that time. A real event of its status replaces it
  * for good, and none is added after one. An inferred event with an unreadable status is replaced by any other event.
  *
- * The number of an event in its status is given once. Inferred events have number 1, and so has the first real one that is learnt: it
- * replaces them, or is one of them.
+ * The number of an event in its status is given once. Inferred events have number 1, and so has a real one that replaces one in force. An
+ * inferred event that a person took out of force is replaced by none: the next event of its status is another one.
  */
 
 import type { WallTime } from '../../domain/calendar.ts';
@@ -60,7 +60,11 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
   const gone = known.filter(
     (event) => !isReal(event) && (isUnreadable(event) || (event.inferred && real.has(event.status))),
   );
-  const added = addReal(history, { known, gone, positions, learnt });
+  const numbers = numberStatuses(
+    known,
+    before.events.filter((event) => gone.includes(event)),
+  );
+  const added = addReal(history, { known, gone, positions, learnt, numbers });
 
   const outOfForceBefore = new Set(before.outOfForce.filter((event) => !event.inferred || !isReal(event)));
   const leaves = (event: StoredEvent): boolean => outOfForceBefore.has(event) || gone.includes(event);
@@ -140,23 +144,42 @@ function takeNumbers(gone: StoredEvent[], learnt: number): (status: string) => n
   };
 }
 
+/** Numbers new real events in their status: the first takes the number of the inferred one in force that it replaces. */
+function numberStatuses(known: StoredEvent[], replaced: StoredEvent[]): (status: string) => number {
+  const freed = new Map(replaced.map((event) => [event.status, event.number ?? 1]));
+  const last = new Map<string, number>();
+  for (const [status, events] of Map.groupBy(known, (event) => event.status)) {
+    const stored = events.map((event) => event.number ?? (event.inferred ? 1 : 0));
+    last.set(status, Math.max(...stored, events.filter((event) => !event.inferred).length));
+  }
+  return (status) => {
+    const number = freed.get(status) ?? (last.get(status) ?? 0) + 1;
+    if (!freed.delete(status)) last.set(status, number);
+    return number;
+  };
+}
+
 /** Returns the new events of a real history. */
 function addReal(
   history: NumberedEvent[],
-  given: { known: StoredEvent[]; gone: StoredEvent[]; positions: Map<string, number>; learnt: number },
+  given: {
+    known: StoredEvent[];
+    gone: StoredEvent[];
+    positions: Map<string, number>;
+    learnt: number;
+    numbers: (status: string) => number;
+  },
 ): StoredEvent[] {
-  const { known, gone, positions, learnt } = given;
+  const { known, gone, positions, learnt, numbers } = given;
   const keys = new Set(known.map(eventKey));
-  const real = known.filter((event) => positions.has(eventKey(event))).map((event) => event.status);
-  const numbers = takeNumbers(gone, learnt);
+  const sequences = takeNumbers(gone, learnt);
   return history
     .filter((event) => !keys.has(eventKey(event)))
     .map((event): StoredEvent => {
       const position = positions.get(eventKey(event));
       if (position === undefined) throw new InvariantError('an event of a history has no position in it');
-      real.push(event.status);
-      const number = real.filter((status) => status === event.status).length;
-      return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false, number };
+      const [sequence, number] = [sequences(event.status), numbers(event.status)];
+      return { ...event, seq: undefined, position, sequence, inferred: false, number };
     });
 }
 

@@ -106,3 +106,21 @@ test('a payment that is corrected from A to B, back, and to B once more has thre
   expect(new Set(ids).size).toBe(3);
   expect(await learn(), 'the same after a restore').toEqual(ids);
 });
+
+test('a payment that comes after a person took the inferred one out of force is announced, under an id of its own', async () => {
+  await restore();
+  const row = paidAt(5);
+  const pending = { ...row, status: 'pending', events: row.events.slice(1) };
+  await apply(bare(row));
+  for (const _ of [1, 2, 3]) {
+    // further apart than one doubt of the history needs
+    asked += 120_000;
+    await apply(pending);
+  }
+  const open = env.context.db.selectFrom('mismatches').select('id').where('state', '<>', 'resolved');
+  const { id } = await open.where('kind', '=', 'status_differs').executeTakeFirstOrThrow();
+  await acceptMismatch(env.context, id, { actor: 'adm', note: 'seen' });
+  await apply(row);
+  const { paid = [] } = await readIds();
+  expect(new Set(paid).size).toBe(2);
+});
