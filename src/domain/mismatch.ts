@@ -23,6 +23,23 @@ export const MISMATCH_SEVERITY = {
 } as const;
 
 export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
+
+/** A commission that changed after its payment, and one that is not the contract's: causes of one kind. */
+export const COMMISSION_CAUSES = ['commission_changed', 'commission_not_contracts'] as const;
+/** The name of what a mismatch's texts say. */
+export type MismatchCause = MismatchKind | (typeof COMMISSION_CAUSES)[number];
+
+/** Whether a contract raised a `commission_differs`, and not a change after the payment. @param expected its evidence. */
+export function isOfContract(expected: unknown): boolean {
+  return typeof expected === 'object' && expected !== null && 'contract' in expected;
+}
+
+/** Returns the name of a mismatch's texts: its kind, or its cause where the evidence tells. Pure. */
+export function nameCause({ kind, expected }: { kind: string; expected: unknown }): string {
+  if (kind !== 'commission_differs' || expected === null || expected === undefined) return kind;
+  return COMMISSION_CAUSES[isOfContract(expected) ? 1 : 0];
+}
+
 export function isMismatchKind(text: string): text is MismatchKind {
   return Object.hasOwn(MISMATCH_SEVERITY, text);
 }

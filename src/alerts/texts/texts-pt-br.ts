@@ -35,7 +35,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'O razão mantém o primeiro valor: compare com o comprovante do pagamento e decida entre manter ou aceitar com estorno.',
   },
   commission_differs: {
-    title: 'Tarifa mudou',
+    title: 'Tarifa difere',
     todo: 'Compare com o contrato e com a fatura do provedor; se a cobrança está errada, conteste-a antes de resolver.',
   },
   reference_differs: {

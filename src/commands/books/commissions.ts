@@ -81,10 +81,12 @@ export function commissionsCommand(program: Command): void {
       const range = { from: parseDay('--from', options.from), to: parseDay('--to', options.to) };
       await withContext({}, async (context) => {
         const checked = await checkCommissions(context, range);
+        const uncovered =
+          checked.uncovered === 0 ? '' : `; ${checked.uncovered} more payments of these days have no contract`;
         print(
           options.json,
           checked,
-          `${checked.payments} payments checked, ${checked.raised} new differences reported`,
+          `${checked.payments} payments checked, ${checked.raised} new differences reported${uncovered}`,
         );
       });
     });

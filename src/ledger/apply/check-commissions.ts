@@ -4,7 +4,8 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { type FoundMismatch, isOfContract } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, type OpenMismatch } from '../../mismatches/resolve-mismatches.ts';
@@ -82,7 +83,7 @@ async function dropUndecided(trx: Transaction<Database>, found: FoundMismatch[])
 
 /** Whether a contract raised the mismatch, and not a change after the payment. */
 function isRaisedByContract({ expected }: OpenMismatch): boolean {
-  return expected !== null && 'contract' in JSON.parse(expected);
+  return expected !== null && isOfContract(JSON.parse(expected));
 }
 
 const PRICED = ['amountCents', 'commissionCents', 'operation', 'platform'] as const;
@@ -102,7 +103,7 @@ function compareCommission(
 ): (Difference & { kind: 'commission_differs'; baseline: boolean }) | undefined {
   const paid = stored.events.find((event) => event.status === 'paid');
   if (!paid || stored.commissionCents === null) return undefined;
-  const contract = findContract(contracts, { ...stored, day: paid.atWall.slice(0, 10) });
+  const contract = findOwnContract(stored, contracts);
   if (!contract) return undefined;
   const { low, high, cents } = computeCommission(contract, stored.amountCents);
   if (stored.commissionCents >= low && stored.commissionCents <= high) return undefined;
@@ -114,16 +115,22 @@ function compareCommission(
   };
 }
 
+type CommissionCheck = { payments: number; uncovered: number; raised: number };
+
 /**
  * Compares the booked payments of a range of days with the contracts, after a contract was stated for past days.
- * @returns how many payments were compared, and how many mismatches were opened.
+ * @returns `payments`: how many were compared; `uncovered`: how many have no contract; `raised`: how many mismatches were
+ *   opened.
+ * @throws ConfereError `conflict` if no contract covers any of the days.
  */
-export async function checkCommissions(
-  context: Context,
-  range: { from: Day; to: Day },
-): Promise<{ payments: number; raised: number }> {
+export async function checkCommissions(context: Context, range: { from: Day; to: Day }): Promise<CommissionCheck> {
+  const { from, to } = range;
   const contracts = await readContracts(context.db);
-  const total = { payments: 0, raised: 0 };
+  if (!contracts.some((one) => one.from <= to && (one.to === null || one.to >= from))) {
+    const fault = `no contract covers ${from} to ${to}: state one with confere commissions state`;
+    throw new ConfereError('conflict', fault);
+  }
+  const total = { payments: 0, uncovered: 0, raised: 0 };
   for (let after = 0; !context.signal.aborted; ) {
     const rows = await context.db
       .selectFrom('events')
@@ -139,12 +146,13 @@ export async function checkCommissions(
       .execute();
     if (rows.length === 0) break;
     after = rows.at(-1)?.seq ?? after;
-    total.payments += rows.length;
     const ids = rows.map((row) => row.id);
-    const raised = await transact(context.db, (trx) => checkBatch(context, trx, ids, contracts), {
+    const checked = await transact(context.db, (trx) => checkBatch(context, trx, ids, contracts), {
       retryDuplicates: true,
     });
-    total.raised += raised;
+    total.payments += checked.payments;
+    total.uncovered += checked.uncovered;
+    total.raised += checked.raised;
   }
   if (total.raised > 0) context.wakeUps.alerts.notify();
   return total;
@@ -155,10 +163,19 @@ async function checkBatch(
   trx: Transaction<Database>,
   ids: string[],
   contracts: CommissionContract[],
-): Promise<number> {
-  const found = [...(await loadStoredTransactions(trx, ids)).values()].flatMap(({ seq, stored }): FoundMismatch[] => {
+): Promise<CommissionCheck> {
+  const loaded = [...(await loadStoredTransactions(trx, ids)).values()];
+  const found = loaded.flatMap(({ seq, stored }): FoundMismatch[] => {
     const difference = compareCommission(context, stored, contracts);
     return difference ? [{ ...difference, ...describeStored(seq, stored) }] : [];
   });
-  return (await raiseMismatches(trx, await dropUndecided(trx, found), context.clock.now())).length;
+  const uncovered = loaded.filter(({ stored }) => !findOwnContract(stored, contracts)).length;
+  const raised = await raiseMismatches(trx, await dropUndecided(trx, found), context.clock.now());
+  return { payments: loaded.length - uncovered, uncovered, raised: raised.length };
+}
+
+/** The contract of a payment on its day; undefined where none covers it, or it is not paid. */
+function findOwnContract(stored: StoredTransaction, contracts: CommissionContract[]): CommissionContract | undefined {
+  const paid = stored.events.find((event) => event.status === 'paid');
+  return paid && findContract(contracts, { ...stored, day: paid.atWall.slice(0, 10) });
 }

@@ -1,4 +1,5 @@
 import type { Day, WallTime } from '../../domain/calendar.ts';
+import { nameCause } from '../../domain/mismatch.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
@@ -154,7 +155,9 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
 export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 23, (row) => row.kind),
-  lines('meaning', 46, (row, { texts }) => describeCode(texts.mismatchKinds, row.kind)),
+  lines('meaning', 46, (row, { texts }) =>
+    describeCode(texts.mismatchKinds, nameCause({ kind: row.kind, expected: parse(row.expected) })),
+  ),
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
   money('amount', (row) => row.amountCents),

@@ -1,4 +1,4 @@
-import type { MismatchKind } from '../../domain/mismatch.ts';
+import type { MismatchCause } from '../../domain/mismatch.ts';
 import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
 import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
@@ -214,7 +214,9 @@ export const PT_BR = {
     status_differs: 'O provedor contradiz a história que temos',
     illegal_transition: 'A transação saiu de uma situação final',
     amount_differs: 'O valor ou a operação mudou no provedor',
-    commission_differs: 'A tarifa mudou depois do pagamento',
+    commission_differs: 'A tarifa mudou depois do pagamento, ou difere da do contrato',
+    commission_changed: 'A tarifa mudou depois do pagamento',
+    commission_not_contracts: 'A tarifa difere da do contrato',
     reference_differs: 'Referência, extra, plataforma ou data de criação mudou no provedor',
     duplicate_reference: 'Duas transações com a mesma referência',
     missing_at_provider: 'Temos a transação, o provedor não',
@@ -229,7 +231,7 @@ export const PT_BR = {
     closed_day_changed: 'Um dia que já tinha relatório mudou',
     balance_differs: 'O saldo informado não é o do razão',
     books_broken: 'O razão está inconsistente',
-  } satisfies Record<MismatchKind, string>,
+  } satisfies Record<MismatchCause, string>,
 } as const;
 
 /** Every word of a report, in one language. A text that another language lacks does not compile. */

@@ -14,11 +14,13 @@ import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY } from '../../support/start-serve.ts';
 
 let environment: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', SECRET_KEY });
   const stated = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
   await stateContract(environment.context, { ...stated, fixedCents: 10n, basisPoints: 99 });
   await stateContract(environment.context, { ...stated, platform: 'own', fixedCents: 5n, basisPoints: 0 });
@@ -74,6 +76,14 @@ test('a commission that arrives later is compared when it arrives', async () => 
   expect(await readMismatches(row.id)).toHaveLength(1);
 });
 
+test('a check of days that no contract covers says so, and fails', async () => {
+  const variables = { DATABASE_URL: environment.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const range = ['--from', '2026-10-01', '--to', '2026-10-31'];
+  const { code, out, err } = await runCommandInProcess(['commissions', 'check', ...range], variables);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toContain('no contract covers 2026-10-01 to 2026-10-31');
+});
+
 test('a contract for past days is compared with booked payments on request', async () => {
   const { row, reported } = await pay('3.33', { platform: 'late' });
   expect(reported).toHaveLength(1);
@@ -81,7 +91,14 @@ test('a contract for past days is compared with booked payments on request', asy
   const stated = { platform: 'late', operation: 'cashin', from: '2026-11-20', to: '2026-11-20', actor: 'a' } as const;
   const id = await stateContract(environment.context, { ...stated, fixedCents: 333n, basisPoints: 0 });
   const range = { from: '2026-11-20', to: '2026-11-20' };
-  expect((await checkCommissions(environment.context, range)).raised).toBe(1);
+  await pay('9.99', { platform: 'late', operation: 'cashout' });
+  const counted = environment.context.db
+    .selectFrom('transactions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .groupBy('operation')
+    .orderBy('operation');
+  const [payments, uncovered] = (await counted.execute()).map(({ count }) => Number(count));
+  expect(await checkCommissions(environment.context, range)).toEqual({ payments, uncovered, raised: 1 });
   expect(await readMismatches(other.id)).toMatchObject([{ expected: { commission: '3.33', contract: id } }]);
   expect((await checkCommissions(environment.context, range)).raised).toBe(0);
   await withdrawContract(environment.context, id);

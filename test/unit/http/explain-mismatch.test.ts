@@ -1,10 +1,33 @@
 import { expect, test } from 'vitest';
 import { MISMATCH_SEVERITY } from '../../../src/domain/mismatch.ts';
+import { runInLanguage } from '../../../src/http/console/languages/language.ts';
 import { explainMismatch } from '../../../src/http/console/parts/explain-mismatch.ts';
+import type { ReportedMismatch } from '../../../src/reports/read/read-mismatches.ts';
+import { MISMATCH_COLUMNS, type RenderContext } from '../../../src/reports/render/columns.ts';
+import { textsOf } from '../../../src/reports/texts/texts.ts';
 
 test.each(Object.keys(MISMATCH_SEVERITY))('%s has a title, a meaning, and one sentence on what to do', (kind) => {
-  const { title, meaning, todo } = explainMismatch(kind);
+  const { title, meaning, todo } = explainMismatch({ kind });
   expect(title).not.toBe(kind);
   expect(meaning).not.toBe('');
   expect(todo).toMatch(/^[^.]+\.$/);
+});
+
+const COMMISSION = { commission: '1.09' };
+test.each([
+  ['pt-BR', COMMISSION, 'Tarifa mudou', 'A tarifa mudou depois do pagamento'],
+  ['pt-BR', { ...COMMISSION, contract: 'cc_1' }, 'Tarifa difere do contrato', 'A tarifa difere da do contrato'],
+  ['en', COMMISSION, 'Commission changed', 'The commission changed after payment'],
+  [
+    'en',
+    { ...COMMISSION, contract: 'cc_1' },
+    'Commission differs from the contract',
+    'The commission differs from the contract',
+  ],
+] as const)('in %s, a commission that is expected as %o is called: %s', (language, expected, title, meaning) => {
+  const mismatch = { kind: 'commission_differs', expected };
+  expect(runInLanguage(language, () => explainMismatch(mismatch))).toMatchObject({ title, meaning });
+  const sheet = MISMATCH_COLUMNS.find(({ name }) => name === 'meaning');
+  const row = { kind: 'commission_differs', expected: JSON.stringify(expected) } as ReportedMismatch;
+  expect(sheet?.cell(row, { texts: textsOf(language) } as RenderContext)).toMatchObject({ text: meaning });
 });

@@ -93,7 +93,7 @@ function causeTable(context: Context, causes: OpenCause[]): Html {
     rows: causes,
     empty: '',
     columns: [
-      { title: 'Causa', cell: (row) => html`<a href="${address(row)}">${explainMismatch(row.kind).title}</a>` },
+      { title: 'Causa', cell: (row) => html`<a href="${address(row)}">${explainMismatch(row).title}</a>` },
       { title: 'Origem', cell: (row) => describeCause(row) },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Por resolver', cell: (row) => formatCount(row.count), align: 'end' },
@@ -124,7 +124,7 @@ export function mismatchTable(
     columns: [
       {
         title: 'Divergência',
-        cell: (row) => html`<a href="/mismatches/${row.id}">${explainMismatch(row.kind).title}</a>`,
+        cell: (row) => html`<a href="/mismatches/${row.id}">${explainMismatch(row).title}</a>`,
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
@@ -148,6 +148,6 @@ function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {
 }
 
 function explain(kind: string): Html {
-  const { title, meaning, todo } = explainMismatch(kind);
+  const { title, meaning, todo } = explainMismatch({ kind });
   return html`<p class="explain"><b>${title}.</b> ${meaning}. ${todo}</p>`;
 }

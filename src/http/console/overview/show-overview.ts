@@ -122,7 +122,7 @@ function mismatchSummary(mismatches: Mismatches): Html {
     columns: [
       {
         title: 'Tipo',
-        cell: (row) => html`<a href="/mismatches?kind=${row.kind}">${explainMismatch(row.kind).title}</a>`,
+        cell: (row) => html`<a href="/mismatches?kind=${row.kind}">${explainMismatch(row).title}</a>`,
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },

@@ -148,7 +148,7 @@ async function sendSecondStep(
   const preview = await previewChange(context, (inner) => handle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
   const name = nameAction(action, mismatch);
   const title = t('{name}: confira', { name });
-  const { title: kind, meaning } = explainMismatch(mismatch.kind);
+  const { title: kind, meaning } = explainMismatch(mismatch);
   const follows =
     action === 'resolve'
       ? t('A diferença fica como está: só a pergunta se encerra.')

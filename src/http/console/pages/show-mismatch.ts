@@ -33,7 +33,7 @@ export function mismatchPages(context: Context): Router {
       via: 'console',
     });
     const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
-    const { title, meaning, todo } = explainMismatch(mismatch.kind);
+    const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>

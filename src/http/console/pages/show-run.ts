@@ -97,7 +97,7 @@ function renderKinds(run: PresentedRun): Html {
     columns: [
       {
         title: 'Tipo',
-        cell: ([kind]) => html`<a href="/mismatches?state=all&amp;kind=${kind}">${explainMismatch(kind).title}</a>`,
+        cell: ([kind]) => html`<a href="/mismatches?state=all&amp;kind=${kind}">${explainMismatch({ kind }).title}</a>`,
       },
       { title: 'Quantas', cell: ([, count]) => formatCount(count), align: 'end' },
     ],

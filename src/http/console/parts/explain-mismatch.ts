@@ -1,15 +1,24 @@
 import { ALERT_TEXTS } from '../../../alerts/texts/describe-alert.ts';
-import { MISMATCH_SEVERITY, type MismatchKind } from '../../../domain/mismatch.ts';
+import { MISMATCH_SEVERITY, type MismatchKind, nameCause } from '../../../domain/mismatch.ts';
 import { language } from '../languages/language.ts';
-import { wordsBy } from '../languages/translate.ts';
+import { words, wordsBy } from '../languages/translate.ts';
 import { MISMATCH_MEANINGS } from './words.ts';
 
 type Explanation = { title: string; meaning: string; todo: string };
 
-/** The name of a kind of mismatch, its meaning, and what to do about it in one sentence. */
-export function explainMismatch(kind: string): Explanation {
+const CAUSE_TITLES: Record<string, string> = words({
+  commission_changed: 'Tarifa mudou',
+  commission_not_contracts: 'Tarifa difere do contrato',
+});
+
+/**
+ * The name of a mismatch, its meaning, and what to do about it in one sentence.
+ * @param expected the evidence of one mismatch; without it, the texts are those of its kind.
+ */
+export function explainMismatch({ kind, expected }: { kind: string; expected?: unknown }): Explanation {
   const { title, todo } = ALERT_TEXTS[language()][kind as MismatchKind] ?? { title: kind, todo: '' };
-  return { title, meaning: MISMATCH_MEANINGS[kind] ?? '', todo };
+  const cause = nameCause({ kind, expected });
+  return { title: CAUSE_TITLES[cause] ?? title, meaning: MISMATCH_MEANINGS[cause] ?? '', todo };
 }
 
 /** The names by kind, for a select field. */
