@@ -112,6 +112,12 @@ export function addDays(day: Day, days: number): Day {
   return text.startsWith('-') ? '0000-01-01' : text.slice(0, 10);
 }
 
+/** The last day that began before a wall time: midnight is the end of the day before. */
+export function lastDayBefore(wall: WallTime): Day {
+  const day = wall.slice(0, 10);
+  return wall.endsWith(' 00:00:00') ? addDays(day, -1) : day;
+}
+
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
   const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;

@@ -5,8 +5,9 @@
  * payments.
  */
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { WallTime } from '../../domain/calendar.ts';
@@ -94,6 +95,9 @@ export async function compareStatements(context: Context): Promise<void> {
   if (count > 0) context.wakeUps.alerts.notify();
 }
 
+/** As `lastDayBefore`: a balance of midnight is that of the day before. */
+const STATED_DAY = sql`LEFT(DATE_SUB(statements.at_wall, INTERVAL 1 SECOND), 10)`;
+
 /** Finds a platform's newest statement whose day was proven complete by a read requested after its instant. */
 async function findReadPast(context: Context, platform: string) {
   return await context.db
@@ -112,8 +116,8 @@ async function findReadPast(context: Context, platform: string) {
               inner('run_windows.platform', '=', inner.ref('statements.platform')),
             ]),
           )
-          .where(sql<boolean>`run_windows.from_day <= LEFT(statements.at_wall, 10)`)
-          .where(sql<boolean>`run_windows.to_day >= LEFT(statements.at_wall, 10)`)
+          .where(sql<boolean>`run_windows.from_day <= ${STATED_DAY}`)
+          .where(sql<boolean>`run_windows.to_day >= ${STATED_DAY}`)
           .whereRef('run_windows.asked_at', '>=', 'statements.at'),
       ),
     )
@@ -123,7 +127,10 @@ async function findReadPast(context: Context, platform: string) {
     .executeTakeFirst();
 }
 
-/** The ledger's balance before and after the second of a statement: without and with the entries of that second. */
+/**
+ * The ledger's balance before and after the second of a statement: without and with the entries of that second. An adjustment
+ * is of a day, and stands at its first second by convention only: it is no entry of the midnight that begins its day.
+ */
 export type BalanceAroundSecond = { before: bigint; after: bigint };
 
 /**
@@ -148,20 +155,38 @@ export async function readLedgerBalance(
 
 /** Reads Available + Held of a statement's platform around its second. */
 async function readPlatformBalance(
-  context: Context,
-  stated: { platform: string; at: Date },
+  { db, calendar, clock }: Context,
+  { platform, at }: { platform: string; at: Date },
 ): Promise<BalanceAroundSecond> {
-  const { platform, at } = stated;
   const own = [nameAccount('Assets:Provider:Available', platform), nameAccount('Assets:Provider:Held', platform)];
-  const readBefore = async (wall: WallTime): Promise<bigint> => {
-    const { balances } = await readBalances(context.db, wall, 'now', context.clock.now());
-    return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
-  };
-  const { calendar } = context;
-  return {
-    before: await readBefore(calendar.toWallTime(at)),
-    after: await readBefore(calendar.toWallTimeRoundedUp(new Date(at.getTime() + 1))),
-  };
+  const wall = calendar.toWallTime(at);
+  const { balances } = await readBalances(db, wall, 'now', clock.now());
+  const before = balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
+  const rows = await db.selectFrom('accounts').select('seq').where('name', 'in', own).execute();
+  const accounts = rows.map(({ seq }) => seq);
+  return { before, after: before + (await sumSecond(db, { accounts, at: wall })) };
+}
+
+/**
+ * Sums the postings of accounts in a second, without adjustments and their reversals: signed cents.
+ * @param isCounted limits the entries by the column of their number.
+ */
+export async function sumSecond(
+  db: Reader,
+  { accounts, at }: { accounts: number[]; at: WallTime },
+  isCounted?: (column: 'postings.entry_seq') => Expression<SqlBool>,
+): Promise<bigint> {
+  if (accounts.length === 0) return 0n;
+  let query = db
+    .selectFrom('postings')
+    .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
+    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
+    .select(sql<string | null>`SUM(postings.amount_cents)`.as('sum'))
+    .where('postings.account_seq', 'in', accounts)
+    .where('postings.at_wall', '=', at)
+    .where(sql`COALESCE(origin.kind, entries.kind)`, '!=', 'adjustment');
+  if (isCounted) query = query.where(isCounted('postings.entry_seq'));
+  return BigInt((await query.executeTakeFirst())?.sum ?? 0);
 }
 
 /** Lists statements as the API shows them, newest first, of one platform or all, each with the current ledger balance. */

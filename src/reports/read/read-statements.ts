@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
-import { type BalanceAroundSecond, chooseLedgerBalance } from '../../ledger/stated/state-balance.ts';
+import { type BalanceAroundSecond, chooseLedgerBalance, sumSecond } from '../../ledger/stated/state-balance.ts';
 import { sumAtCut } from '../../seal/read-balances.ts';
 import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
@@ -59,12 +58,8 @@ async function sumAround(db: Reader, { platform, atWall }: Stated, cut: CutEntri
   if (accounts.length === 0) return { before: 0n, after: 0n };
   const sums = await sumAtCut(db, cut, { at: atWall, accounts });
   const before = accounts.reduce((sum, seq) => sum + (sums.get(seq) ?? 0n), 0n);
-  const second = await db
-    .selectFrom('postings')
-    .select(sql<string | null>`SUM(amount_cents)`.as('sum'))
-    .where('account_seq', 'in', accounts)
-    .where('at_wall', '=', atWall)
-    .where(matchesCut('entry_seq', cut))
-    .executeTakeFirst();
-  return { before, after: before + BigInt(second?.sum ?? 0) };
+  return {
+    before,
+    after: before + (await sumSecond(db, { accounts, at: atWall }, (column) => matchesCut(column, cut))),
+  };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Day, lastDayBefore, listDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import { classifyDay } from './classify-day.ts';
@@ -102,9 +102,7 @@ async function listStated(context: Context, newest: { day: Day; made_at: Date }[
   const madeAt = new Map(newest.map((row) => [row.day, row.made_at]));
   const rows = await context.db.selectFrom('statements').select(['at_wall', 'created_at']).execute();
   return rows.flatMap((row) => {
-    const day = row.at_wall.slice(0, 10);
-    // midnight is the end of the day before
-    const stated = row.at_wall.endsWith(' 00:00:00') ? addDays(day, -1) : day;
+    const stated = lastDayBefore(row.at_wall);
     const made = madeAt.get(stated);
     return made && row.created_at > made ? [stated] : [];
   });

@@ -322,49 +322,56 @@ test('balances are shown by platform at an instant, and as they were known', asy
   expect(wrong.text).toContain('id="at-fault" role="alert">Escolha o dia e a hora.');
 });
 
-test('a balance that differs leads to the adjustment that explains it, which resolves it', async () => {
-  const { context } = env;
-  const address = '/balances/statements/new';
-  // a day that a run has read after this instant
-  const day = addDays(env.today, -4);
-  const balances = (await get('accountant', `/balances?at=${day}T18:00:00`)).text;
-  const cells = balances.slice(balances.indexOf(A)).matchAll(/<span class="money[^"]*">([^<]+)<\/span>/g);
-  const ledger = [...cells][2]?.[1]?.replace('R$ ', '') ?? '';
-  const off = ledger.replace(
-    /,\d\d$/,
-    (cents) => `,${cents === ',99' ? '98' : String(Number(cents.slice(1)) + 1).padStart(2, '0')}`,
-  );
-  const preview = await post('accountant', address, { platform: A, at: `${day}T18:00:00`, balance: off });
-  expect(text(preview)).toContain('O saldo informado não é o do razão.');
-  expect((await confirm('accountant', address, preview)).to).toBe('/balances/statements?done=stated');
-  const { id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('kind', '=', 'balance_differs')
-    .executeTakeFirstOrThrow();
-  expect((await get('viewer', '/balances')).text).toContain(`href="/mismatches/${id}"`);
-  const page = await get('accountant', `/mismatches/${id}`);
-  expect(text(page)).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
-  const link = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const form = await get('accountant', link);
-  expect(form.text).toContain(`<option value="${A}" selected>`);
-  expect(form.text).toMatch(new RegExp(`value="${day}"`));
-  const amount = new URLSearchParams(link.split('?')[1]).get('amount') ?? '';
-  const adjusted = await post('accountant', '/balances/adjustments/new', {
-    platform: A,
-    day,
-    kind: 'fee',
-    amount,
-    note: 'o painel a mostra',
-  });
-  expect((await confirm('accountant', '/balances/adjustments/new', adjusted)).status).toBe(303);
-  const row = await context.db
-    .selectFrom('mismatches')
-    .select(['state', 'resolution'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  expect(row).toEqual({ state: 'resolved', resolution: 'fresh_evidence' });
-});
+// in order of time: the newest statement is compared. Both days are read past these instants
+test.each([
+  ['within a day', -4, 'T18:00:00', -4],
+  ['of midnight', -3, 'T00:00:00', -4],
+])(
+  'a balance %s that differs leads to the adjustment that explains it, which resolves it',
+  async (_, stated, time, offered) => {
+    const { context } = env;
+    const address = '/balances/statements/new';
+    const at = `${addDays(env.today, stated)}${time}`;
+    const day = addDays(env.today, offered);
+    const balances = (await get('accountant', `/balances?at=${at}`)).text;
+    const cells = balances.slice(balances.indexOf(A)).matchAll(/<span class="money[^"]*">([^<]+)<\/span>/g);
+    const ledger = [...cells][2]?.[1]?.replace('R$ ', '') ?? '';
+    const off = ledger.replace(
+      /,\d\d$/,
+      (cents) => `,${cents === ',99' ? '98' : String(Number(cents.slice(1)) + 1).padStart(2, '0')}`,
+    );
+    const preview = await post('accountant', address, { platform: A, at, balance: off });
+    expect(text(preview)).toContain('O saldo informado não é o do razão.');
+    expect((await confirm('accountant', address, preview)).to).toBe('/balances/statements?done=stated');
+    const { id } = await context.db
+      .selectFrom('mismatches')
+      .select('id')
+      .where('kind', '=', 'balance_differs')
+      .executeTakeFirstOrThrow();
+    expect((await get('viewer', '/balances')).text).toContain(`href="/mismatches/${id}"`);
+    const page = await get('accountant', `/mismatches/${id}`);
+    expect(text(page)).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
+    const link = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const form = await get('accountant', link);
+    expect(form.text).toContain(`<option value="${A}" selected>`);
+    expect(form.text).toMatch(new RegExp(`value="${day}"`));
+    const amount = new URLSearchParams(link.split('?')[1]).get('amount') ?? '';
+    const adjusted = await post('accountant', '/balances/adjustments/new', {
+      platform: A,
+      day,
+      kind: 'fee',
+      amount,
+      note: 'o painel a mostra',
+    });
+    expect((await confirm('accountant', '/balances/adjustments/new', adjusted)).status).toBe(303);
+    const row = await context.db
+      .selectFrom('mismatches')
+      .select(['state', 'resolution'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    expect(row).toEqual({ state: 'resolved', resolution: 'fresh_evidence' });
+  },
+);
 
 test('accepting takes a second step that shows the entries and the day, and a note', async () => {
   const { context, changed } = env;

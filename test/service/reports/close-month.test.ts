@@ -3,8 +3,13 @@ import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { monthOf } from '../../../src/domain/calendar.ts';
 import type { FoundMismatch } from '../../../src/domain/mismatch.ts';
-import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
-import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
+import {
+  compareStatements,
+  readNewestStatements,
+  stateBalance,
+  storeStatement,
+} from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
@@ -153,6 +158,38 @@ describe('closing a month is refused', () => {
     ]);
     await storeStatement(context, { ...stated, balanceCents: 9_950n });
     expect(await closeMonth(context, { month: OCTOBER, ...BY })).toBe(true);
+  });
+
+  test('while a balance of its last instant differs, whatever is adjusted on the day that begins then', async () => {
+    await keepOctober();
+    const stated = { platform: PLATFORM_A, actor: 'test', at: context.calendar.startOfDay('2025-11-01') };
+    await stateBalance(context, { ...stated, balanceCents: 10_000n });
+    const adjustment = { platform: PLATFORM_A, kind: 'fee', amountCents: 50n, note: 'x', actor: 'test' } as const;
+    const late = await adjustBooks(context, { ...adjustment, day: '2025-11-01' });
+    await compareStatements(context);
+    await sealNow(context);
+    const differs = { code: 'balance_differs', balance: '100.00', ledger: '99.50', difference: '0.50' };
+    expect(await refuse(OCTOBER)).toMatchObject([differs]);
+    const open = context.db.selectFrom('mismatches').select('state').where('kind', '=', 'balance_differs');
+    expect(await open.execute()).toEqual([{ state: 'open' }]);
+    await reverseAdjustment(context, late, { note: 'x', actor: 'test' });
+    await adjustBooks(context, { ...adjustment, day: '2025-10-31' });
+    await compareStatements(context);
+    await sealNow(context);
+    expect(await open.execute()).toEqual([{ state: 'resolved' }]);
+    expect(await closeMonth(context, { month: OCTOBER, ...BY })).toBe(true);
+  });
+
+  test('and not for a balance with a payment of its very second, the month’s end included', async () => {
+    await keepOctober();
+    await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', '2025-11-01 00:00:00']])]);
+    const stated = { platform: PLATFORM_A, actor: 'test', at: context.calendar.startOfDay('2025-11-01') };
+    for (const balanceCents of [9_950n, 10_900n]) {
+      await storeStatement(context, { ...stated, balanceCents });
+      expect(await readNewestStatements(context, '2025-11-02 00:00:00')).toMatchObject([{ difference: '0.00' }]);
+    }
+    await storeStatement(context, { ...stated, balanceCents: 10_901n });
+    expect(await refuse(OCTOBER)).toMatchObject([{ code: 'balance_differs', ledger: '99.50' }]);
   });
 
   test('while a balance of another month differs and none of this one agrees', async () => {

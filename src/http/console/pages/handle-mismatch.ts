@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
+import { lastDayBefore } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
@@ -173,24 +174,37 @@ ${await renderPreview(context, preview)}
   sendPage(request, response, { title, body, status: isStale ? 409 : fault === undefined ? 200 : 422 });
 }
 
-/** Of a `balance_differs`: its platform, and the adjustment that would explain the difference. */
-export function offerAdjustment(
+/**
+ * Of a `balance_differs`: its platform, and the adjustment that would explain the difference, on the last day that began before
+ * the instant. Before the opening nothing is adjusted: then the opening is what differs.
+ */
+export async function offerAdjustment(
   context: Context,
   response: Response,
   mismatch: PresentedMismatch,
   names: PlatformNames,
-): Html | undefined {
+): Promise<Html | undefined> {
   if (mismatch.kind !== 'balance_differs') return undefined;
   const { platform, at } = mismatch.expected as { platform: string; at: string };
   const { difference } = mismatch.actual as { difference: string };
   const cents = parseSum(difference) ?? 0n;
-  const search = new URLSearchParams({ platform, day: at.slice(0, 10), amount: formatMoneyInput(cents) });
-  const restate = new URLSearchParams({ platform });
+  const day = lastDayBefore(at.slice(0, 19).replace('T', ' '));
+  const opening = await context.db
+    .selectFrom('openings')
+    .select('day')
+    .where('platform', '=', platform)
+    .where('in_force', '=', 1)
+    .executeTakeFirst();
   const values = {
     platform: spellPlatform(names, platform),
     amount: money(cents < 0n ? -cents : cents),
     at: moment(context.calendar, at),
   };
+  if (opening && opening.day > day)
+    return html`<section class="act"><p>${tHtml('O saldo informado de {platform} em {at} é do começo dos livros ou de antes: nenhum ajuste o explica. Se está certo, estorne o saldo inicial e informe outro.', values)}</p>
+<p class="actions"><a href="/balances/openings">${t('Saldos iniciais')}</a></p></section>`;
+  const search = new URLSearchParams({ platform, day, amount: formatMoneyInput(cents) });
+  const restate = new URLSearchParams({ platform });
   return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
 ${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
 }

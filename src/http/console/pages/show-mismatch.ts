@@ -39,7 +39,7 @@ export function mismatchPages(context: Context): Router {
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
-${mismatch.state !== 'resolved' && offerAdjustment(context, response, mismatch, names)}
+${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>

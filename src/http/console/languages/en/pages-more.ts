@@ -32,6 +32,8 @@ export const MORE_PAGES_EN = {
   'O lançamento em vigor é estornado na data dele, e os lojistas são avisados.':
     'The entry in force is reversed on its date, and the merchants are notified.',
   'Observação (obrigatória)': 'Note (required)',
+  'O saldo informado de {platform} em {at} é do começo dos livros ou de antes: nenhum ajuste o explica. Se está certo, estorne o saldo inicial e informe outro.':
+    'The balance of {platform} stated for {at} is of the start of the books or before: no adjustment explains it. If it is right, reverse the opening and state another one.',
   'O ajuste que a explicaria': 'The adjustment that would explain it',
   'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.':
     'On platform {platform}, the provider’s dashboard had {amount} less than the ledger at {at}.',
