@@ -10,8 +10,8 @@ export type ApiEnvironment = TestEnvironment & {
 };
 
 /** Opens an environment with an empty ledger and our API over HTTP. */
-export async function openApiEnvironment(): Promise<ApiEnvironment> {
-  const environment = await openEnvironment();
+export async function openApiEnvironment(env: Record<string, string> = {}): Promise<ApiEnvironment> {
+  const environment = await openEnvironment(env);
   const { context } = environment;
   const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const { token } = await createToken(context, { role: 'admin', name: 'admin' });

@@ -4,6 +4,7 @@ export const PT_BR_TRIGGERS = {
   console: 'Console',
   command: 'Comando',
   gap: 'Falta de webhooks',
+  opening: 'Saldo inicial: desde 96 dias antes',
   restored: 'Restauração: dias do intervalo',
   restored_late: 'Restauração: 96 dias, por contagem',
   reconcile_recent: 'Relógio: hoje e ontem',

@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
 import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
-import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
+import { finishReposts, reverseOpeningEntry } from '../../ledger/stated/open-books.ts';
+import { openBooks } from '../../reconciliation/runs/open-books.ts';
 import { print, withContext } from '../with-context.ts';
 
 type Options = {
@@ -40,14 +42,15 @@ export function openCommand(program: Command): void {
       if (!isDay(day)) throw new ConfereError('wrong_use', '--day must be a day: YYYY-MM-DD');
       if (balanceCents === undefined) throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
       await withContext({}, async (context) => {
-        const id = await auditChange(
+        const { id, run } = await auditChange(
           context,
-          (inner) => stateOpening(inner, { platform, day, balanceCents, actor: 'command', newPlatform }),
-          (target) => ({ actor: 'command', action: 'openings.create', target }),
+          (inner) => openBooks(inner, { platform, day, balanceCents, actor: 'command', newPlatform }),
+          (opened) => ({ actor: 'command', action: 'openings.create', target: opened.id }),
         );
         await finishReposts(context);
-        const opening = { id, platform, day, balance: formatAmount(balanceCents) };
-        print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})`);
+        const opening = { id, platform, day, balance: formatAmount(balanceCents), run };
+        const reads = run === null ? '' : `\n${run} reads what began up to ${LOOKBACK_DAYS} days before: serve runs it`;
+        print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})${reads}`);
       });
     });
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
-import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
+import { LATE_DAYS, LOOKBACK_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 
 /** How far back a payment may still change. */
@@ -40,7 +40,8 @@ export async function readCoverage(context: Context): Promise<Coverage> {
 }
 
 /**
- * Ended days since the books begin that no run has proven after their end.
+ * Ended days since the books begin that no run has proven after their end; and days before whose transactions may still move in
+ * the books: up to 96 days before they begin, and before today.
  * @param booksFrom the day of the first opening; without one, the first known day of the last 95.
  */
 export async function readUnproven(
@@ -49,10 +50,18 @@ export async function readUnproven(
 ): Promise<{ from: Day; count: number; oldest: Day | undefined }> {
   const today = context.calendar.dayOf(context.clock.now());
   const to = addDays(today, -1);
-  const from = booksFrom ?? (await findFirstDay(context, addDays(today, -COVERED_DAYS), to));
+  const from = booksFrom
+    ? findFirstNeeded(booksFrom, today)
+    : await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
   if (from > to) return { from, count: 0, oldest: undefined };
   const unproven = listUnproven(context.calendar, listDays(from, to), await readProvenWindows(context.db, from));
   return { from, count: unproven.length, oldest: unproven[0] };
+}
+
+function findFirstNeeded(booksFrom: Day, today: Day): Day {
+  const [ofBooks, ofToday] = [addDays(booksFrom, -LOOKBACK_DAYS), addDays(today, -LOOKBACK_DAYS)];
+  const earliest = ofBooks > ofToday ? ofBooks : ofToday;
+  return earliest < booksFrom ? earliest : booksFrom;
 }
 
 /** Finds when the newest complete reading of today over all platforms began, or the newest recent one that rests on it. */

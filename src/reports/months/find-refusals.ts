@@ -1,12 +1,14 @@
 /** What keeps a month from being closed, by the verdicts that other parts give: days, mismatches and stated balances. */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { addDays, addMonths, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
+import { addDays, addMonths, boundsOfMonth, type Day, listDays, type Month } from '../../domain/calendar.ts';
+import { LOOKBACK_DAYS, provesDay } from '../../domain/late-days.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { readNewestStatements } from '../../ledger/stated/state-balance.ts';
 import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { listClosesInForce, readMonthChanges } from '../../seal/read-month-closes.ts';
 import { findMonthWithEntries } from '../plan/find-month-close.ts';
+import { readProofWindows } from '../revisions/read-proof-windows.ts';
 import { listReportDays, type ReportDay } from '../serve/list-report-days.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -26,6 +28,7 @@ export async function findRefusals(context: Context, month: Month): Promise<Refu
     ...(isRunning ? [{ code: 'month_running', month } as const] : []),
     ...(await findOrderRefusals(db, month)),
     ...(await findUnprovenDays(db, days)),
+    ...(await findUnreadBefore(context, { from, to })),
     ...(await findOpenMismatches(db, to)),
     ...(await findDifferences(context, { from, to })),
     ...(await findUnfinishedOpenings(db)),
@@ -68,6 +71,38 @@ async function findUnprovenDays(db: Reader, days: ReportDay[]): Promise<Refusal[
   return days
     .filter((day) => day.unread?.hasDay === true && !day.isReadWhole && hasBegun(day))
     .map(({ day }) => ({ code: 'day_unproven', day }));
+}
+
+/**
+ * Days before an opening that nobody has read or counted after their end, whose transactions may move in the month. The opening's
+ * run reads them.
+ */
+async function findUnreadBefore({ db, calendar }: Context, { from, to }: { from: Day; to: Day }): Promise<Refusal[]> {
+  const rows = await db.selectFrom('openings').select('day').where('in_force', '=', 1).where('day', '<=', to).execute();
+  const openings = rows.map(({ day }) => day).sort();
+  const [first = ''] = openings;
+  const isNeeded = (day: Day): boolean =>
+    openings.some((opening) => day < opening && day >= addDays(opening, -LOOKBACK_DAYS)) &&
+    // days of the month since its books begin are `day_unproven`
+    (day < from || day < first);
+  const needed = listDays(addDays(from, -LOOKBACK_DAYS), to).filter(isNeeded);
+  const windows = await readProofWindows(db, { from: addDays(from, -LOOKBACK_DAYS), to });
+  const unread = needed.filter((day) => {
+    const endsAt = calendar.startOfDay(addDays(day, 1));
+    return !windows.some((window) => provesDay(window, day, endsAt));
+  });
+  return joinDays(unread).map((range) => ({ code: 'days_before_unread', ...range }));
+}
+
+/** Joins days that follow each other. @param days in order. */
+function joinDays(days: Day[]): { from: Day; to: Day }[] {
+  const ranges: { from: Day; to: Day }[] = [];
+  for (const day of days) {
+    const last = ranges.at(-1);
+    if (last && day === addDays(last.to, 1)) last.to = day;
+    else ranges.push({ from: day, to: day });
+  }
+  return ranges;
 }
 
 /**

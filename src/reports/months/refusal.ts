@@ -9,6 +9,7 @@ import { maskPlatform } from '../../domain/person/mask-person.ts';
  * - `earlier_month_open`: a month with entries, between the newest closed one and this one, is not closed.
  * - `later_month_closed`: a later month was closed on top of it.
  * - `day_unproven`: nobody has read or counted this day after its end.
+ * - `days_before_unread`: nobody has read or counted these days before the books open, and what began then may move in the month.
  * - `mismatch_open`: a critical mismatch is not resolved, unless it is only about transactions that began after the month;
  *   `more_mismatches_open` counts those beyond the first 100.
  * - `balance_differs`: a balance that a person stated is not the ledger's.
@@ -17,6 +18,7 @@ import { maskPlatform } from '../../domain/person/mask-person.ts';
 export type Refusal =
   | { code: 'before_books' | 'month_running' | 'earlier_month_open' | 'later_month_closed'; month: Month }
   | { code: 'day_unproven'; day: Day }
+  | { code: 'days_before_unread'; from: Day; to: Day }
   | { code: 'mismatch_open'; mismatchId: string; kind: string; transactionId: string | null }
   | { code: 'more_mismatches_open'; count: number }
   | {
@@ -56,6 +58,7 @@ export function presentRefusal(refusal: Refusal, masked = false) {
     link: linkRefusal(shown),
     ...('month' in shown ? { month: shown.month } : {}),
     ...('day' in shown ? { day: shown.day } : {}),
+    ...('from' in shown ? { from: shown.from, to: shown.to } : {}),
     ...('mismatchId' in shown ? { mismatch_id: shown.mismatchId, kind: shown.kind } : {}),
     ...('platform' in shown ? { platform: shown.platform } : {}),
   };
@@ -73,6 +76,8 @@ function describeRefusal(refusal: Refusal): string {
       return `${refusal.month}, a later month, is closed: reopen it first`;
     case 'day_unproven':
       return `${refusal.day} was neither read nor counted at the provider after its end: start a run for it`;
+    case 'days_before_unread':
+      return `${refusal.from} to ${refusal.to}, before the books open, was neither read nor counted at the provider, and what began then may move in the month: wait for the run of the opening, or start one`;
     case 'mismatch_open':
       return `the critical mismatch ${refusal.mismatchId} (${refusal.kind}) is not resolved`;
     case 'more_mismatches_open':
@@ -94,6 +99,8 @@ export function linkRefusal(refusal: Refusal): string {
       return `/reports/months/${refusal.month}`;
     case 'day_unproven':
       return `/reports/${refusal.day}`;
+    case 'days_before_unread':
+      return '/reconciliations';
     case 'mismatch_open':
       return `/mismatches/${refusal.mismatchId}`;
     case 'more_mismatches_open':

@@ -88,12 +88,15 @@ describe('closing a month is refused', () => {
     expect(await findRefusals(context, OCTOBER)).toEqual([]);
   });
 
-  test('for a day since the opening of the books, and not for one before it', async () => {
+  test('for a day since the opening of the books, and for those before it whose transactions may move in them', async () => {
     await openBooks(context, {
       ...{ platform: PLATFORM_A, day: '2025-10-15', balanceCents: 70_000n, actor: 'test', newPlatform: true },
     });
     await recordReadDays(context, '2025-10-15', '2025-10-31', READ_AT);
     await sealNow(context);
+    const before = { code: 'days_before_unread', from: '2025-07-11', to: '2025-10-14' };
+    expect(await findRefusals(context, OCTOBER)).toEqual([before]);
+    await recordReadDays(context, before.from, before.to, READ_AT);
     expect(await findRefusals(context, OCTOBER)).toEqual([]);
     expect(await findRefusals(context, SEPTEMBER)).toEqual([{ code: 'before_books', month: SEPTEMBER }]);
     await recordReadDays(context, '2025-11-01', '2025-11-29', READ_AT);
@@ -206,6 +209,7 @@ describe('closing a month is refused', () => {
 
   test('while the history below an opening is still being posted', async () => {
     await keepOctober();
+    await recordReadDays(context, '2025-06-27', '2025-09-30', READ_AT);
     const opening = { platform: PLATFORM_A, day: '2025-10-01', balanceCents: 0n, actor: 'test' };
     const id = await openBooks(context, opening);
     await context.db.updateTable('openings').set({ reposted_at: null }).execute();

@@ -2,8 +2,9 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { finishReposts, listOpenings, reverseOpeningEntry, stateOpening } from '../../../ledger/stated/open-books.ts';
+import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/open-books.ts';
 import { compareStatements } from '../../../ledger/stated/state-balance.ts';
+import { openBooks } from '../../../reconciliation/runs/open-books.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -48,7 +49,7 @@ export function openingRoutes(context: Context): Router {
 
 async function state(context: Context, request: Request, actor: string): Promise<string> {
   const { balance: balanceCents, new_platform, ...rest } = parseBody(request, newOpeningSchema);
-  return await stateOpening(context, { ...rest, balanceCents, actor, newPlatform: new_platform });
+  return (await openBooks(context, { ...rest, balanceCents, actor, newPlatform: new_platform })).id;
 }
 
 async function reverse(context: Context, request: Request): Promise<string> {

@@ -19,14 +19,14 @@ export async function explainEarlyAdjustment({ db }: Context, day: Day): Promise
   )}</p>`;
 }
 
-/** An opening from whose day on ended days are not proven: the verdict waits for all of them. */
+/** An opening whose books need days that are not proven: its run reads them, and the verdict waits for all of them. */
 export async function explainEarlyOpening(context: Context, day: Day): Promise<Html | undefined> {
-  const { count } = await readUnproven(context, day);
+  const { count, from } = await readUnproven(context, day);
   if (count === 0) return undefined;
   return html`<p class="explain">${plural(
     count,
-    'Desde {day}, {n} dia encerrado está sem prova: o veredito espera por ele até que uma conferência o leia.',
-    'Desde {day}, {n} dias encerrados estão sem prova: o veredito espera por eles até que uma conferência os leia.',
-    { day: formatDay(day) },
+    'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.',
+    'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.',
+    { day: formatDay(from) },
   )}</p>`;
 }

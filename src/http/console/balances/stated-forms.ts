@@ -5,6 +5,7 @@ import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../led
 import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
+import { openBooks } from '../../../reconciliation/runs/open-books.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
@@ -177,7 +178,7 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' }
       return { ...readStatedPlatform(draft), day: readDay(context, draft), balanceCents: readMoney(draft, 'balance') };
     },
     preview: (opening) => previewOpening(context, opening),
-    change: (inner, opening, { actor }) => stateOpening(inner, { ...opening, actor }),
+    change: async (inner, opening, { actor }) => (await openBooks(inner, { ...opening, actor })).id,
     finish: () => finishReposts(context).then(() => compareStatements(context)),
     refusals: {
       platform: UNKNOWN_PLATFORM,

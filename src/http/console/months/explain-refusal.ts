@@ -36,6 +36,11 @@ function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal
       return t('Um mês posterior já está fechado: {month}.', { month: nameMonth(refusal.month) });
     case 'day_unproven':
       return t('{day} não foi lido nem contado no provedor depois do seu fim.', { day: formatDay(refusal.day) });
+    case 'days_before_unread':
+      return t(
+        '{from} a {to}, antes do começo dos livros, não foi lido nem contado no provedor, e o que começou ali pode mexer no mês: a conferência do saldo inicial o lê.',
+        { from: formatDay(refusal.from), to: formatDay(refusal.to) },
+      );
     case 'mismatch_open':
       return tHtml('Uma divergência crítica está em aberto: {kind}. {meaning}.', {
         kind: html`<code>${refusal.kind}</code>`,

@@ -107,10 +107,10 @@ export const BALANCES_EN = {
     'This day is before the books, which begin on {first}: {n} more day gets a report to make. If the money was in the account already, state an opening balance.',
   'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
     'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
-  'Desde {day}, {n} dia encerrado está sem prova: o veredito espera por ele até que uma conferência o leia.':
-    'Since {day}, {n} ended day is not proven: the verdict waits for it until a run reads it.',
-  'Desde {day}, {n} dias encerrados estão sem prova: o veredito espera por eles até que uma conferência os leia.':
-    'Since {day}, {n} ended days are not proven: the verdict waits for them until a run reads them.',
+  'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
+    'Since {day}, {n} ended day is not proven. Once you confirm, a run begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
+  'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
+    'Since {day}, {n} ended days are not proven. Once you confirm, a run begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':

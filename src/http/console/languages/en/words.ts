@@ -57,6 +57,7 @@ export const WORDS_EN = {
   Console: 'Console',
   Comando: 'Command',
   'Falta de webhooks': 'Missing webhooks',
+  'Saldo inicial: desde 96 dias antes': 'Opening: from 96 days before',
   'Restauração: dias do intervalo': 'Restore: days of the gap',
   'Restauração: 96 dias, por contagem': 'Restore: 96 days, by counts',
   'Relógio: hoje e ontem': 'Timetable: today and yesterday',
