@@ -7,6 +7,7 @@
  * half of the journal is read.
  */
 import type { Kysely } from 'kysely';
+import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
@@ -42,6 +43,11 @@ const CLOCKS_APART_MS = 60_000;
 const COMMITTED_MS = 10 * 60_000;
 
 type View = { db: Reader; at: WallTime; head: Seal | undefined; unsealed: number[]; accounts: number[] };
+
+/** The wall time that reads the balances of now: the wall clock has whole seconds, and the current one counts too. */
+export function endOfNow({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>): WallTime {
+  return calendar.toWallTimeRoundedUp(new Date(clock.now().getTime() + 1));
+}
 
 /**
  * Reads the balances of all accounts.

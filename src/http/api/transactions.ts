@@ -12,7 +12,7 @@ import { OPERATIONS } from '../../domain/statuses.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { type AsOf, readBalances } from '../../seal/read-balances.ts';
+import { type AsOf, endOfNow, readBalances } from '../../seal/read-balances.ts';
 import {
   auditPersonalAccess,
   auditShownTransactions,
@@ -123,7 +123,7 @@ export function transactionRoutes(context: Context): Router {
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
     // the wall clock has whole seconds: the current second counts too
-    const wall = context.calendar.toWallTimeRoundedUp(at === undefined ? new Date(now.getTime() + 1) : atInstant);
+    const wall = at === undefined ? endOfNow(context) : context.calendar.toWallTimeRoundedUp(atInstant);
     const { balances, sealed } = await readBalances(context.db, wall, readKnown(known), now);
     response.json({
       at: atInstant.toISOString(),

@@ -3,10 +3,11 @@ import { addMonths, type Month, monthOf } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
-import { parseMonthBalances } from '../../seal/digest-month.ts';
-import { listClosesInForce, type MonthChange, readMonthChanges, readMonthClose } from '../../seal/read-month-closes.ts';
+import type { MonthBalance } from '../../seal/digest-month.ts';
+import { listClosesInForce, type MonthChange, readMonthChanges } from '../../seal/read-month-closes.ts';
 import { findMonthWithEntries } from '../plan/find-month-close.ts';
 import { findLaterCloses, findLeftOpen, findRefusals } from './find-refusals.ts';
+import { readShownBalances } from './read-shown-balances.ts';
 import { presentRefusal, type Refusal } from './refusal.ts';
 
 /** `running`: it has not ended; `open`: it ended and is not closed; `closed`. */
@@ -38,8 +39,8 @@ export type ShownMonth = ListedMonth & {
   laterCloses: Refusal[];
   /** How it was closed and reopened, the newest first. */
   changes: MonthChange[];
-  /** Of a closed one: the balances that it fixes. */
-  balances: ReturnType<typeof parseMonthBalances> | undefined;
+  /** Those that its close fixes; of a month that is not closed those of now. */
+  balances: MonthBalance[];
 };
 
 /** A month with its checklist and its history; undefined for a month that has not begun. */
@@ -55,7 +56,7 @@ export async function readMonth(context: Context, month: Month): Promise<ShownMo
     refusals: close ? [] : await findRefusals(context, month),
     leavesOpen: close ? undefined : await findLeftOpen(db, month),
     laterCloses: close ? await findLaterCloses(db, month) : [],
-    balances: close && parseMonthBalances((await readMonthClose(db, close.seq)).balances),
+    balances: await readShownBalances(context, month, close?.seq),
   };
 }
 
@@ -79,12 +80,13 @@ export function presentShownMonth(shown: ShownMonth, masked = false) {
     ...presentMonth(shown, masked),
     refusals: [...refusals, ...laterCloses].map((one) => presentRefusal(one, masked)),
     leaves_open: leavesOpen ?? null,
-    balances:
-      balances?.map(({ account, openingCents, closingCents }) => ({
-        account: masked ? maskAccount(account) : account,
-        opening: formatAmount(openingCents),
-        closing: formatAmount(closingCents),
-      })) ?? null,
+    balances: shown.close
+      ? balances.map(({ account, openingCents, closingCents }) => ({
+          account: masked ? maskAccount(account) : account,
+          opening: formatAmount(openingCents),
+          closing: formatAmount(closingCents),
+        }))
+      : null,
     changes: changes.map(({ action, at, actor, note, position }) => ({
       ...{ action, at: at.toISOString(), by: actor, note: presentNote(note, masked), position },
     })),

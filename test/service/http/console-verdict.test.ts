@@ -92,11 +92,12 @@ async function receivePayment(): Promise<void> {
   await applyObservations(env.context, [observeNow(env.context, makeShownTransaction(['paid'], paid))]);
 }
 
-/** Books that were opened three days ago, one payment and every day read. */
+/** Books that were opened three days ago, one payment, and every day read since 96 days before them. */
 async function makeGoodBooks(): Promise<void> {
   const opening = { platform: PLATFORM, day: addDays(today, -3), balanceCents: 0n, actor: 'test', newPlatform: true };
   await openBooks(env.context, opening);
   await receivePayment();
+  for (let back = 99; back > 3; back -= 3) await proveDays(addDays(today, -back), addDays(today, 2 - back));
   await proveDays(addDays(today, -3), today);
 }
 
@@ -243,6 +244,13 @@ test('a merchant fails in the verdict as on its badge: after five minutes, and n
   });
   await env.context.db.updateTable('merchants').set({ state: 'paused' }).where('id', '=', merchant.id).execute();
   expect(await readVerdict()).toMatchObject({ title: 'Confere', reasons: [] });
+});
+
+test('days before the opening must be proven too, while what began in them may still move', async () => {
+  await proveDays(addDays(today, -3), today);
+  expect(await readUnproven(env.context, addDays(today, -3))).toMatchObject({ from: addDays(today, -96), count: 93 });
+  // after 95 days nothing of before the opening moves
+  expect(await readUnproven(env.context, addDays(today, -97))).toMatchObject({ from: addDays(today, -97) });
 });
 
 test('every ended day since the opening must be proven, however long ago', async () => {

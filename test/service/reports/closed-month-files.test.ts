@@ -71,7 +71,7 @@ beforeAll(async () => {
     ...[paidLater, refunded, unpriced, unnamed, analysed],
     transactionOf('cashout', 8_500n, [['pending', '2025-10-30 09:00:00']]),
   ]);
-  await recordReadDays(context, '2025-09-01', '2025-11-30', new Date('2025-12-05T12:00:00Z'));
+  await recordReadDays(context, '2025-05-01', '2025-11-30', new Date('2025-12-05T12:00:00Z'));
   await closeMonth(context, { month: SEPTEMBER, ...BY });
   // changes of September that come before October is closed are in October's workbook
   await adjust('2025-09-20', -1_500n);

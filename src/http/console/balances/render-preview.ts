@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
-import { addDays, type Day } from '../../../domain/calendar.ts';
+import type { Day } from '../../../domain/calendar.ts';
 import type { ChangePreview, PreviewedEntry } from '../../../ledger/read/preview-change.ts';
+import { endOfNow } from '../../../seal/read-balances.ts';
 import { t } from '../languages/translate.ts';
 import { formatCount, formatWallTime, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
@@ -29,8 +30,7 @@ export async function renderPreview(context: Context, preview: ChangePreview, ef
 
 /** Reads the balance now of each platform whose balance changes. */
 async function readEffects(context: Context, entries: PreviewedEntry[]): Promise<Effect[]> {
-  const tomorrow = `${addDays(context.calendar.dayOf(context.clock.now()), 1)} 00:00:00`;
-  const now = new Map((await readPlatformBalances(context, tomorrow)).map((one) => [one.platform, one]));
+  const now = new Map((await readPlatformBalances(context, endOfNow(context))).map((one) => [one.platform, one]));
   const changes = sumByPlatform(entries.flatMap(({ postings }) => postings));
   return changes.map(({ platform, availableCents, heldCents }) => {
     const { availableCents: available = 0n, heldCents: held = 0n } = now.get(platform) ?? {};

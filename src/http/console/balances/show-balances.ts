@@ -4,7 +4,7 @@ import type { WallTime } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
-import { type Balance, readBalances } from '../../../seal/read-balances.ts';
+import { type Balance, endOfNow, readBalances } from '../../../seal/read-balances.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -57,8 +57,7 @@ function readWall(draft: Draft, name: string): WallTime | undefined {
 async function renderBalances(context: Context, response: Response, { at, known }: View): Promise<Html> {
   const { calendar, clock } = context;
   const now = clock.now();
-  // the wall clock has whole seconds: the current second counts too
-  const until = at ?? calendar.toWallTimeRoundedUp(new Date(now.getTime() + 1));
+  const until = at ?? endOfNow(context);
   const asOf = known === undefined ? ('now' as const) : { before: calendar.toInstant(known) };
   const { balances } = await readBalances(context.db, until, asOf, now);
   const rows = await addStatements(context, sumByPlatform(balances), until);

@@ -6,6 +6,7 @@ import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stat
 import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
 import { openBooks } from '../../../reconciliation/runs/open-books.ts';
+import { endOfNow } from '../../../seal/read-balances.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
@@ -210,7 +211,7 @@ async function describeLater(context: Context, { platform, day, balanceCents }: 
     return availableCents + heldCents;
   };
   const earlier = find(await readPlatformBalances(context, `${day} 00:00:00`));
-  const before = find(await readPlatformBalances(context, context.calendar.toWallTime(context.clock.now())));
+  const before = find(await readPlatformBalances(context, endOfNow(context)));
   return html`<p class="hint">${tHtml('Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:', { amount: money(earlier) })}</p>
 ${renderEffects(await readNamesInFull(context), [{ platform, before, change: balanceCents - earlier }])}`;
 }

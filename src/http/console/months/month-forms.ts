@@ -118,9 +118,9 @@ function describeMonth({ month }: ShownMonth): Html {
 async function renderBalances(
   context: Context,
   response: Response,
-  { month, balances }: ShownMonth,
+  month: ShownMonth,
   isClosed: boolean,
 ): Promise<Html> {
-  const rows = await readPlatformMonths(context, month, balances);
+  const rows = await readPlatformMonths(context, month);
   return platformMonthTable(response, await readNamesInFull(context), { rows, isClosed });
 }

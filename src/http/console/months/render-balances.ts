@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { addDays, boundsOfMonth, type Month } from '../../../domain/calendar.ts';
+import { addDays, boundsOfMonth } from '../../../domain/calendar.ts';
+import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { MonthBalance } from '../../../seal/digest-month.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { type PlatformBalance, readPlatformBalances, sumByPlatform } from '../balances/read-platform-balances.ts';
@@ -12,19 +13,17 @@ import { type PlatformNames, showPlatform } from '../parts/read-platform-names.t
 /** A platform's month, in cents: available and held. `now` is the closing balance as the ledger knows it now. */
 export type PlatformMonth = { platform: string; opening: bigint; closing: bigint; held: bigint; now: bigint };
 
-/** @param fixed the balances that a close fixes; of an open month those of now. */
+/** Reads a month's balances by platform, and, of a closed month, its closing balance as the ledger knows it now. */
 export async function readPlatformMonths(
   context: Context,
-  month: Month,
-  fixed: MonthBalance[] | undefined,
+  { month, balances, close }: Pick<ShownMonth, 'month' | 'balances' | 'close'>,
 ): Promise<PlatformMonth[]> {
-  const { from, to } = boundsOfMonth(month);
-  const opening = fixed
-    ? sumByPlatform(fixed.map((one) => ({ account: one.account, cents: one.openingCents })))
-    : await readPlatformBalances(context, `${from} 00:00:00`);
-  const now = await readPlatformBalances(context, `${addDays(to, 1)} 00:00:00`);
-  const closing = fixed ? sumByPlatform(fixed.map((one) => ({ account: one.account, cents: one.closingCents }))) : now;
-  const platforms = new Set([...opening, ...closing, ...now].map(({ platform }) => platform));
+  const sumUp = (centsOf: (one: MonthBalance) => bigint): PlatformBalance[] =>
+    sumByPlatform(balances.map((one) => ({ account: one.account, cents: centsOf(one) })));
+  const [opening, closing] = [sumUp((one) => one.openingCents), sumUp((one) => one.closingCents)];
+  const end = `${addDays(boundsOfMonth(month).to, 1)} 00:00:00`;
+  const now = close ? await readPlatformBalances(context, end) : closing;
+  const platforms = new Set([...opening, ...now].map(({ platform }) => platform));
   return [...platforms].sort().map((platform) => ({
     ...{ platform, opening: sumOf(opening, platform), closing: sumOf(closing, platform) },
     ...{ held: closing.find((one) => one.platform === platform)?.heldCents ?? 0n, now: sumOf(now, platform) },

@@ -53,7 +53,7 @@ async function renderMonth(context: Context, response: Response, month: ShownMon
   const names = await readPlatformNames(context, response);
   const shown = (platform: string) => showPlatform(names, presentPlatform(response, { platform }).platform);
   const of = { calendar: context.calendar, showPlatform: shown };
-  const rows = await readPlatformMonths(context, month.month, month.balances);
+  const rows = await readPlatformMonths(context, month);
   const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined, isRunning: month.state === 'running' })}</section>`;
   if (month.close) {
     return html`<div class="explain"><p>${t('As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.')}</p>${

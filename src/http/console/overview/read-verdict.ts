@@ -8,6 +8,7 @@ import { maskText } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
@@ -34,12 +35,11 @@ export async function readVerdict(
   const now = clock.now();
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
-  const until = calendar.toWallTimeRoundedUp(new Date(now.getTime() + 1));
   const [alerts, alertCount, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
     await Promise.all([
       listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
       countFiring(db),
-      readNewestStatements(context, until),
+      readNewestStatements(context, endOfNow(context)),
       readDecidedMismatches(db),
       readFailingMerchants(db, now),
       findReadingOfToday(context),

@@ -7,6 +7,7 @@ import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
+import { endOfNow } from '../../../seal/read-balances.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
@@ -48,13 +49,12 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const until = context.calendar.toWallTimeRoundedUp(new Date(context.clock.now().getTime() + 1));
     const [moved, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately] =
       await Promise.all([
         readTodayTotals(context),
         readMoneySeries(context, shown),
         readDayProofs(context, shown),
-        readPlatformBalances(context, until),
+        readPlatformBalances(context, endOfNow(context)),
         listBookedPlatforms(context),
         readOpenMismatches(db),
         readInboxCounts(db),
