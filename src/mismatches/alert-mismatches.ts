@@ -18,6 +18,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { maskText } from '../domain/person/mask-person.ts';
+import { sumStakeInSql } from './stake.ts';
 
 /** How long a group takes more mismatches. */
 const GROUP_MS = 3_600_000;
@@ -200,10 +201,10 @@ async function readOpen(db: Reader, cause: Cause): Promise<Open | undefined> {
   if (!one) return undefined;
   const row = await selectOpen(db, cause)
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(mismatches.amount_cents), 0) AS SIGNED)`.as('sum_cents'))
+    .select(sumStakeInSql().as('stake_cents'))
     .executeTakeFirstOrThrow();
   // the name of the column makes it a bigint
-  return { count: Number(row.count), cents: row.sum_cents, one };
+  return { count: Number(row.count), cents: row.stake_cents, one };
 }
 
 /** The mismatch that an alert shows. A group that shrinks to one links to that one. */
@@ -216,9 +217,18 @@ async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): P
   const { mismatches } = cause;
   const [{ id, found }] = mismatches;
   const one = { id, kind: found.kind, scope: found.scope, transactionId: found.transactionId ?? null };
-  const cents = mismatches.reduce((total, raised) => total + (raised.found.amountCents ?? 0n), 0n);
   // those that are resolved at once are not open
-  return describe(cause, open && open.count >= mismatches.length ? open : { count: mismatches.length, cents, one });
+  if (open && open.count >= mismatches.length) return describe(cause, open);
+  const { stake_cents: cents } = await trx
+    .selectFrom('mismatches')
+    .select(sumStakeInSql().as('stake_cents'))
+    .where(
+      'seq',
+      'in',
+      mismatches.map(({ seq }) => seq),
+    )
+    .executeTakeFirstOrThrow();
+  return describe(cause, { count: mismatches.length, cents, one });
 }
 
 /** Describes an alert: the kind, the transaction or day, or how many there are, and the amount at stake. */

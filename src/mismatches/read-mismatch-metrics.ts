@@ -16,7 +16,7 @@ export async function readMismatchMetrics({ db }: Context): Promise<Reading[]> {
     { name: 'confere_mismatches_open', help: 'Open mismatches by kind.', values: byLabel('kind', kinds, counts) },
     {
       name: 'confere_mismatches_stake_cents',
-      help: 'Sum of the amounts of transactions with open mismatches, in cents, by kind.',
+      help: 'Sum at stake in open mismatches, in cents, by kind.',
       values: byLabel('kind', kinds, stakes),
     },
   ];

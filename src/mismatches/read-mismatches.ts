@@ -3,6 +3,7 @@ import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 import { concernsPlatform } from './concerns-platform.ts';
+import { stakeInSql } from './stake.ts';
 
 export type MismatchQuery = {
   /** `unresolved`: open or acknowledged. */
@@ -26,6 +27,11 @@ export type MismatchQuery = {
 
 /** A mismatch as the API shows it. */
 export type PresentedMismatch = Awaited<ReturnType<typeof listMismatches>>[number];
+
+/** The amount of its transaction, which pages show beside what is at stake; null where it is about none, or about several. */
+export function transactionAmountOf(mismatch: Pick<PresentedMismatch, 'transaction_id' | 'amount'>): string | null {
+  return mismatch.transaction_id === null ? null : mismatch.amount;
+}
 
 /** Lists matching mismatches, newest first. */
 export async function listMismatches(db: Reader, query: MismatchQuery) {
@@ -69,7 +75,7 @@ function selectMismatches(db: Reader) {
     .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
     .leftJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
     .selectAll('mismatches')
-    .select(['runs.id as run_id', 'webhooks.hash as webhook_hash']);
+    .select(['runs.id as run_id', 'webhooks.hash as webhook_hash', stakeInSql().as('stake_cents')]);
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectMismatches>['execute']>>[number];
@@ -83,6 +89,7 @@ function present(row: Row) {
     state: row.state,
     transaction_id: row.transaction_id,
     reference: row.reference,
+    at_stake: row.stake_cents === null ? null : formatAmount(row.stake_cents),
     amount: row.amount_cents === null ? null : formatAmount(row.amount_cents),
     expected: presentExpected(row),
     actual: row.actual === null ? null : (JSON.parse(row.actual) as unknown),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import { sumStakeInSql } from './stake.ts';
 
 const CAUSES_MAX = 100;
 
@@ -12,6 +13,7 @@ export type OpenCause = {
   run_id: string | null;
   count: number;
   acknowledged: number;
+  /** Sum at stake: see `stakeInSql`. */
   stakeCents: bigint;
   first_at: Date;
   last_at: Date;
@@ -32,7 +34,7 @@ export async function readOpenCauses(db: Reader, kind?: string): Promise<OpenCau
       eb.fn.max('opened_at').as('last_at'),
     ])
     .select(sql<string>`SUM(mismatches.state = 'acknowledged')`.as('acknowledged'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(amount_cents), 0) AS SIGNED)`.as('stake_cents'))
+    .select(sumStakeInSql().as('stake_cents'))
     .where('mismatches.state', 'in', ['open', 'acknowledged'])
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? ''))
     .groupBy(['kind', 'severity', 'alert_scope', 'runs.id'])

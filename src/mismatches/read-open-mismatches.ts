@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import { stakeInSql } from './stake.ts';
+import { sumStakeInSql } from './stake.ts';
 
 export type OpenMismatchCount = {
   kind: string;
@@ -8,20 +8,20 @@ export type OpenMismatchCount = {
   /** Open or acknowledged. */
   count: number;
   acknowledged: number;
-  /** Sum of what they are about: see `stakeOf`. */
+  /** Sum at stake: see `stakeInSql`. */
   stakeCents: bigint;
 };
 
-/** Counts mismatches that a person resolved while the evidence is the same, and sums the amounts of their transactions. */
+/** Counts mismatches that a person resolved while the evidence is the same, with their sum at stake in cents. */
 export async function readDecidedMismatches(db: Reader): Promise<{ count: number; cents: bigint }> {
   const row = await db
     .selectFrom('mismatches')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(amount_cents), 0) AS SIGNED)`.as('total_cents'))
+    .select(sumStakeInSql().as('stake_cents'))
     .where('kept_scope', 'is not', null)
     .where('resolution', '=', 'by_hand')
     .executeTakeFirstOrThrow();
-  return { count: Number(row.count), cents: row.total_cents };
+  return { count: Number(row.count), cents: row.stake_cents };
 }
 
 const RANKS = ['critical', 'high', 'medium'];
@@ -32,7 +32,7 @@ export async function readOpenMismatches(db: Reader, only: { baseline?: boolean 
     .selectFrom('mismatches')
     .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])
     .select(sql<string>`SUM(state = 'acknowledged')`.as('acknowledged'))
-    .select(sql<bigint>`CAST(COALESCE(SUM(${stakeInSql()}), 0) AS SIGNED)`.as('stake_cents'))
+    .select(sumStakeInSql().as('stake_cents'))
     .where('state', 'in', ['open', 'acknowledged'])
     .$if(only.baseline === true, (query) => query.where('baseline', '=', 1))
     .groupBy(['kind', 'severity'])

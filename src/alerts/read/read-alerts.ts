@@ -55,7 +55,7 @@ export function presentAlert(alert: ListedAlert) {
     state: alert.endedAt ? 'ended' : 'firing',
     scope: alert.scope,
     summary: alert.summary,
-    amount: facts?.cents === undefined ? null : formatAmount(BigInt(facts.cents)),
+    at_stake: facts?.cents === undefined ? null : formatAmount(BigInt(facts.cents)),
     mismatch_id: alert.mismatchId,
     transaction_id: alert.transactionId,
     run_id: facts?.run ?? null,

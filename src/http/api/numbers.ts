@@ -17,7 +17,7 @@ import { day } from './fields.ts';
 const DEFAULT_DAYS = 14;
 export const numbersQuerySchema = z.object({ from: day.optional(), to: day.optional() });
 
-/** Figures for operations: how webhooks arrive, which days are proven, the amounts of open mismatches. */
+/** Figures for operations: how webhooks arrive, which days are proven, what is at stake in open mismatches. */
 export function numberRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
@@ -57,7 +57,7 @@ export function numberRoutes(context: Context): Router {
         severity: one.severity,
         unresolved: one.count,
         acknowledged: one.acknowledged,
-        amount: formatAmount(one.stakeCents),
+        at_stake: formatAmount(one.stakeCents),
       })),
     });
   });

@@ -54,10 +54,10 @@ test('the API lists alerts with what they are about and the channels that were n
   const { alerts } = await list('?state=firing');
   expect(alerts).toMatchObject([
     {
-      ...{ kind: 'stuck', severity: 'high', state: 'firing', amount: '11269.05', ended_at: null },
+      ...{ kind: 'stuck', severity: 'high', state: 'firing', at_stake: '11269.05', ended_at: null },
       ...{ summary: 'stuck: transaction tx_1, R$ 11269.05', runbook: '/runbooks/stuck' },
     },
-    { kind: 'run_failed', severity: 'critical', amount: null, run_id: 'run_1' },
+    { kind: 'run_failed', severity: 'critical', at_stake: null, run_id: 'run_1' },
   ]);
   expect(alerts[0]?.channels).toMatchObject([
     { channel: 'alertmanager', sent_at: expect.any(String), error: null },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import type { MismatchKind } from '../../../src/domain/mismatch.ts';
+import { parseSum } from '../../../src/domain/money.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { readOpenMismatches } from '../../../src/mismatches/read-open-mismatches.ts';
-import { stakeOf } from '../../../src/mismatches/stake.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 
 const FOUND: [MismatchKind, unknown, unknown][] = [
@@ -26,7 +26,7 @@ test('the sum at stake of each kind is that of its mismatches', async () => {
   await transact(context.db, (trx) => raiseMismatches(trx, found, new Date()));
   const sums = new Map<string, bigint>();
   for (const one of await listMismatches(context.db, { limit: 50 }))
-    sums.set(one.kind, (sums.get(one.kind) ?? 0n) + (stakeOf(one) ?? 0n));
+    sums.set(one.kind, (sums.get(one.kind) ?? 0n) + (parseSum(one.at_stake ?? '') ?? 0n));
   const read = (await readOpenMismatches(context.db)).map((one) => [one.kind, one.stakeCents] as const);
   expect(new Map(read)).toEqual(sums);
   expect(sums).toEqual(

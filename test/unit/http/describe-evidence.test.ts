@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
 import { renderEvidence } from '../../../src/http/console/parts/describe-evidence.ts';
-import { stakeOf } from '../../../src/mismatches/stake.ts';
 
 const calendar = createCalendar('America/Sao_Paulo');
 const [ONE, TWO] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
@@ -81,15 +80,4 @@ test.each([
 test('both transactions of a repeated reference are links', () => {
   const { text } = renderEvidence(calendar, { expected: { transactions: 1 }, actual: { ids: [ONE, TWO] } });
   for (const id of [ONE, TWO]) expect(text).toContain(`href="/transactions/${id}"`);
-});
-
-test.each([
-  ['amount_differs', { amount: '10.00', operation: 'cashin' }, { amount: '4.00', operation: 'cashin' }, 600n],
-  ['amount_differs', { amount: '10.00', operation: 'cashin' }, { amount: '10.00', operation: 'cashout' }, 1234n],
-  ['commission_differs', { commission: '1.00' }, { commission: null }, 100n],
-  ['webhook_contradiction', { status: 'paid' }, { status: 'pending' }, 1234n],
-  ['balance_differs', { balance: '1.00' }, { ledger: '3.00', difference: '-2.00' }, 200n],
-  ['stuck', { final_within_s: 900 }, { status: 'pending' }, 1234n],
-])('of %s %j against %j, %s cents are at stake', (kind, expected, actual, cents) => {
-  expect(stakeOf({ kind, amount: '12.34', expected, actual })).toBe(cents);
 });

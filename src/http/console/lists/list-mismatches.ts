@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
-import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { listMismatches, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
-import { stakeOf } from '../../../mismatches/stake.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -129,14 +129,15 @@ export function mismatchTable(
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
       { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
-      { title: 'Em jogo', cell: stakeCell, align: 'end' },
+      { title: 'Em jogo', cell: (row) => amountCell(row.at_stake), align: 'end' },
+      { title: 'Valor da transação', cell: (row) => amountCell(transactionAmountOf(row)), align: 'end' },
       { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
     ],
   });
 }
 
-function stakeCell(row: PresentedMismatch): Html {
-  const cents = stakeOf(row);
+function amountCell(amount: string | null): Html {
+  const cents = amount === null ? undefined : parseSum(amount);
   return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 

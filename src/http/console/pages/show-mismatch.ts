@@ -4,8 +4,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
-import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { stakeOf } from '../../../mismatches/stake.ts';
+import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -50,12 +49,13 @@ ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(r
 }
 
 function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
-  const stake = stakeOf(mismatch);
-  const whole = mismatch.amount === null ? undefined : parseSum(mismatch.amount);
+  const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
+    one === null ? undefined : parseSum(one),
+  );
   const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
   return facts([
     ['Em jogo', stake !== undefined && money(stake)],
-    ['Valor da transação', stake !== whole && whole !== undefined && money(whole)],
+    ['Valor da transação', whole !== undefined && money(whole)],
     [
       'Transação',
       transactionId &&

@@ -19,7 +19,7 @@ export const alert = z
     state: z.enum(ALERT_STATES),
     scope: z.string().describe('unique with the kind while the alert fires'),
     summary: z.string(),
-    amount: amount.nullable().describe('at stake; null where it is no matter of money'),
+    at_stake: amount.nullable().describe('of its mismatches; null where it is no matter of money'),
     mismatch_id: nullableText.describe('one of its mismatches'),
     transaction_id: nullableText,
     run_id: nullableText,

@@ -11,7 +11,10 @@ export const mismatch = component('Mismatch', {
   state: z.enum(MISMATCH_STATES),
   transaction_id: nullableText,
   reference: nullableText,
-  amount: amount.nullable(),
+  at_stake: amount
+    .nullable()
+    .describe('the difference where `expected` and `actual` are amounts, else `amount`: what every list and sum shows'),
+  amount: amount.nullable().describe('of its transaction; without one, what it is about'),
   expected: z.unknown(),
   actual: z.unknown(),
   run_id: nullableText,
@@ -97,7 +100,7 @@ export const numbers = component('Numbers', {
       severity: z.string(),
       unresolved: z.int(),
       acknowledged: z.int(),
-      amount: amount.describe('what their transactions amount to'),
+      at_stake: amount.describe('the sum of `at_stake` of the unresolved ones'),
     }),
   ),
 });
