@@ -256,6 +256,13 @@ function sumsOf(sizes: Sizes): string[] {
     `INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, members, entries, stragglers, previous_hash, hash,
       sealed_at) SELECT seq, ${ENTRIES_TO(`(seq * ${PER_SEAL})`)}, seq * 2 * ${PER_SEAL}, 0,
       CONCAT(${ENTRIES_TO(`((seq - 1) * ${PER_SEAL})`)} + 1, '-', ${ENTRIES_TO(`(seq * ${PER_SEAL})`)}), ${PER_SEAL * 1.055}, 0, REPEAT('x', 32), REPEAT('x', 32), ${instant(seals)} FROM seq_1_to_${seals}`,
+    ...Object.entries({ day: 10, hour: 13 }).map(
+      ([grain, chars]) => `INSERT INTO refund_spans SELECT '${grain}', LEFT(p.at_wall, ${chars}) AS span, p.account_seq,
+      SUM(p.amount_cents) FROM entries e STRAIGHT_JOIN events v ON v.seq = e.event_seq AND v.status <> 'paid'
+      STRAIGHT_JOIN postings p ON p.entry_seq = e.seq STRAIGHT_JOIN accounts a ON a.seq = p.account_seq
+      WHERE a.name LIKE 'Liabilities:%' GROUP BY span, p.account_seq`,
+    ),
+    `UPDATE sealing SET refunds_position = ${seals}`,
   ];
 }
 

@@ -6,7 +6,7 @@
  *
  * How it works: read the watermark (the highest row numbers); wait until no transaction can still commit below it
  * (await-watermark.ts); include entries that came late below the last seal (find-late-entries.ts); hash and insert
- * (hash-seal.ts, derive-balances.ts). Appliers share no row with the sealer and never wait for it.
+ * (hash-seal.ts, derive-balances.ts, derive-refunds.ts). Appliers share no row with the sealer and never wait for it.
  *
  * One process seals at a time: the loop holds a lease. A report may also seal, without the lease; each seal is written
  * under one row's lock and has the position as its primary key, so two concurrent sealers never fork the chain.
@@ -20,6 +20,7 @@ import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
 import { deriveBalances } from './derive-balances.ts';
+import { advanceRefunds, catchUpRefunds, lockSealing } from './derive-refunds.ts';
 import { findLateEntries, LATE_MS_MAX, type LateSearch, SEAL_ENTRIES_MAX, searchLate } from './find-late-entries.ts';
 import { formatMembers } from './format-members.ts';
 import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
@@ -52,11 +53,14 @@ type Rest = { head: Seal; hasRoom: boolean; at: Date };
 export async function sealLedger(context: Context): Promise<void> {
   let searchedFarAt: Date | undefined;
   let rest: Rest | undefined;
+  /** The seal up to which this process knows the refunds to be counted. */
+  let countedTo: number | undefined;
+  let refundsAreBehind = true;
   const recordHead = createHeadRecorder(context);
   await runWorkerLoop({
     name: 'sealer',
     hasWork: async () => {
-      if (!rest) return true;
+      if (!rest || refundsAreBehind) return true;
       await recordHead(rest.head);
       const { head } = rest;
       const now = context.clock.now();
@@ -69,12 +73,14 @@ export async function sealLedger(context: Context): Promise<void> {
       const now = context.clock.now();
       const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';
       rest = head && (await findRest(context, head, { lateSearch, now }));
-      if (!rest) {
-        if (!(await claimSealerLease(context))) return false;
-        await sealNow(context, lateSearch);
-      }
+      // another process has sealed: one of the version before counts no refunds
+      refundsAreBehind ||= head?.position !== countedTo;
+      if ((!rest || refundsAreBehind) && !(await claimSealerLease(context))) return false;
+      const sealed = rest?.head ?? (await sealNow(context, lateSearch));
       if (lateSearch === 'far') searchedFarAt = now;
-      return false;
+      if (refundsAreBehind) refundsAreBehind = await catchUpRefunds(context);
+      if (!refundsAreBehind) countedTo = sealed.position;
+      return refundsAreBehind;
     },
     wakeUp: createWakeSignal(context.timers),
     idleMs: SEAL_EVERY_MS,
@@ -193,7 +199,7 @@ async function sealNext(
   trx: Transaction<Database>,
   { watermark, lateSearch }: { watermark: Watermark; lateSearch: LateSearch },
 ): Promise<Seal> {
-  await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
+  const refundsAt = await lockSealing(trx);
   // read under the lock: READ COMMITTED sees the commit of another sealer
   const last = await readNewestSeal(trx);
   const head = last ?? NOTHING;
@@ -221,6 +227,7 @@ async function sealNext(
   const hash = hashSeal(head.hash, header, entries, audit.rows);
   await insertSeal(trx, { header, hash, previous: head.hash, entries: entries.length, late });
   await deriveBalances(trx, entries);
+  if (refundsAt === head.position) await advanceRefunds(trx, { to: header.position, entries });
   const { members: _, audit: __, ...seal } = header;
   return { ...seal, auditSeq: audit.seq, hash };
 }

@@ -45,7 +45,7 @@ test('an operator finds a transaction by its reference and reads its timeline', 
   expect(await page.evaluate('document.activeElement.name')).toBe('q');
   await page.keyboard.type('pedido-maria');
   await page.keyboard.press('Enter');
-  await page.getByText('1 transação, R$ 1.234,56').waitFor();
+  await page.getByText('1 transação: Entradas pagas R$ 1.234,56').waitFor();
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await title('Entrada de R$ 1.234,56').waitFor();
   const main = page.getByRole('main');
@@ -73,7 +73,9 @@ test('an accountant finds a payment from any page by a name, narrows it by chips
   await page.keyboard.press('Enter');
   await title('Transações').waitFor();
   const total = page.locator('.total');
-  expect(await total.textContent()).toMatch(/^\d+ transações, R\$ [\d.]+,\d\d \(entradas R\$ .*, saídas R\$ .*\)$/);
+  expect(await total.textContent()).toMatch(
+    /^\d+ transações.*Entradas pagas R\$ [\d.]+,\d\d.*Saídas não pagas R\$ [\d.]+,\d\d/s,
+  );
   expect(await page.getByText('Procurado como').textContent()).toContain('começo do nome');
   await page.getByLabel('Operação').selectOption('Saída');
   await page.getByRole('button', { name: 'Buscar' }).click();

@@ -286,11 +286,13 @@ test('a day of a chart leads to its report by keyboard, and a link jumps over al
   await skip.focus();
   expect(await skip.boundingBox()).toMatchObject({ x: expect.toSatisfy((x: number) => x > 0) });
   await page.keyboard.press('Tab');
-  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/: Recebido /);
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/: Recebimentos /);
   await skip.focus();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
-  expect(await page.evaluate('document.activeElement.textContent')).toContain('Ver os números: Recebido e pago');
+  expect(await page.evaluate('document.activeElement.textContent')).toContain(
+    'Ver os números: Recebimentos e pagamentos',
+  );
   await page.locator('.wide').first().getByRole('link').last().focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(`${env.url}/reports/${env.today}`);

@@ -91,7 +91,7 @@ const TABLES: Record<string, string> = {
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',
   'src/manifests': 'day_manifests|due_day_manifests',
-  'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
+  'src/seal': 'seals|seal_stragglers|sealing|balance_spans|refund_spans',
   'src/proof': 'books_checks',
 };
 const FILES_MIN = 120;

@@ -25,6 +25,13 @@ export type SealTables = {
     id: number;
     holder: Optional<string>;
     lease_until: Optional<Date>;
+    refunds_position: Generated<number>;
+  };
+  refund_spans: {
+    grain: string;
+    span: string;
+    account_seq: number;
+    amount_cents: bigint;
   };
   balance_spans: {
     grain: string;

@@ -77,6 +77,9 @@ function presentMoney({ span, sums }: MoneyPoint) {
     receipts: sums ? formatAmount(sums.receipts) : null,
     payments: sums ? formatAmount(sums.payments) : null,
     commissions: sums ? formatAmount(sums.commissions) : null,
+    refunds_made: sums ? formatAmount(sums.refundsMade) : null,
+    refunds_received: sums ? formatAmount(sums.refundsReceived) : null,
+    net: sums ? formatAmount(sums.net) : null,
     balance: sums ? formatAmount(sums.balance) : null,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Movements and balances by day or hour: the same figures as the balances, read from the sums of the journal. So a
- * correction counts once, and a refund is subtracted from what it returns.
+ * Movements and balances by day or hour, read from the sums of the journal: each figure is that of the day's report at the same
+ * cut, by the same name. What was paid on a day counts whole, whenever it was refunded; a refund counts on its own day. A
+ * correction counts once.
  */
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
@@ -14,12 +15,18 @@ const HOURS_A_DAY = 24;
 
 /** Signed cents. */
 export type MoneySums = {
-  /** Received, less what was refunded of it. */
+  /** Cashins paid then, whenever they were refunded. */
   receipts: bigint;
-  /** Paid, less what came back of it. */
+  /** Cashouts paid then, likewise. */
   payments: bigint;
+  /** Receipts that were refunded then, whenever they were paid. */
+  refundsMade: bigint;
+  /** Payments that came back then, likewise. */
+  refundsReceived: bigint;
   /** Commissions on both, less those that were returned. */
   commissions: bigint;
+  /** What moved the balance: receipts − commissions − payments − refunds made + refunds received ± adjustments. */
+  net: bigint;
   /** Available + held at the end; of the current hour or day, now. */
   balance: bigint;
 };
@@ -34,8 +41,11 @@ const ACCOUNTS = {
   payments: /^Liabilities:Payables$/,
   commissions: /^Expenses:Commission(:|$)/,
   balance: /^Assets:Provider:(Available|Held)$/,
+  // the other side of an opening, which moves the balance and is no movement of the day
+  opened: /^Equity:Opening$/,
 } as const;
 type Group = keyof typeof ACCOUNTS;
+const NOTHING: Record<Group, bigint> = { receipts: 0n, payments: 0n, commissions: 0n, balance: 0n, opened: 0n };
 type Account = { seq: number; account: string; platform: string };
 
 /**
@@ -53,18 +63,23 @@ export async function readMoneySeries(context: Context, query: MoneyQuery): Prom
   const groups = groupAccounts(accounts);
   const now = calendar.toWallTime(clock.now());
   const range = { grain, from: `${from} 00:00:00`, to: `${addDays(to, 1)} 00:00:00` };
-  const { before, spans } = await readSpanSums(db, groups, range);
+  const refunded = { made: groups.receipts, received: groups.payments };
+  const { before, spans, refunds } = await readSpanSums(db, groups, range, refunded);
   const first = await findFirstEntry(context, Object.values(groups).flat());
   let { balance } = before;
   return listSpans(from, to, grain).map((span) => {
-    const moved = spans.get(span);
-    balance += moved?.balance ?? 0n;
+    const { receipts, payments, commissions, balance: moved, opened } = spans.get(span) ?? NOTHING;
+    const { made, received } = refunds.get(span) ?? { made: 0n, received: 0n };
+    balance += moved;
     const isKnown = first !== undefined && span >= first.slice(0, span.length) && span <= now.slice(0, span.length);
     const sums = isKnown
       ? {
-          receipts: -(moved?.receipts ?? 0n),
-          payments: moved?.payments ?? 0n,
-          commissions: moved?.commissions ?? 0n,
+          receipts: made - receipts,
+          payments: payments - received,
+          refundsMade: made,
+          refundsReceived: -received,
+          commissions,
+          net: moved + opened,
           balance,
         }
       : undefined;
@@ -103,6 +118,7 @@ function groupAccounts(accounts: Account[]): Record<Group, number[]> {
     payments: seqsOf('payments'),
     commissions: seqsOf('commissions'),
     balance: seqsOf('balance'),
+    opened: seqsOf('opened'),
   };
 }
 

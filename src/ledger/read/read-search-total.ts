@@ -1,6 +1,6 @@
 import type { Keys } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
-import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
+import type { Operation } from '../../domain/statuses.ts';
 import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
 import { buildSearch } from './search-transactions.ts';
 import { intersect, type TransactionQuery } from './transaction-query.ts';
@@ -15,11 +15,25 @@ export type SearchTotal = {
   count: number;
   /** There are more than `count`: this and the sums are lower bounds. */
   isMore: boolean;
-  /** The sums of the amounts. */
-  cents: Record<Operation, bigint>;
+  /** The sums of the amounts, by direction and by what became of them: sums over both would add up unlike things. */
+  cents: Record<Operation, Record<Outcome, bigint>>;
 };
 
-type Row = { seq: number; operation: Operation; amount_cents: bigint };
+/** What became of an amount, by the status of now. */
+export const OUTCOMES = ['paid', 'refunded', 'unpaid'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+type Counted = { operation: Operation; status: string; cents: bigint };
+type Row = { seq: number; operation: Operation; status: string; amount_cents: bigint };
+
+/** Adds up the amounts of transactions by direction and outcome. Pure. */
+export function sumByOutcome(counted: Iterable<Counted>): SearchTotal['cents'] {
+  const none = () => ({ paid: 0n, refunded: 0n, unpaid: 0n });
+  const sums = { cashin: none(), cashout: none() };
+  for (const { operation, status, cents } of counted)
+    sums[operation][status === 'paid' ? 'paid' : status === 'refund' ? 'refunded' : 'unpaid'] += cents;
+  return sums;
+}
 
 /** Counts and sums what a search matches; undefined if that takes longer than `ms`. */
 export async function readSearchTotal(
@@ -41,16 +55,19 @@ export async function readSearchTotal(
     throw error;
   }
   const counted = [...found.values()].slice(0, rowsMax);
-  const sum = (operation: Operation): bigint =>
-    counted.reduce((total, row) => (row.operation === operation ? total + row.amount_cents : total), 0n);
-  const cents = Object.fromEntries(OPERATIONS.map((one) => [one, sum(one)])) as SearchTotal['cents'];
+  const cents = sumByOutcome(counted.map((row) => ({ ...row, cents: row.amount_cents })));
   return { count: counted.length, isMore: found.size > rowsMax, cents };
 }
 
 async function readRows(db: Reader, keys: Keys, query: TransactionQuery, budget: SearchBudget): Promise<Row[]> {
   const read = async (withheld: boolean) => {
     const select = await buildSearch(db, keys, query, { withheld, budget });
-    const columns = ['transactions.seq', 'transactions.operation', 'transactions.amount_cents'] as const;
+    const columns = [
+      'transactions.seq',
+      'transactions.operation',
+      'transactions.status',
+      'transactions.amount_cents',
+    ] as const;
     // the column holds nothing else
     return (await runWithin(db, select.clearSelect().select(columns), budget)) as Row[];
   };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
 import { CONCERNED_PLATFORM, concernsPlatform } from '../../mismatches/concerns-platform.ts';
+import { stakeInSql } from '../../mismatches/stake.ts';
 
 /** A mismatch as it stood at the cut. */
 export type ReportedMismatch = {
@@ -15,7 +16,10 @@ export type ReportedMismatch = {
   note: string | null;
   transactionId: string | null;
   reference: string | null;
-  amountCents: bigint | null;
+  /** At stake at the cut: see `stakeInSql`. */
+  stakeCents: bigint | null;
+  /** The amount of its transaction; null where it is about none, or about several. */
+  transactionCents: bigint | null;
   expected: string | null;
   actual: string | null;
   runId: string | null;
@@ -26,16 +30,20 @@ export const MISMATCHES_MAX = 20_000;
 
 type Scope = { from: Date; to: Date; changeSeq: number; platform: string | undefined };
 
-export type MismatchCount = { kind: string; severity: string; count: number };
+export type MismatchCount = { kind: string; severity: string; count: number; stakeCents: bigint };
 
-/** Counts all mismatches that were not resolved at the cut, by kind and severity. */
+/** Counts all mismatches that were not resolved at the cut, and sums what is at stake, by kind and severity. */
 export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
   const rows = await selectAsOfCut(db, scope, [])
     .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .select(sql<bigint>`CAST(COALESCE(SUM(${stakeAtCut()}), 0) AS SIGNED)`.as('stake_cents'))
     .where('change.state', '!=', 'resolved')
     .groupBy(['mismatches.kind', 'mismatches.severity'])
     .execute();
-  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+  return rows.map(({ kind, severity, count, stake_cents: stakeCents }) => ({
+    ...{ kind, severity, stakeCents },
+    count: Number(count),
+  }));
 }
 
 const UNRESOLVED = ['open', 'acknowledged'];
@@ -84,13 +92,28 @@ export async function countMismatchesByPlatform(
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-/** Counts the rows of `readMismatches`, and adds up their amounts, in the database. */
-export async function sumMismatches(db: Reader, scope: Scope): Promise<{ rows: number; amountCents: bigint }> {
+/** Counts the rows of `readMismatches`, and adds up each column of money, in the database. */
+export async function sumMismatches(
+  db: Reader,
+  scope: Scope,
+): Promise<{ rows: number; stakeCents: bigint; transactionCents: bigint }> {
   const sum = await db
-    .selectFrom(selectReported(db, scope).select(asOfChange<bigint | null>('amount_cents').as('cents')).as('reported'))
-    .select((eb) => [eb.fn.countAll<number>().as('rows'), sql<string | null>`SUM(cents)`.as('cents')])
+    .selectFrom(
+      selectReported(db, scope)
+        .select([stakeAtCut().as('stake'), TRANSACTION_AMOUNT.as('amount')])
+        .as('reported'),
+    )
+    .select((eb) => [
+      eb.fn.countAll<number>().as('rows'),
+      sql<string | null>`SUM(stake)`.as('stake'),
+      sql<string | null>`SUM(amount)`.as('amount'),
+    ])
     .executeTakeFirstOrThrow();
-  return { rows: Number(sum.rows), amountCents: BigInt(sum.cents ?? 0) };
+  return {
+    rows: Number(sum.rows),
+    stakeCents: BigInt(sum.stake ?? 0),
+    transactionCents: BigInt(sum.amount ?? 0),
+  };
 }
 
 /** Mismatches not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
@@ -109,15 +132,15 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'change.resolution',
       'change.note',
       asOfChange<Date>('opened_at').as('openedAt'),
-      asOfChange<bigint | null>('amount_cents').as('amountCents'),
+      stakeAtCut().as('stake_cents'),
+      TRANSACTION_AMOUNT.as('transaction_cents'),
       asOfChange<string | null>('expected').as('expected'),
       asOfChange<string | null>('actual').as('actual'),
     ])
     .execute();
-  return rows.map(({ at, amountCents, ...row }) => ({
+  return rows.map(({ at, stake_cents: stakeCents, transaction_cents: transactionCents, ...row }) => ({
     ...row,
-    // of an expression the database returns a number
-    amountCents: amountCents === null ? null : BigInt(amountCents),
+    ...{ stakeCents, transactionCents },
     resolvedAt: row.state === 'resolved' ? at : null,
   }));
 }
@@ -139,3 +162,12 @@ function asOfChange<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actu
   const [then, now] = [sql.ref(`change.${column}`), sql.ref(`mismatches.${column}`)];
   return sql<T>`CASE WHEN change.opened_at IS NULL THEN ${now} ELSE ${then} END`;
 }
+
+/** What was at stake at the cut. */
+function stakeAtCut() {
+  const [amount_cents, expected, actual] = [asOfChange('amount_cents'), asOfChange('expected'), asOfChange('actual')];
+  return stakeInSql({ kind: sql.ref('mismatches.kind'), amount_cents, expected, actual });
+}
+
+const TRANSACTION_AMOUNT = sql<bigint | null>`CASE WHEN mismatches.transaction_id IS NULL THEN NULL
+  ELSE CAST(${asOfChange<bigint | null>('amount_cents')} AS SIGNED) END`;

@@ -63,18 +63,22 @@ export function parseFigures(text: string | null, platform: string | undefined):
 
 /** The columns of a list of days, in cents. */
 export type ListedFigures = Record<
-  'opening' | 'receipts' | 'commissions' | 'payments' | 'refunds' | 'adjustments' | 'closing' | 'held',
+  | 'opening'
+  | 'receipts'
+  | 'commissions'
+  | 'payments'
+  | 'refundsMade'
+  | 'refundsReceived'
+  | 'adjustments'
+  | 'closing'
+  | 'held',
   bigint
 > & { openMismatches: number };
 
 /** Adds up the lines that a list of days shows as one. */
 export function listFigures(figures: Figures): ListedFigures {
-  const { opening, receipts, payments, adjustments, closing, held, openMismatches } = figures;
-  return {
-    ...{ opening, receipts, payments, adjustments, closing, held, openMismatches },
-    commissions: figures.commissionIn + figures.commissionOut,
-    refunds: figures.refundsMade + figures.refundsReceived,
-  };
+  const { commissionIn, commissionOut, ...listed } = figures;
+  return { ...listed, commissions: commissionIn + commissionOut };
 }
 
 /** The same as our API shows it, with decimal texts; null where a revision stores none yet. */
@@ -86,7 +90,9 @@ export function presentFigures(figures: Figures | undefined) {
     receipts: formatAmount(listed.receipts),
     commissions: formatAmount(listed.commissions),
     payments: formatAmount(listed.payments),
-    refunds: formatAmount(listed.refunds),
+    refunds_made: formatAmount(listed.refundsMade),
+    refunds_received: formatAmount(listed.refundsReceived),
+    refunds: formatAmount(listed.refundsMade + listed.refundsReceived),
     adjustments: formatAmount(listed.adjustments),
     closing: formatAmount(listed.closing),
     held: formatAmount(listed.held),

@@ -8,8 +8,8 @@ export const MOVING_LINES = [...MOVING, 'adjustments', 'openings'] as const;
 const LINES = ['opening', ...MOVING_LINES, 'closing', 'held', 'ledger'] as const;
 /** The cells of a day's row on Resumo do período. */
 const DAY_CELLS = {
-  ...{ opening: 1, receipts: 2, commissions: 3, payments: 4, refunds: 5, adjustments: 6 },
-  ...{ closing: 7, held: 8 },
+  ...{ opening: 1, receipts: 2, commissions: 3, payments: 4, refundsMade: 5, refundsReceived: 6 },
+  ...{ adjustments: 7, closing: 8, held: 9 },
 };
 
 /** What Resumo shows of balances, in cents: a number for each platform, and the total last. */

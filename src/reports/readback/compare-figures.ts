@@ -55,12 +55,13 @@ export function compareSummary(sheet: string, found: CollectedSummary, expected:
   faults.compare('total of receipts', totalOf(receipts), expected.moved.receipts);
   faults.compare('total of commissions', totalOf(commissionIn, commissionOut), expected.moved.commissions);
   faults.compare('total of payments', totalOf(payments), expected.moved.payments);
-  faults.compare('total of refunds', totalOf(refundsMade, refundsReceived), expected.moved.refunds);
+  faults.compare('total of refunds made', totalOf(refundsMade), expected.moved.refundsMade);
+  faults.compare('total of refunds received', totalOf(refundsReceived), expected.moved.refundsReceived);
   compareDays(faults, found.days, expected);
   return faults.list;
 }
 
-const MOVED = ['receipts', 'commissions', 'payments', 'refunds'] as const;
+const MOVED = ['receipts', 'commissions', 'payments', 'refundsMade', 'refundsReceived'] as const;
 
 function compareDays(faults: Faults, found: CollectedSummary['days'], expected: ExpectedFigures): void {
   faults.compareCount('days', found.length, expected.days.length);

@@ -32,7 +32,7 @@ export type ExpectedFigures = {
   platforms: Map<string, BalanceFigures>;
   total: BalanceFigures;
   /** What moved the balance, over all platforms, each with its sign. */
-  moved: Record<'receipts' | 'commissions' | 'payments' | 'refunds', bigint>;
+  moved: Record<'receipts' | 'commissions' | 'payments' | 'refundsMade' | 'refundsReceived', bigint>;
   /** The end of each day of a range; none for a day's workbook. */
   days: Pick<BalanceFigures, 'closing' | 'held'>[];
 };
@@ -42,6 +42,10 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
   const { db, plan, scope, balances } = work;
   const payments = await sumPayments(db, scope);
   const { receipts, payments: paid, refunds } = payments;
+  // made are debits, received are credits
+  const [made, received] = [refunds.movedAbsolute + refunds.moved, refunds.movedAbsolute - refunds.moved].map(
+    (one) => one / 2n,
+  ) as [bigint, bigint];
   const commissionOf = (one: typeof paid): bigint => one.commission + one.lateCommission;
   const platforms = listPlatforms(work);
   const statement = await sumStatement(work, platforms);
@@ -64,6 +68,8 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
         rows: refunds.rows,
         sums: {
           amount: refunds.movedAbsolute,
+          refundMade: made,
+          refundReceived: received,
           commissionReturned: -commissionOf(refunds),
           effect: -refunds.moved - refunds.commission,
         },
@@ -77,7 +83,7 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
     platforms,
     total: sumBalances(platforms.values()),
     moved: {
-      ...{ receipts: -receipts.moved, payments: -paid.moved, refunds: -refunds.moved },
+      ...{ receipts: -receipts.moved, payments: -paid.moved, refundsMade: -made, refundsReceived: received },
       commissions: -(statement.sums.commission ?? 0n),
     },
     days: 'days' in plan ? await readDayEnds(db, { ...scope, balances, days: plan.days.map((one) => one.day) }) : [],
@@ -121,12 +127,13 @@ function isMovement({ plan, scope }: ReportWork<AnyPlan>): RawBuilder<SqlBool> {
 
 /** Reads the open transactions again: their histories at the cut are no sum of the database. */
 async function sumPending({ db, plan, scope, factsAtCut }: ReportWork<AnyPlan>): Promise<SheetFigures> {
-  const sums = { amount: 0n, held: 0n };
+  const sums = { amount: 0n, toReceive: 0n, toPay: 0n, held: 0n };
   let count = 0;
   for await (const rows of readPending(db, { ...scope, cut: plan.cut, factsAtCut })) {
     count += rows.length;
     for (const row of rows) {
       sums.amount += row.amountCents;
+      sums[row.operation === 'cashin' ? 'toReceive' : 'toPay'] += row.amountCents;
       sums.held += row.heldCents;
     }
   }
@@ -135,13 +142,13 @@ async function sumPending({ db, plan, scope, factsAtCut }: ReportWork<AnyPlan>):
 
 async function sumReportedMismatches(db: Reader, plan: AnyPlan, platform: string | undefined): Promise<SheetFigures> {
   const { from, to } = spanOf(plan);
-  const { rows, amountCents } = await sumMismatches(db, {
+  const { rows, stakeCents, transactionCents } = await sumMismatches(db, {
     from: plan.calendar.startOfDay(from),
     to: plan.calendar.startOfDay(addDays(to, 1)),
     changeSeq: plan.cut.mismatchChangeSeq,
     platform,
   });
-  return { rows, sums: { amount: amountCents } };
+  return { rows, sums: { atStake: stakeCents, transactionAmount: transactionCents } };
 }
 
 /** Compares the two cuts again. */

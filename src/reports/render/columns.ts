@@ -9,7 +9,7 @@ import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 4;
+export const COLUMNS_VERSION = 5;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -129,7 +129,9 @@ export const REFUND_COLUMNS: ReportColumn<PaymentRow>[] = [
   text('direction', 20, (row, { texts }) => describeCode(texts.kinds, row.movement.kind)),
   text('status', 15, (row, { texts }) => row.movement.status && describeCode(texts.statuses, row.movement.status)),
   text('name', 36, (row, rendering) => showName(row.movement, rendering)),
-  money('amount', (row) => absolute(row.movement.amountCents), 'totals'),
+  money('amount', ({ movement: { amountCents: cents } }) => (cents < 0n ? -cents : cents)),
+  money('refundMade', ({ movement: one }) => (one.kind === 'refund_made' ? -one.amountCents : null), 'totals'),
+  money('refundReceived', ({ movement: one }) => (one.kind === 'refund_made' ? null : one.amountCents), 'totals'),
   money('commissionReturned', (row) => -row.commissionCents, 'totals'),
   money('effect', (row) => row.movement.netCents, 'totals'),
   ...locate<PaymentRow>(movementOf),
@@ -144,7 +146,9 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
   text('status', 17, (row, { texts }) => describeCode(texts.statuses, row.status)),
   moment('since', (row) => row.sinceWall),
   text('name', 36, showName),
-  money('amount', (row) => row.amountCents, 'totals'),
+  money('amount', (row) => row.amountCents),
+  money('toReceive', (row) => (row.operation === 'cashin' ? row.amountCents : null), 'totals'),
+  money('toPay', (row) => (row.operation === 'cashin' ? null : row.amountCents), 'totals'),
   money('held', (row) => row.heldCents, 'totals'),
   text('document', 18, showDocument),
   text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
@@ -160,7 +164,8 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   ),
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
-  money('amount', (row) => row.amountCents),
+  money('atStake', (row) => row.stakeCents, 'totals'),
+  money('transactionAmount', (row) => row.transactionCents),
   lines('expected', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.expected), texts, platformNames)),
   lines('actual', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.actual), texts, platformNames)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
@@ -243,8 +248,4 @@ export function showName({ name, forgotten }: Party, { texts }: RenderContext): 
 export function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: RenderContext): string | null {
   if (forgotten) return texts.forgotten;
   return fullDocuments ? document : maskDocument(document);
-}
-
-function absolute(cents: bigint): bigint {
-  return cents < 0n ? -cents : cents;
 }

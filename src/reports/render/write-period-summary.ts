@@ -11,7 +11,7 @@ import { drawCounts, drawDays, reserveCharts, type WrittenTable } from './write-
 import { stateStyle, writeCounts, writeMismatches } from './write-summary.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
-const AMOUNTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
+const AMOUNTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refundsReceived', 'adjustments'] as const;
 /** A day, its amounts between opening and closing balance, held, difference, proof and state. */
 const COLUMNS = AMOUNTS.length + 7;
 /** The columns of the charts by day and by status. */

@@ -5,6 +5,7 @@ import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
 import { describeCode, fill, formatDay, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
+import type { Cell } from '../xlsx/render-cell.ts';
 import { type Summary, startSection } from './start-section.ts';
 import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
 import { drawCounts, drawHours, reserveCharts, type WrittenTable } from './write-charts.ts';
@@ -94,7 +95,7 @@ function addHeader(sheet: SheetWriter, heads: string[]): void {
   sheet.addRow(heads.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })));
 }
 
-/** Writes the open mismatches by kind. */
+/** Writes the open mismatches by kind: how many, and what is at stake. */
 export function writeMismatches(
   sheet: SheetWriter,
   { texts, mismatches, tables }: Summary<AnyPlan>,
@@ -110,6 +111,13 @@ export function writeMismatches(
     return;
   }
   const byKind = Map.groupBy(mismatches, (one) => one.kind);
+  const { mismatch, atStake, severity, meaning } = texts.columns;
+  sheet.addRow([
+    { text: mismatch, style: 'header' },
+    { text: words.count, style: 'headerRight' },
+    { text: atStake, style: 'headerRight' },
+    ...[severity, meaning].map((text): Cell => ({ text, style: 'header' })),
+  ]);
   for (const kind of Object.keys(MISMATCH_SEVERITY)) {
     const ones = byKind.get(kind);
     if (!ones) continue;
@@ -118,6 +126,7 @@ export function writeMismatches(
     sheet.addRow([
       { text: kind, style: 'label' },
       { count: ones.reduce((sum, one) => sum + one.count, 0) },
+      { cents: ones.reduce((sum, one) => sum + one.stakeCents, 0n) },
       { text: describeCode(texts.severities, worst), style },
       { text: describeCode(texts.mismatchKinds, kind), style: 'muted' },
     ]);

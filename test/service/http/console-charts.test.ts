@@ -33,7 +33,9 @@ test('the charts of money show each day with its values and a link to its report
   const brazilian = (amount: string): string =>
     `R$ ${amount.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`.replace('R$ -', '-R$ ');
   for (const { at, receipts, balance } of points) {
-    expect(html).toContain(`<a href="/reports/${at}" aria-label="${formatted(at)}: Recebido ${brazilian(receipts)}`);
+    expect(html).toContain(
+      `<a href="/reports/${at}" aria-label="${formatted(at)}: Recebimentos ${brazilian(receipts)}`,
+    );
     expect(html).toContain(`${formatted(at)}: Saldo ${brazilian(balance)}`);
   }
 });
@@ -114,8 +116,8 @@ test('one day of callbacks is shown by hour, several by day', async () => {
 test('the charts are in English too, with English numbers and days', async () => {
   const { get } = await openConsoleSession(env, 'viewer');
   const { text, html } = await get(`/charts?from=${addDays(env.today, -3)}&to=${env.today}&lang=en`);
-  expect(text).toContain('Received and paid');
-  expect(html).toMatch(/aria-label="\d+ [A-Z][a-z]{2} \d{4}: Received R\$ [\d,]+\.\d\d, Paid R\$ [\d,]+\.\d\d"/);
+  expect(text).toContain('Receipts and payments');
+  expect(html).toMatch(/aria-label="\d+ [A-Z][a-z]{2} \d{4}: Receipts R\$ [\d,]+\.\d\d, Payments R\$ [\d,]+\.\d\d"/);
   expect(html).toMatch(/>R\$ \d k</);
-  expect(text).not.toMatch(/Recebido|Saldo|desconhecido|gráfico/);
+  expect(text).not.toMatch(/Recebimentos|Saldo|desconhecido|gráfico/);
 });

@@ -63,7 +63,7 @@ describe('a text in the box finds the transaction', () => {
     expect(found.status).toBe(200);
     expect(found.ids).toEqual([env.paid.id]);
     expect(found.text).toContain(said);
-    expect(found.text).toMatch(/1 transação, R\$ 1\.234,56/);
+    expect(found.text).toMatch(/1 transação *: Entradas pagas R\$ 1\.234,56/);
   });
 
   it('by its day, which becomes the period', async () => {

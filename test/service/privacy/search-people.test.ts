@@ -125,10 +125,10 @@ describe('the search over many', () => {
     const total = (query: Partial<TransactionQuery>, rowsMax?: number) =>
       readSearchTotal(db, keys, { by: 'created', ...query }, { rowsMax, ms: 60_000 });
     // 30 of the 30,000, of R$ 6.00
-    const few = { count: 30, isMore: false, cents: { cashin: 18_000n, cashout: 0n } };
-    expect(await total({ amountCents: 600n })).toEqual({ ...few, cents: expect.any(Object) });
     const sums = await total({ amountCents: 600n });
-    expect((sums?.cents.cashin ?? 0n) + (sums?.cents.cashout ?? 0n)).toBe(18_000n);
+    expect(sums).toMatchObject({ count: 30, isMore: false });
+    const all = Object.values(sums?.cents ?? {}).flatMap((outcomes) => Object.values(outcomes));
+    expect(all.reduce((sum, one) => sum + one, 0n)).toBe(18_000n);
     expect(await total({ anyOf: [{ amountCents: 600n }, { amountCents: 600n, extra: 'shop-1' }] })).toEqual(sums);
     expect(await total({})).toMatchObject({ count: TOTAL_ROWS_MAX, isMore: true });
     expect(await total({ amountCents: 600n }, 10)).toMatchObject({ count: 10, isMore: true });

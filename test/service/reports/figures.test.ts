@@ -67,6 +67,8 @@ const RESUMO: Record<string, (keyof typeof PT_BR.summary)[]> = {
   receipts: ['receipts'],
   commissions: ['commissionIn', 'commissionOut'],
   payments: ['payments'],
+  refunds_made: ['refundsMade'],
+  refunds_received: ['refundsReceived'],
   refunds: ['refundsMade', 'refundsReceived'],
   adjustments: ['adjustments'],
   closing: ['closing'],
@@ -87,7 +89,7 @@ function figuresOf(sheets: ReadSheet[]): Record<string, unknown> {
   ]);
   const from = summary.rows.findIndex((row) => row[0]?.value === 'Divergências em aberto');
   const to = summary.rows.findIndex((row, index) => index > from && row[0] === null);
-  const counts = summary.rows.slice(from + 1, to).map((row) => Number(row[1]?.value ?? 0));
+  const counts = summary.rows.slice(from + 2, to).map((row) => Number(row[1]?.value ?? 0));
   return { ...Object.fromEntries(lines), open_mismatches: counts.reduce((sum, one) => sum + one, 0) };
 }
 

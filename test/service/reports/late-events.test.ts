@@ -172,9 +172,9 @@ test('Resumo counts every open mismatch, also those beyond the limit of the shee
   expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);
   const counts = await countMismatches(db, scope);
   expect(counts.sort((a, b) => a.count - b.count)).toEqual([
-    { kind: 'webhook_contradiction', severity: 'critical', count: 3 },
-    { kind: 'stuck', severity: 'critical', count: 7 },
-    { kind: 'stuck', severity: 'medium', count: count - 10 },
+    { kind: 'webhook_contradiction', severity: 'critical', count: 3, stakeCents: 0n },
+    { kind: 'stuck', severity: 'critical', count: 7, stakeCents: 0n },
+    { kind: 'stuck', severity: 'medium', count: count - 10, stakeCents: 0n },
   ]);
   expect(await countMismatches(db, { ...scope, changeSeq: 3 })).toHaveLength(1);
   await makeReport(books.context, DAY);

@@ -271,7 +271,7 @@ test.each([
   ['+ Recebimentos', { B: 1n }, 'opening and lines, column 1'],
   ['− Tarifas sobre pagamentos', { E: 1n }, 'total of commissions'],
   ['− Pagamentos', { E: 1n }, 'total of payments'],
-  ['− Devoluções feitas', { E: 1n }, 'total of refunds'],
+  ['− Devoluções feitas', { E: 1n }, 'total of refunds made'],
   ['± Ajustes', { E: 1n }, 'opening and lines, column 4'],
 ])('a cent more in the line %s of Resumo is found', async (text, cents, fault) => {
   addToRow({ text }, cents);

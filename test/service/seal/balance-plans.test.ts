@@ -159,7 +159,7 @@ test('the mismatches of a report are those of its day and open ones, not all tha
     ...Array.from({ length: 100 }, (_, index) => `mm_${1_000 + index}`),
     ...[`mm_${count - 1}`, `mm_${count}`],
   ]);
-  expect(await countMismatches(db, now)).toEqual([{ kind: 'stuck', severity: 'medium', count: 2 }]);
+  expect(await countMismatches(db, now)).toEqual([{ kind: 'stuck', severity: 'medium', count: 2, stakeCents: 0n }]);
   for (const read of [countMismatches, readMismatches, sumMismatches])
     expect([read.name, await countRows((reader) => read(reader, now))]).toEqual([
       ...[read.name, expect.toSatisfy((rows: number) => rows < 1_500)],

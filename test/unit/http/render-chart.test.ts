@@ -10,10 +10,10 @@ const DAYS: Chart['slots'] = [
 ];
 const BARS: Chart = {
   id: 'moved',
-  title: t('Recebido e pago'),
+  title: t('Recebimentos e pagamentos'),
   form: 'bars',
   unit: 'cents',
-  series: [t('Recebido'), t('Pago')],
+  series: [t('Recebimentos'), t('Pagamentos')],
   slotTitle: 'Dia',
   slots: DAYS,
 };
@@ -35,7 +35,7 @@ test('an unknown value is a gap, a zero is not, and a negative bar hangs from ze
   expect(count(svg, /class="gap"/g)).toBe(1);
   const zero = /class="grid zero" x1="[\d.]+" x2="[\d.]+" y1="([\d.]+)"/.exec(svg)?.[1];
   expect(bars[2]?.[2]).toBe(zero);
-  expect(svg).toContain('20/11/2026: Recebido desconhecido, Pago desconhecido');
+  expect(svg).toContain('20/11/2026: Recebimentos desconhecido, Pagamentos desconhecido');
 });
 
 test('a line is broken where a value is unknown, and a value alone is a point', () => {
@@ -50,14 +50,16 @@ test('a line is broken where a value is unknown, and a value alone is a point', 
     label: `${index}`,
     values: [index === 50 ? 5n : undefined],
   }));
-  expect(count(wide({ ...BARS, form: 'lines', unit: 'ms', series: [t('Pago')], slots: many }), /<circle/g)).toBe(1);
+  expect(count(wide({ ...BARS, form: 'lines', unit: 'ms', series: [t('Pagamentos')], slots: many }), /<circle/g)).toBe(
+    1,
+  );
 });
 
 test('every day is a link with its values, and the table repeats all of them', () => {
   const page = draw(BARS);
   const [, drawing = '', table = ''] = /^(.*)(<details.*)$/s.exec(page) ?? [];
   // once in each of the two drawings
-  expect(count(drawing, /<a href="\/reports\/2026-11-\d+" aria-label="[^"]*: Recebido [^"]*">/g)).toBe(6);
+  expect(count(drawing, /<a href="\/reports\/2026-11-\d+" aria-label="[^"]*: Recebimentos [^"]*">/g)).toBe(6);
   expect(count(drawing, /<title>/g)).toBe(6);
   for (const text of ['R$ 1.000,00', 'R$ 300,00', '-R$ 500,00', 'R$ 0,00', 'desconhecido'])
     expect(table).toContain(text);
@@ -68,7 +70,7 @@ test('every day is a link with its values, and the table repeats all of them', (
 
 test('who does not see the drawing hears its range and its extremes', () => {
   expect(wide(BARS)).toContain(
-    'aria-label="Recebido e pago, de 19/11/2026 a 21/11/2026. Recebido: o menor -R$ 500,00 em 21/11/2026, o maior R$ 1.000,00 em 19/11/2026, o último -R$ 500,00 em 21/11/2026, 1 sem valor.',
+    'aria-label="Recebimentos e pagamentos, de 19/11/2026 a 21/11/2026. Recebimentos: o menor -R$ 500,00 em 21/11/2026, o maior R$ 1.000,00 em 19/11/2026, o último -R$ 500,00 em 21/11/2026, 1 sem valor.',
   );
   // an image has no parts for readers: what is a link stands outside of it
   const [image = ''] = /<g role="img".*?<\/g>/s.exec(wide(BARS)) ?? [];
@@ -78,7 +80,7 @@ test('who does not see the drawing hears its range and its extremes', () => {
 
 test('a chart without any known value is a sentence', () => {
   const slots = DAYS.map((slot) => ({ ...slot, values: [undefined, undefined], unknown: t('ainda não contado') }));
-  expect(draw({ ...BARS, slots })).toBe('<p class="empty">Recebido e pago: ainda não contado.</p>');
+  expect(draw({ ...BARS, slots })).toBe('<p class="empty">Recebimentos e pagamentos: ainda não contado.</p>');
 });
 
 test('a chart without a slot, and one with 92 days, have finite coordinates and no style', () => {

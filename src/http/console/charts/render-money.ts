@@ -1,8 +1,8 @@
 import type { Day } from '../../../domain/calendar.ts';
 import type { MoneyPoint, MoneySums } from '../../../ledger/read/read-money-series.ts';
-import { t } from '../languages/translate.ts';
+import { type Label, t } from '../languages/translate.ts';
 import { EMPTY_VALUE, money } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import type { Html } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';
 import type { Chart, Slot } from './chart.ts';
 import { type Place, placeDay, placeHour } from './place-slots.ts';
@@ -20,28 +20,34 @@ export function placeMoney(points: readonly MoneyPoint[], today: Day): PlacedMon
   });
 }
 
-/** Renders what was received and paid. @param more marks and columns beside the commissions. */
+/** Renders receipts and payments, with the other figures of each day or hour as columns. @param more marks and columns. */
 export function renderMoved<S extends PlacedMoney>(
   points: readonly S[],
   { slotTitle, ...more }: Pick<Chart<S & Slot>, 'slotTitle' | 'marks' | 'columns'>,
 ): Html {
-  const commissions: TableColumn<S & Slot> = {
-    title: 'Tarifas',
-    cell: ({ sums }) => (sums ? money(sums.commissions) : EMPTY_VALUE),
-    align: 'end',
-  };
-  const chart = renderChart<S & Slot>({
+  return renderChart<S & Slot>({
     ...more,
     id: 'moved',
-    title: slotTitle === 'Dia' ? t('Recebido e pago por dia') : t('Recebido e pago por hora'),
+    title: slotTitle === 'Dia' ? t('Recebimentos e pagamentos por dia') : t('Recebimentos e pagamentos por hora'),
     form: 'bars',
     unit: 'cents',
-    series: [t('Recebido'), t('Pago')],
+    series: [t('Recebimentos'), t('Pagamentos')],
     slotTitle,
     slots: withValues(points, ({ receipts, payments }) => [receipts, payments]),
-    columns: [commissions, ...(more.columns ?? [])],
+    columns: [...FIGURES.map(figureColumn<S & Slot>), ...(more.columns ?? [])],
   });
-  return html`${chart}<p class="hint">${t('O que foi devolvido já está descontado.')}</p>`;
+}
+
+/** Beside the bars, by the names of Resumo. */
+const FIGURES = [
+  ['Tarifas', 'commissions'],
+  ['Devoluções feitas', 'refundsMade'],
+  ['Devoluções recebidas', 'refundsReceived'],
+  ['Líquido', 'net'],
+] as const satisfies [Label, keyof MoneySums][];
+
+function figureColumn<S extends PlacedMoney>([title, name]: (typeof FIGURES)[number]): TableColumn<S> {
+  return { title, cell: ({ sums }) => (sums ? money(sums[name]) : EMPTY_VALUE), align: 'end' };
 }
 
 /** Renders the balance at the end of each hour or day. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
@@ -6,28 +5,10 @@ import { provesDay } from '../../../domain/late-days.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
 import { t } from '../languages/translate.ts';
 
-/** What moved on a day by the journal: a corrected payment counts here with what it corrects. */
-export type DayTotals = {
-  receipts: { cents: bigint; count: number };
-  payments: { cents: bigint; count: number };
-  refundsCents: bigint;
-  commissionCents: bigint;
-};
+/** How many receipts and payments a day has: the rows of its sheets. */
+export type PaidCounts = { receipts: number; payments: number };
 /** When the last complete reading or count of a day began. The day is `proven` when that was after its end. */
 export type DayProof = { day: Day; readAt: Date | undefined; proven: boolean };
-
-/** Reads the totals of today: of its payments alone, since a card shows their number. */
-export async function readTodayTotals({ db, calendar, clock }: Context): Promise<DayTotals> {
-  const moved = await readMoved(db, calendar.dayOf(clock.now()));
-  const of = (account: string, sign: 'plus' | 'minus') => moved.get(`${account} ${sign}`) ?? { cents: 0n, count: 0 };
-  const receipts = of('Liabilities:Receipts', 'minus');
-  return {
-    receipts: { cents: -receipts.cents, count: receipts.count },
-    payments: of('Liabilities:Payables', 'plus'),
-    refundsCents: of('Liabilities:Receipts', 'plus').cents - of('Liabilities:Payables', 'minus').cents,
-    commissionCents: of('Expenses:Commission', 'plus').cents + of('Expenses:Commission', 'minus').cents,
-  };
-}
 
 /** Reads which days a run has proven complete. */
 export async function readDayProofs({ db, calendar }: Context, range: { from: Day; to: Day }): Promise<DayProof[]> {
@@ -62,32 +43,31 @@ export async function readInboxCounts(
   return { lastAt: last?.received_at, pending: count('received', 'pending'), quarantined: count('quarantined') };
 }
 
-/** The sum and the number of a day's postings, by account group and sign. */
-async function readMoved(db: Reader, day: Day) {
+/**
+ * Counts what was paid today. A posting with the sign of a payment is one, unless it reverses a refund; a payment that was
+ * reversed counts no more. So each reversal takes one away, and each has a side among the few postings of the other sign.
+ */
+export async function countPaidToday({ db, calendar, clock }: Context): Promise<PaidCounts> {
+  const day = calendar.dayOf(clock.now());
   const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
-  const groups = ['Liabilities:Receipts', 'Liabilities:Payables', 'Expenses:Commission'];
-  const groupOf = new Map(
-    accounts.flatMap(({ seq, name }) => {
-      const group = groups.find((one) => name.startsWith(`${one}:`));
-      return group === undefined ? [] : [[seq, group] as const];
-    }),
-  );
-  const moved = new Map<string, { cents: bigint; count: number }>();
-  if (groupOf.size === 0) return moved;
-  const rows = await db
-    .selectFrom('postings')
-    .select(['account_seq', (eb) => eb.fn.countAll<number>().as('count')])
-    .select(sql<number>`amount_cents > 0`.as('is_plus'))
-    .select(sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents'))
-    .where('account_seq', 'in', [...groupOf.keys()])
-    .where('at_wall', '>=', `${day} 00:00:00`)
-    .where('at_wall', '<', `${addDays(day, 1)} 00:00:00`)
-    .groupBy(['account_seq', 'is_plus'])
-    .execute();
-  for (const row of rows) {
-    const key = `${groupOf.get(row.account_seq)} ${Number(row.is_plus) === 1 ? 'plus' : 'minus'}`;
-    const before = moved.get(key) ?? { cents: 0n, count: 0 };
-    moved.set(key, { cents: before.cents + row.total_cents, count: before.count + Number(row.count) });
-  }
-  return moved;
+  const count = async (root: string, sign: 1 | -1): Promise<number> => {
+    const seqs = accounts.filter(({ name }) => name.startsWith(`${root}:`)).map(({ seq }) => seq);
+    if (seqs.length === 0) return 0;
+    const ofSign = (own: 1 | -1) =>
+      db
+        .selectFrom('postings')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('account_seq', 'in', seqs)
+        .where('postings.at_wall', '>=', `${day} 00:00:00`)
+        .where('postings.at_wall', '<', `${addDays(day, 1)} 00:00:00`)
+        .where('amount_cents', own > 0 ? '>' : '<', 0n);
+    const paid = await ofSign(sign).executeTakeFirst();
+    const gone = await ofSign(sign === 1 ? -1 : 1)
+      .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
+      .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
+      .where((eb) => eb.or([eb('entries.reverses_seq', 'is not', null), eb('reversal.seq', 'is not', null)]))
+      .executeTakeFirst();
+    return Number(paid?.count ?? 0) - Number(gone?.count ?? 0);
+  };
+  return { receipts: await count('Liabilities:Receipts', -1), payments: await count('Liabilities:Payables', 1) };
 }

@@ -2,7 +2,12 @@ import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
-import { listBookedPlatforms, type MoneyPoint, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
+import {
+  listBookedPlatforms,
+  type MoneyPoint,
+  type MoneySums,
+  readMoneySeries,
+} from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
@@ -25,12 +30,12 @@ import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { decideVerdict } from './decide-verdict.ts';
 import {
+  countPaidToday,
   type DayProof,
-  type DayTotals,
   describeProof,
+  type PaidCounts,
   readDayProofs,
   readInboxCounts,
-  readTodayTotals,
 } from './read-overview.ts';
 import { readVerdict } from './read-verdict.ts';
 import { renderAlertStrip, renderVerdict } from './render-verdict.ts';
@@ -49,9 +54,9 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const [moved, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately] =
+    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately] =
       await Promise.all([
-        readTodayTotals(context),
+        countPaidToday(context),
         readMoneySeries(context, shown),
         readDayProofs(context, shown),
         readPlatformBalances(context, endOfNow(context)),
@@ -71,7 +76,7 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
-<div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(moved)}</div></div>
+<div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(paid, days.at(-1)?.sums)}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
@@ -105,13 +110,16 @@ ${table({
 })}</section>`;
 }
 
-function todayCards(today: DayTotals): Html {
-  return html`<section class="figure"><h2>${t('Recebido hoje')}</h2><p class="big">${money(today.receipts.cents)}</p>
-<p class="hint">${plural(today.receipts.count, '{n} recebimento', '{n} recebimentos')}</p>
-<p class="hint">${t('{amount} de tarifas no dia', { amount: formatMoney(today.commissionCents) })}</p></section>
-<section class="figure"><h2>${t('Pago hoje')}</h2><p class="big">${money(today.payments.cents)}</p>
-<p class="hint">${plural(today.payments.count, '{n} pagamento', '{n} pagamentos')}</p>
-<p class="hint">${t('{amount} em devoluções no dia', { amount: formatMoney(today.refundsCents) })}</p></section>`;
+/** @param today the last point of the chart below. */
+function todayCards(paid: PaidCounts, today: MoneySums | undefined): Html {
+  const amount = (name: keyof MoneySums): string => formatMoney(today?.[name] ?? 0n);
+  return html`<section class="figure"><h2>${t('Recebimentos de hoje')}</h2><p class="big">${money(today?.receipts ?? 0n)}</p>
+<p class="hint">${plural(paid.receipts, '{n} recebimento', '{n} recebimentos')}</p>
+<p class="hint">${t('{amount} de devoluções feitas', { amount: amount('refundsMade') })}</p></section>
+<section class="figure"><h2>${t('Pagamentos de hoje')}</h2><p class="big">${money(today?.payments ?? 0n)}</p>
+<p class="hint">${plural(paid.payments, '{n} pagamento', '{n} pagamentos')}</p>
+<p class="hint">${t('{amount} de devoluções recebidas', { amount: amount('refundsReceived') })}</p>
+<p class="hint">${t('{amount} de tarifas, sobre ambos', { amount: amount('commissions') })}</p></section>`;
 }
 
 function mismatchSummary(mismatches: Mismatches): Html {
@@ -157,7 +165,7 @@ function renderCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }:
   return html`<p class="hint">${read} ${since}</p>`;
 }
 
-/** What was received and paid, and under each day whether a run has proven it. */
+/** Receipts and payments, and under each day whether a run has proven it. */
 function renderDays(days: MoneyPoint[], proofs: DayProof[], today: Day): Html {
   const known = new Map(proofs.map((proof) => [proof.day, proof]));
   const points = placeMoney(days, today).map((point) => {

@@ -15,14 +15,15 @@ const TITLES = words({
   receipts: 'Recebimentos',
   commissions: 'Tarifas',
   payments: 'Pagamentos',
-  refunds: 'Devoluções',
+  refundsMade: 'Devoluções feitas',
+  refundsReceived: 'Devoluções recebidas',
   adjustments: 'Ajustes',
   closing: 'Saldo final',
   held: 'do qual retido',
 });
 type Column = keyof typeof TITLES;
 const COLUMNS = Object.keys(TITLES) as Column[];
-const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustments'] as const;
+const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refundsReceived', 'adjustments'] as const;
 
 /**
  * The days as rows: the figures of each newest revision, and below them the day's state in one sentence. Those who make
@@ -32,7 +33,7 @@ const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refunds', 'adjustment
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
   if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
   const mayMake = hasRole(response, ...REPORT_MAKERS);
-  const heads = [...COLUMNS.map((name) => TITLES[name]), t('Divergências')];
+  const heads = [...COLUMNS.map((name) => TITLES[name]), t('Em aberto')];
   const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(
     (title) => html`<th role="columnheader" scope="col" class="end">${title}</th>`,
@@ -57,7 +58,7 @@ function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query
     newest !== undefined && html` <span class="hint">${`r${newest}`}</span>`
   }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
 ${COLUMNS.map((name) => cell(TITLES[name], pickCell(day, figures, name)))}
-${cell(t('Divergências'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
+${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
 <tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length + 1}">${explainDay(day).sentence}${
     !figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`
   }</td></tr></tbody>`;
@@ -79,7 +80,7 @@ function renderSums(days: ReportDay[]): Html | undefined {
   const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
     (name, index) => cell(TITLES[name], html`<b>${plainMoney(values[index] ?? 0n)}</b>`),
-  )}${cell(t('Divergências'), EMPTY_VALUE)}</tr></tfoot>`;
+  )}${cell(t('Em aberto'), EMPTY_VALUE)}</tr></tfoot>`;
 }
 
 function cell(title: string, value: Part): Html {

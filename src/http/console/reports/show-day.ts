@@ -70,7 +70,7 @@ ${field && html`<form class="filters" method="get" action="/reports/${day}">${fi
 <section><h2>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
 <section><h2>${t('Revisões')}</h2>${revisionTable(context, shown, platform)}</section>
 ${changes.html}
-<section><h2>${t('Divergências do dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;
+<section><h2>${t('Divergências abertas neste dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;
   sendPage(request, response, {
     title: t('Relatório de {day}', { day: formatDay(day) }),
     body,
@@ -115,7 +115,7 @@ function renderFigures({ figures, ledger, revisions, state }: ReportDay): Html {
   const moved = ledger.closing !== figures.closing;
   return html`<dl class="sums">${FIGURE_LINES.map((name) => line(textsOf(language()).summary[name], money(figures[name]), isSum(name)))}
 ${moved && line(t('Saldo final no razão agora'), money(ledger.closing))}
-${line(t('Divergências em aberto quando foi feito'), formatCount(figures.openMismatches))}</dl>`;
+${line(t('Divergências em aberto, de todos os dias, quando foi feito'), formatCount(figures.openMismatches))}</dl>`;
 }
 
 function revisionTable(context: Context, { day, revisions }: ReportDay, platform: string | undefined): Html {
@@ -200,7 +200,7 @@ async function compare(
   return renderComparison(context, response, wanted, comparison, await readPlatformNames(context, response));
 }
 
-/** Mismatches that were opened in the day, and those about the day itself. */
+/** Mismatches that were opened in the day, and those about the day itself; and where those of all days are. */
 async function renderMismatches(
   context: Context,
   response: Response,
@@ -223,8 +223,6 @@ async function renderMismatches(
       via: 'console',
     });
   const shown = canSeePersonalData(response) ? rows : await maskMismatches(db, rows);
-  return html`${mismatchTable(context, shown, await readPlatformNames(context, response), 'Nenhuma foi aberta neste dia.')}${
-    byId.size > rows.length &&
-    html`<p class="hint">${t('Aqui estão {count}.', { count: formatCount(rows.length) })} <a href="/mismatches?state=all">${t('Todas as divergências')}</a></p>`
-  }`;
+  return html`${mismatchTable(context, shown, await readPlatformNames(context, response), 'Nenhuma foi aberta neste dia.')}
+<p class="hint">${byId.size > rows.length && t('Aqui estão {count}.', { count: formatCount(rows.length) })} <a href="/mismatches">${t('Em aberto, de todos os dias')}</a> <a href="/mismatches?state=all">${t('Todas as divergências')}</a></p>`;
 }

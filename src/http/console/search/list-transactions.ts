@@ -4,7 +4,7 @@ import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
-import { readSearchTotal, type SearchTotal } from '../../../ledger/read/read-search-total.ts';
+import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches, formatSearchCursor, parseSearchCursor } from '../../access/authorize-search.ts';
@@ -93,7 +93,7 @@ async function sendFound(context: Context, request: Request, response: Response,
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
     lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
-${shown.length > 0 && html`${renderTotal(total)}${renderExports(given, exportOf, full)}`}</div>`,
+${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}</div>`,
     rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
     next: formatSearchCursor(next),
   });
@@ -116,9 +116,8 @@ async function readChoices(context: Context, response: Response): Promise<Choice
 }
 
 /** The total of a search whose only page is shown. */
-function sumShown(shown: { operation: Operation; amount: string }[]): SearchTotal {
-  const cents = { cashin: 0n, cashout: 0n };
-  for (const { operation, amount } of shown) cents[operation] += parseSum(amount) ?? 0n;
+function sumShown(shown: { operation: Operation; status: string; amount: string }[]): SearchTotal {
+  const cents = sumByOutcome(shown.map((one) => ({ ...one, cents: parseSum(one.amount) ?? 0n })));
   return { count: shown.length, isMore: false, cents };
 }
 

@@ -1,7 +1,8 @@
 /** The form of the search, and what it says about itself: its filters as chips, its readings, its total, its files. */
 import { addDays, type Day } from '../../../domain/calendar.ts';
+import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
 import type { Reading, SearchKind } from '../../../ledger/read/classify-search.ts';
-import { type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
+import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
 import { EXPORT_FORMATS, EXPORT_ROWS_MAX, type ExportFormat } from '../../../reports/serve/export-found.ts';
 import { type PlainText, t, words } from '../languages/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
@@ -137,26 +138,43 @@ export function renderReadings(
   }${!full && html` ${t('O papel de leitura não busca por nome.')}`}</p>`;
 }
 
-/** `12 transações, R$ 1.234,56`, with its limits; undefined: it was not counted in time. */
-export function renderTotal(total: SearchTotal | undefined): Html {
+/**
+ * `12 transações` and their amounts by direction and outcome, with their limits; undefined: it was not counted in time. The
+ * amounts are those of a day's report only where no status has changed since: the hint leads there.
+ * @param day the only day that is searched.
+ */
+export function renderTotal(total: SearchTotal | undefined, day?: Day): Html {
   if (total === undefined)
     return html`<p class="total">${t('O total não foi contado: leva mais de {ms} ms. Escolha menos dias.', { ms: TOTAL_MS_MAX })}</p>`;
   const { count, isMore, cents } = total;
-  const { cashin, cashout } = cents;
-  const values = { n: formatCount(count), sum: money(cashin + cashout) };
+  const n = formatCount(count);
   const said = isMore
-    ? tHtml('<b>Mais de {n} transações</b>, mais de <b>{sum}</b>', values)
-    : count === 1
-      ? tHtml('<b>{n} transação</b>, <b>{sum}</b>', values)
-      : tHtml('<b>{n} transações</b>, <b>{sum}</b>', values);
-  const both = !isMore && cashin > 0n && cashout > 0n;
-  return html`<p class="total">${said}${
-    both && html` ${t('(entradas {in}, saídas {out})', { in: formatMoney(cashin), out: formatMoney(cashout) })}`
-  }${
-    isMore &&
-    html`. <span class="hint">${t('Contam-se até {n}: estreite a busca para o total exato.', { n: formatCount(count) })}</span>`
-  }</p>`;
+    ? tHtml('<b>Mais de {n} transações</b>, mais do que:', { n })
+    : html`${tHtml(count === 1 ? '<b>{n} transação</b>' : '<b>{n} transações</b>', { n })}:`;
+  const sums = OPERATIONS.flatMap((operation) =>
+    OUTCOMES.flatMap((outcome) => {
+      const sum = cents[operation][outcome];
+      return sum === 0n ? [] : [html`${OUTCOME_WORDS[operation][outcome]} <b>${money(sum)}</b>`];
+    }),
+  );
+  const listed = sums.map((sum, index) => html`${index > 0 && ', '}${sum}`);
+  const path = `/reports/${day}`;
+  const report =
+    day !== undefined &&
+    tHtml('O que foi pago e devolvido em {day} está no <a href="{path}">relatório do dia</a>.', {
+      day: formatDay(day),
+      path,
+    });
+  return html`<p class="total">${said} ${listed}. <span class="hint">${t('Pela situação de agora.')} ${report} ${
+    isMore && t('Contam-se até {n}: estreite a busca para o total exato.', { n })
+  }</span></p>`;
 }
+
+/** By what is shown of each direction. */
+const OUTCOME_WORDS: Record<Operation, Record<Outcome, string>> = {
+  cashin: words({ paid: 'Entradas pagas', refunded: 'Entradas devolvidas', unpaid: 'Entradas não pagas' }),
+  cashout: words({ paid: 'Saídas pagas', refunded: 'Saídas devolvidas', unpaid: 'Saídas não pagas' }),
+};
 
 const formatWord = (format: ExportFormat): string => (format === 'csv' ? 'CSV' : t('Planilha'));
 

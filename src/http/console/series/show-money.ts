@@ -22,7 +22,7 @@ import {
   recentPeriod,
 } from './read-period.ts';
 
-/** The charts of money: what was received and paid, and the balance, by day and by hour. */
+/** The charts of money: receipts, payments and the balance, by day and by hour. */
 export function moneyCharts(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
@@ -70,7 +70,7 @@ function renderMoney(points: MoneyPoint[], query: MoneyQuery, today: Day): Html 
       html`<a href="${addressOf(span, query.platform)}" aria-label="${title}: ${t('por hora')}">${t('por hora')}</a>`,
   };
   return html`${'day' in query && neighbours(query, today)}
-<section><h2>${t('Recebido e pago')}</h2>${renderMoved(places, { slotTitle, columns: slotTitle === 'Dia' ? [byHour] : [] })}</section>
+<section><h2>${t('Recebimentos e pagamentos')}</h2>${renderMoved(places, { slotTitle, columns: slotTitle === 'Dia' ? [byHour] : [] })}</section>
 <section><h2>${t('Saldo')}</h2>${renderBalance(places, slotTitle)}
 <p class="hint">${t('Disponível e retido. Sem valor antes do primeiro lançamento, e no que ainda não começou.')}</p></section>`;
 }

@@ -9,9 +9,16 @@ export const moneySeries = component('MoneySeries', {
   points: z.array(
     z.object({
       at: z.string().describe("a day, or an hour `2026-11-21 08`, of the provider's calendar"),
-      receipts: nullableAmount.describe('less what was refunded; null before the first entry and in the future'),
-      payments: nullableAmount.describe('less what came back'),
-      commissions: nullableAmount,
+      receipts: nullableAmount.describe(
+        'cashins paid then, refunded or not; null before the first entry and in the future',
+      ),
+      payments: nullableAmount.describe('cashouts paid then, refunded or not'),
+      commissions: nullableAmount.describe('on both, less those returned'),
+      refunds_made: nullableAmount.describe('receipts refunded then'),
+      refunds_received: nullableAmount.describe('payments that came back then'),
+      net: nullableAmount.describe(
+        'receipts − payments − commissions − refunds made + refunds received ± adjustments: the total of *Líquido* in the sheet Extrato',
+      ),
       balance: nullableAmount.describe('available + held at the end'),
     }),
   ),

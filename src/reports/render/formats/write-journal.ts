@@ -1,4 +1,4 @@
-import type { Day } from '../../../domain/calendar.ts';
+import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
 import type { Movement } from '../../read/read-movements.ts';
@@ -12,7 +12,7 @@ export type Leg = { account: string; cents: bigint };
 export type JournalDialect = {
   /** Spells the name of an account: `Assets:Provider:Held:<platform>`. */
   nameAccount(account: string): string;
-  /** Declares the commodity and the accounts, before `day`. */
+  /** Declares the commodity and the accounts, from `day` on. */
   renderHead(head: { day: Day; note: string; accounts: string[] }): string;
   renderEntry(entry: { day: Day; description: string; source?: EntrySource; legs: readonly Leg[] }): string;
   /** Asserts the balances at a day's end, against all entries before. */
@@ -24,12 +24,13 @@ type EntrySource = { entrySeq: number; time: string };
 
 /**
  * Opens a journal: it posts the balances before the first day as one entry, then each movement, and asserts the balances at
- * the end of each day. Descriptions hold kinds, statuses and ids, and no names. For a reader without the right to see people
+ * the end of each day. The entry is dated on the day before: a program's report of the days themselves (`-b DAY`) counts no
+ * expense from before them. Descriptions hold kinds, statuses and ids, and no names. For a reader without the right to see people
  * a platform that holds a document shows as `***`; accounts that share a masked name add up.
  */
 export async function openJournal(work: FormatWork, path: string, dialect: JournalDialect): Promise<Output> {
   const { plan, signal } = work;
-  const { from: day } = spanOf(plan);
+  const eve = addDays(spanOf(plan).from, -1);
   const file = await openTextFile(path, signal);
   const balances = new Map<string, bigint>();
   const nameOf = memoize((name: string) => dialect.nameAccount(plan.masked ? maskAccount(name) : name));
@@ -39,11 +40,12 @@ export async function openJournal(work: FormatWork, path: string, dialect: Journ
     return legs;
   };
   const accounts = [...new Set(work.balances.map(({ account }) => nameOf(account)))];
-  file.add(dialect.renderHead({ day, note: describePlan(plan), accounts }));
+  file.add(dialect.renderHead({ day: eve, note: describePlan(plan), accounts }));
   const opening = work.balances
     .map(({ account, before, opened }) => ({ account, cents: before + opened }))
     .filter((leg) => leg.cents !== 0n);
-  if (opening.length > 0) file.add(dialect.renderEntry({ day, description: 'opening balances', legs: post(opening) }));
+  if (opening.length > 0)
+    file.add(dialect.renderEntry({ day: eve, description: 'opening balances', legs: post(opening) }));
   return {
     add({ movement }) {
       const { atWall, entrySeq, postings } = movement;

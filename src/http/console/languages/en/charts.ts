@@ -16,15 +16,12 @@ export const CHARTS_EN = {
   bi: 'B',
   Hora: 'Hour',
   // money
-  Recebido: 'Received',
-  Pago: 'Paid',
   Tarifas: 'Commissions',
-  'Recebido e pago': 'Received and paid',
-  'Recebido e pago por dia': 'Received and paid by day',
-  'Recebido e pago por hora': 'Received and paid by hour',
+  'Recebimentos e pagamentos': 'Receipts and payments',
+  'Recebimentos e pagamentos por dia': 'Receipts and payments by day',
+  'Recebimentos e pagamentos por hora': 'Receipts and payments by hour',
   'Saldo no fim de cada dia': 'Balance at the end of each day',
   'Saldo no fim de cada hora': 'Balance at the end of each hour',
-  'O que foi devolvido já está descontado.': 'What was refunded is subtracted.',
   'Disponível e retido. Sem valor antes do primeiro lançamento, e no que ainda não começou.':
     'Available and held. Without a value before the first entry, and in what has not begun.',
   Prova: 'Proof',

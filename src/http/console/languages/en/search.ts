@@ -53,10 +53,18 @@ export const SEARCH_EN = {
   // totals and files
   'O total não foi contado: leva mais de {ms} ms. Escolha menos dias.':
     'The total was not counted: it takes more than {ms} ms. Choose fewer days.',
-  '<b>{n} transação</b>, <b>{sum}</b>': '<b>{n} transaction</b>, <b>{sum}</b>',
-  '<b>{n} transações</b>, <b>{sum}</b>': '<b>{n} transactions</b>, <b>{sum}</b>',
-  '<b>Mais de {n} transações</b>, mais de <b>{sum}</b>': '<b>More than {n} transactions</b>, more than <b>{sum}</b>',
-  '(entradas {in}, saídas {out})': '(received {in}, sent {out})',
+  '<b>{n} transação</b>': '<b>{n} transaction</b>',
+  '<b>{n} transações</b>': '<b>{n} transactions</b>',
+  '<b>Mais de {n} transações</b>, mais do que:': '<b>More than {n} transactions</b>, more than:',
+  'Entradas pagas': 'Cashins paid',
+  'Entradas devolvidas': 'Cashins refunded',
+  'Entradas não pagas': 'Cashins not paid',
+  'Saídas pagas': 'Cashouts paid',
+  'Saídas devolvidas': 'Cashouts refunded',
+  'Saídas não pagas': 'Cashouts not paid',
+  'Pela situação de agora.': 'By the status of now.',
+  'O que foi pago e devolvido em {day} está no <a href="{path}">relatório do dia</a>.':
+    'What was paid and refunded on {day} is in the <a href="{path}">report of the day</a>.',
   'Contam-se até {n}: estreite a busca para o total exato.':
     'Up to {n} are counted: narrow the search for the exact total.',
   'Baixar o que se vê, em todas as páginas:': 'Download what is shown, of all pages:',
