@@ -9,6 +9,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { WakeSignal } from '../runtime/wake-signal.ts';
+import { currentRequest, lockKey, noteStep, takeResult, unlockKey, withinStep, writeResult } from './keyed-steps.ts';
 
 export type AuditedAction = {
   /** The id of a token or a user, or `command`. */
@@ -80,19 +81,31 @@ function splitIds(ids: string[]): string[][] {
   return lists;
 }
 
+/** The action that a change was, perhaps by its result; undefined: it changed nothing. */
+type Describe<T> = AuditedAction | ((result: T) => AuditedAction | undefined);
+
 /**
- * Makes a change and records it in one transaction, which is retried as a whole on transient errors.
+ * Makes a change and records it in one transaction, which is retried as a whole on transient errors. It is a step of the request
+ * with an idempotency key that is at work, if one is (keyed-request.ts): a step that is done already returns its result.
  * @param change gets a context whose `db` is that transaction. It must be short and wait only for the database. Its wake-up
  *   signals are sent after the commit.
- * @param describe the action, or a function from the change's result to it.
  * @returns the result of the change.
  */
 export async function auditChange<T>(
   context: Context,
   change: (context: Context) => Promise<T>,
-  describe: AuditedAction | ((result: T) => AuditedAction),
+  describe: Describe<T>,
 ): Promise<T> {
   return (await changeOnce(context, { id: drawId(), mayBeUsed: false }, change, describe)) as T;
+}
+
+/**
+ * Returns a function that makes one part of a long change, as `auditChange` does. A part that changes nothing is not recorded.
+ * @param describe the action, by how much a part changed.
+ */
+export function auditParts(context: Context, describe: (count: number) => AuditedAction) {
+  return <Part extends { count: number }>(change: (inner: Context) => Promise<Part>): Promise<Part> =>
+    auditChange(context, change, ({ count }) => (count === 0 ? undefined : describe(count)));
 }
 
 /**
@@ -104,7 +117,7 @@ export async function auditChangeOnce<T>(
   context: Context,
   key: string,
   change: (context: Context) => Promise<T>,
-  describe: AuditedAction | ((result: T) => AuditedAction),
+  describe: Describe<T>,
 ): Promise<T | undefined> {
   return await changeOnce(context, { id: key, mayBeUsed: true }, change, describe);
 }
@@ -113,8 +126,12 @@ async function changeOnce<T>(
   context: Context,
   { id, mayBeUsed }: { id: string; mayBeUsed: boolean },
   change: (context: Context) => Promise<T>,
-  describe: AuditedAction | ((result: T) => AuditedAction),
+  describe: Describe<T>,
 ): Promise<T | undefined> {
+  const request = currentRequest();
+  const done = takeResult<T>();
+  if (done) return done.result;
+  let isStep = false;
   // one id for all attempts: if two are committed, the second is a duplicate key. Results by the time in the audit row: an attempt may have been committed without an answer, and another made since
   const results = new Map<number, T>();
   const { wakeUps, notified } = deferWakeUps(context.wakeUps);
@@ -124,16 +141,24 @@ async function changeOnce<T>(
       // a COMMIT whose answer was lost may have succeeded
       const writtenAt = mayBeDone || mayBeUsed ? await findWritten(trx, id) : undefined;
       if (writtenAt && (mayBeUsed || results.has(writtenAt.getTime()))) return results.get(writtenAt.getTime());
-      const result = await change({ ...context, db: trx, wakeUps });
-      const done = typeof describe === 'function' ? describe(result) : describe;
+      if (request) await lockKey(request, trx);
+      const result = await withinStep(() => change({ ...context, db: trx, wakeUps }));
+      const action = typeof describe === 'function' ? describe(result) : describe;
+      isStep = request !== undefined && action !== undefined;
+      if (!action) {
+        if (request) await unlockKey(request, trx);
+        return result;
+      }
       const at = context.clock.now();
-      await insertAudit(trx, { id, at, ...done });
+      await insertAudit(trx, { id, at, ...action });
+      if (request) await writeResult(request, trx, result);
       // only now: the row of another process may be of the same millisecond
       results.set(at.getTime(), result);
       return result;
     },
     { retryDuplicates: true },
   );
+  if (request && isStep) noteStep(request);
   for (const wakeUp of notified) wakeUp.notify();
   return result;
 }

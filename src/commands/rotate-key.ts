@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Transaction } from 'kysely';
 import { auditChange } from '../access/audit.ts';
+import { reencryptAnswers } from '../access/kept-answers.ts';
 import type { Context } from '../context.ts';
 import { adoptNextKey, writeNextKey } from '../database/keys/secret-key-file.ts';
 import { KEY_CHECK } from '../database/keys/settings.ts';
@@ -97,6 +98,8 @@ async function reencrypt(trx: Transaction<Database>, old: Vault, next: Vault): P
     const change = { sealed_values: encryptAgain(sealed_values) };
     await trx.updateTable('forgotten_people').set(change).where('document_hash', '=', document_hash).execute();
   }
+  // not counted as secrets: they go after a week
+  await reencryptAnswers(trx, encryptAgain);
   await trx.updateTable('settings').set({ value: next.check }).where('name', '=', KEY_CHECK).execute();
   return keys.length + secrets.length + signing + people.length;
 }

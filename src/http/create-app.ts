@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
+import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
 import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
@@ -72,14 +73,15 @@ export function createApp(
   app.use(['/api/v1', '/.well-known'], answerWithoutDatabase(context, handleErrors(context.log)));
   app.use(manifestKeyRoutes(context), checkHost(context.config));
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
+  const once = answerOnce(context);
   // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
-  app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json]));
+  app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json, once]));
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
-  app.use('/api/v1', bankImportRoutes(context), importRoutes(context));
-  app.use('/api/v1', json, [
+  app.use('/api/v1', bankImportRoutes(context, once), importRoutes(context, once));
+  app.use('/api/v1', json, once, [
     transactionRoutes(context),
     reconciliationRoutes(context),
     alertRoutes(context),
@@ -102,6 +104,7 @@ export function createApp(
     auditRoutes(context),
     openapiRoutes(context),
   ]);
+  app.use('/api/v1', answerAfterOther);
   app.use(portalPages(context, guard), consoleRoutes(context, guard));
   app.use(unknownAddressPage(context), () => {
     throw new ConfereError('not_found', 'there is nothing at this address');

@@ -172,6 +172,7 @@ const RETAINED = [
     'run_pages',
     'callbacks',
     'audit',
+    'idempotency_keys',
     'report_files',
     'callback_attempts',
     'job_ticks',

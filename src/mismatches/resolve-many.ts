@@ -50,24 +50,28 @@ function bound(context: Context, selection: Selection): Bounded {
 }
 
 async function handleMany(context: Context, selection: Selection, by: By): Promise<{ handled: number; more: boolean }> {
-  const before = bound(context, selection);
+  let before = bound(context, selection);
   const states = by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'];
   if ('ids' in before) await requireKnown(context, before.ids);
   let handled = 0;
   while (handled < RESOLVED_MAX) {
-    const rows = await selectOpen(context, before, states).orderBy('mismatches.seq').limit(BATCH_ROWS).execute();
-    if (rows.length === 0) break;
-    const seqs = rows.map(({ seq }) => seq);
     const target = 'ids' in before ? 'ids' : `${before.kind}${before.cause === undefined ? '' : ` ${before.cause}`}`;
-    const done = await auditChange(
+    const asked = before;
+    const { ids, isLast, openedBefore } = await auditChange(
       context,
-      (inner) => handleBatch(inner, seqs, by),
-      (ids) => ({
-        ...{ actor: by.actor, action: `mismatches.${by.action}_many`, target },
-        detail: JSON.stringify({ mismatches: ids }),
-      }),
+      async (inner) => ({ ...(await handleBatch(inner, asked, states, by)), openedBefore: asked.openedBefore }),
+      (done) =>
+        done.ids.length === 0
+          ? undefined
+          : {
+              ...{ actor: by.actor, action: `mismatches.${by.action}_many`, target },
+              detail: JSON.stringify({ mismatches: done.ids }),
+            },
     );
-    handled += done.length;
+    if (isLast) break;
+    // of the first request, where this one continues it
+    before = { ...before, openedBefore };
+    handled += ids.length;
   }
   if (handled > 0) context.wakeUps.alerts.notify();
   const left = await selectOpen(context, before, states).limit(1).executeTakeFirst();
@@ -76,7 +80,7 @@ async function handleMany(context: Context, selection: Selection, by: By): Promi
 
 type Bounded = Selection & { openedBefore: Date };
 
-function selectOpen({ db }: Context, selection: Bounded, states = ['open', 'acknowledged']) {
+function selectOpen({ db }: Pick<Context, 'db'>, selection: Bounded, states = ['open', 'acknowledged']) {
   let query = db
     .selectFrom('mismatches')
     .select('mismatches.seq')
@@ -103,24 +107,29 @@ async function includesCritical(context: Context, selection: Bounded): Promise<b
   return critical !== undefined;
 }
 
-/** @returns the ids of those that were still open. */
-async function handleBatch({ db, clock }: Context, seqs: number[], by: By): Promise<string[]> {
+/** Handles the oldest of a selection that are still open. @returns their ids, and whether there were none. */
+async function handleBatch(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  selection: Bounded,
+  states: string[],
+  by: By,
+): Promise<{ ids: string[]; isLast: boolean }> {
   return await transact(db, async (trx) => {
+    const found = selectOpen({ db: trx }, selection, states).orderBy('mismatches.seq').limit(BATCH_ROWS);
+    const seqs = (await found.execute()).map(({ seq }) => seq);
+    if (seqs.length === 0) return { ids: [], isLast: true };
     const rows = await trx
       .selectFrom('mismatches')
       .select(['seq', 'id'])
       .where('seq', 'in', seqs)
-      .where('state', 'in', by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'])
+      .where('state', 'in', states)
       .orderBy('seq')
       .forUpdate()
       .execute();
     const now = clock.now();
-    if (by.action === 'acknowledge') {
-      await setAcknowledged(trx, rows, by, now);
-      return rows.map(({ id }) => id);
-    }
     const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
-    for (const { seq } of rows) await setResolved(trx, seq, end, now);
-    return rows.map(({ id }) => id);
+    if (by.action === 'acknowledge') await setAcknowledged(trx, rows, by, now);
+    else for (const { seq } of rows) await setResolved(trx, seq, end, now);
+    return { ids: rows.map(({ id }) => id), isLast: false };
   });
 }

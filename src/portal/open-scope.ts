@@ -2,7 +2,7 @@
  * The scope of a request of the portal: what the merchant of its token may read and change. It alone holds the database.
  * Each function passes on the row number of that merchant, and none takes a merchant from the request.
  */
-import { audit, auditChange, auditShown } from '../access/audit.ts';
+import { audit, auditChange, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
@@ -12,7 +12,7 @@ import { readDelivery } from '../callbacks/manage/read-delivery.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { assertReplays, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
@@ -103,11 +103,16 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
     record: (action: string, detail: string) => audit(context, describe(action, id, detail)),
 
     /** Sends a range again, each part of it in a transaction of its own. @throws ConfereError `conflict`. */
-    replay: (range: OwnRange): Promise<number> =>
-      replay(context, { ...range, merchant: id, dryRun: false }, (count, change) => {
-        const { from, to } = range;
-        return auditChange(context, change, describe('callbacks.replayed', id, JSON.stringify({ from, to, count })));
-      }),
+    replay: (range: OwnRange): Promise<number> => {
+      const { from, to } = range;
+      const detailOf = (count: number) => JSON.stringify({ from, to, count });
+      const inParts = auditParts(context, (count) => describe('callbacks.replayed', id, detailOf(count)));
+      return replay(context, { ...range, merchant: id, dryRun: false }, inParts);
+    },
+
+    /** Audits the request to send a range again. @throws ConfereError `conflict`. */
+    askReplay: (detail: string): Promise<void> =>
+      auditChange(context, (inner) => assertReplays(inner, id), describe('callbacks.replay_requested', id, detail)),
   };
 }
 

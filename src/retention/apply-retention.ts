@@ -4,6 +4,7 @@
  * rows are small when the rest is deleted.
  */
 import { auditRetention } from '../access/archive-audit.ts';
+import { keyRetention } from '../access/kept-answers.ts';
 import { callbackRetention } from '../callbacks/manage/drop-delivered.ts';
 import type { Context } from '../context.ts';
 import type { RetentionStep } from '../database/retention-step.ts';
@@ -71,6 +72,7 @@ function listSteps(context: Context): RetentionStep[] {
     pageRetention(context),
     callbackRetention(context),
     auditRetention(context),
+    keyRetention(context),
     reportFileRetention(context),
     ...endedRows(context),
   ];

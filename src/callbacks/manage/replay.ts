@@ -19,47 +19,58 @@ export type ReplayRequest = {
   dryRun: boolean;
 };
 
+/** A part of a replay: how many callbacks, and the number of its last row; undefined in the last part. */
+export type ReplayedPart = { count: number; last?: number | undefined };
+
 /**
  * Makes delivered and failed callbacks of a range due once more, under their old webhook-ids, in order for each
  * transaction. Pending and held ones are left out: they will be sent anyway.
- * @param inPart runs the change of each part of at most 1,000 callbacks, in a transaction of its own.
+ * @param inPart makes the change of each part, of at most 1,000 callbacks, in a transaction of its own.
  * @returns how many callbacks; with `dryRun` how many it would be.
- * @throws ConfereError `invalid_request` for a filter beyond its limits; `too_many_requests`.
+ * @throws ConfereError `not_found`; `conflict` while nothing would be sent; `invalid_request` for a filter beyond its limits;
+ *   `too_many_requests`.
  */
 export async function replay(
   context: Context,
   request: ReplayRequest,
-  inPart: (count: number, change: (context: Context) => Promise<void>) => Promise<void> = (_count, change) =>
-    change(context),
+  inPart: (change: (context: Context) => Promise<ReplayedPart>) => Promise<ReplayedPart> = (change) => change(context),
 ): Promise<number> {
-  const merchant = await findMerchant(context.db, request.merchant);
-  if (!request.dryRun) {
-    assertDelivers(merchant);
-    await assertConfirmed(context.db);
-  }
+  const { seq } = await findMerchant(context.db, request.merchant);
   countRequest(context, 'replay', request.merchant);
   checkFilter(request.filter ?? {});
-  const filter = completeFilter(request.filter);
   let count = 0;
-  for (let after = 0; ; ) {
-    const rows = await readChunk(context.db, merchant.seq, request, after);
-    const chosen = rows.filter((row) =>
-      // a correction has no event: the filter uses the transaction's status
-      matchesFilter(filter, {
-        ...row,
-        operation: row.operation as Operation,
-        status: row.status ?? row.current_status,
-      }),
-    );
-    const seqs = chosen.map((row) => row.seq);
-    if (!request.dryRun && seqs.length > 0) await inPart(seqs.length, (inner) => makeDue(inner, seqs));
-    count += seqs.length;
-    const last = rows.at(-1);
-    if (!last || rows.length < ROWS_MAX) break;
-    after = last.seq;
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    const part: ReplayedPart = await inPart((inner) => replayPart(inner, seq, request, from));
+    count += part.count;
+    after = part.last;
   }
   if (!request.dryRun) context.wakeUps.callbacks.notify();
   return count;
+}
+
+/** @throws ConfereError `not_found`; `conflict` while nothing would be sent to the merchant. */
+export async function assertReplays({ db }: Context, merchant: string): Promise<void> {
+  assertDelivers(await findMerchant(db, merchant));
+  await assertConfirmed(db);
+}
+
+async function replayPart(
+  context: Context,
+  merchantSeq: number,
+  request: ReplayRequest,
+  after: number,
+): Promise<ReplayedPart> {
+  if (!request.dryRun && after === 0) await assertReplays(context, request.merchant);
+  const filter = completeFilter(request.filter);
+  const rows = await readChunk(context.db, merchantSeq, request, after);
+  const chosen = rows.filter((row) =>
+    // a correction has no event: the filter uses the transaction's status
+    matchesFilter(filter, { ...row, operation: row.operation as Operation, status: row.status ?? row.current_status }),
+  );
+  const seqs = chosen.map((row) => row.seq);
+  if (!request.dryRun && seqs.length > 0) await makeDue(context, seqs);
+  return { count: seqs.length, last: rows.length < ROWS_MAX ? undefined : rows.at(-1)?.seq };
 }
 
 function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {

@@ -1,3 +1,4 @@
+import { eraseFromAnswers } from '../../access/kept-answers.ts';
 import { eraseFromAttempts } from '../../callbacks/manage/erase-from-attempts.ts';
 import type { Context } from '../../context.ts';
 import { type FreeTextColumns, redactRows } from '../../database/redact-rows.ts';
@@ -38,6 +39,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
       erase: eraseTexts(context, { table: 'bank_match_notes', key: 'match_seq', columns: ['note'] }),
     },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
+    { name: 'kept_answers', erase: eraseFromAnswers(context) },
     { name: 'merchants', erase: eraseFromMerchants(context) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },

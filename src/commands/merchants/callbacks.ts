@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { audit, auditChange } from '../../access/audit.ts';
+import { audit, auditChange, auditParts } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
 import {
   CALLBACK_STATES,
@@ -9,7 +9,7 @@ import {
   listCallbacks,
 } from '../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
-import { replay } from '../../callbacks/manage/replay.ts';
+import { assertReplays, replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { parseInstant, parseLimit } from '../parse-options.ts';
@@ -81,11 +81,14 @@ async function replayRange({ merchant, state, dryRun = false, json, ...range }: 
   await withContext({}, async (context) => {
     const request = { merchant, from, to, dryRun, ...(only ? { states: [only] } : {}) };
     const asked = JSON.stringify({ from, to, dry_run: dryRun });
-    await audit(context, { actor: ACTOR, action: 'callbacks.replay_requested', target: merchant, detail: asked });
-    const count = await replay(context, request, (part, change) => {
-      const detail = JSON.stringify({ from, to, count: part });
-      return auditChange(context, change, { actor: ACTOR, action: 'callbacks.replayed', target: merchant, detail });
+    const done = { actor: ACTOR, action: 'callbacks.replay_requested', target: merchant, detail: asked };
+    if (dryRun) await audit(context, done);
+    else await auditChange(context, (inner) => assertReplays(inner, merchant), done);
+    const inParts = auditParts(context, (count) => {
+      const detail = JSON.stringify({ from, to, count });
+      return { actor: ACTOR, action: 'callbacks.replayed', target: merchant, detail };
     });
+    const count = await replay(context, request, dryRun ? undefined : inParts);
     const text = dryRun ? `${count} callbacks would be sent again` : `${count} callbacks are queued again`;
     print(json, { merchant, count, dry_run: dryRun }, text);
   });

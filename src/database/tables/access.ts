@@ -55,6 +55,19 @@ export type AccessTables = {
     file_bytes: number;
     archived_at: Date;
   };
+  idempotency_keys: {
+    key_hash: Buffer;
+    request_hash: Buffer;
+    holder: Buffer;
+    lease_until: Date;
+    created_at: Date;
+  };
+  idempotency_results: {
+    seq: Generated<number>;
+    key_hash: Buffer;
+    number: number;
+    sealed: Optional<Buffer>;
+  };
   job_ticks: {
     job: string;
     due_at: Date;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { KEPT_DAYS, KEY_CHARS_MAX } from '../../access/keyed-request.ts';
+import { CHANGING_METHODS } from '../access/answer-once.ts';
 import { CALLBACK_HEADERS, type CallbackMessage } from './callback-messages.ts';
 import { problem } from './components/problem.ts';
 import type { Operation, OperationResponse } from './describe-operation.ts';
@@ -63,7 +65,7 @@ function describe(operation: Operation): Json {
       ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
       ...(isForMerchantsToo ? [{ merchant: [] }, { portal: [] }] : []),
     ],
-    parameters: [...inPath, ...(query ? describeQuery(query) : [])],
+    parameters: [...inPath, ...(query ? describeQuery(query) : []), ...(isChange(operation) ? [IDEMPOTENCY_KEY] : [])],
     ...(body
       ? { requestBody: { required: true, content: { [bodyType ?? 'application/json']: { schema: input(body) } } } }
       : {}),
@@ -75,6 +77,19 @@ function describe(operation: Operation): Json {
     },
   };
 }
+
+/** What takes an idempotency key: all that may change something. */
+function isChange({ method, path }: Operation): boolean {
+  return path.startsWith('/api/v1/') && CHANGING_METHODS.includes(method.toUpperCase());
+}
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: `The same key and request again changes nothing: it gets the first answer, with idempotency-replayed: true, for ${KEPT_DAYS} days. With another request it is 422; while the first is at work, 409 with Retry-After`,
+  schema: { type: 'string', minLength: 1, maxLength: KEY_CHARS_MAX },
+};
 
 function describeWebhook({ type, summary, body, headers = {} }: CallbackMessage): Json {
   return {

@@ -1,8 +1,5 @@
-import type { Transaction } from 'kysely';
-import { audit } from '../../access/audit.ts';
+import { auditParts } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import type { Database } from '../../database/tables.ts';
-import { transact } from '../../database/transact.ts';
 import { quarantineDropped } from '../../metrics/metrics.ts';
 import { clearBodies } from '../receive/drop-bodies.ts';
 
@@ -25,29 +22,27 @@ export async function purgeWebhooks(
   { reason, before, actor, detail }: { reason: string; before: Date; actor: string; detail: string },
 ): Promise<number> {
   let purged = 0;
+  const inParts = auditParts(context, (count) => ({
+    ...{ actor, action: 'webhooks.purge', target: reason, detail: `${detail}: ${count}` },
+  }));
   for (let after = 0; !context.signal.aborted; ) {
-    const seqs = await transact(context.db, async (trx) => {
-      const batch = await purgeBatch(context, trx, { reason, before, after });
-      const done = { actor, action: 'webhooks.purge', target: reason, detail: `${detail}: ${batch.length}` };
-      if (batch.length > 0) await audit({ db: trx, clock: context.clock }, done);
-      return batch;
+    const from = after;
+    const { count, last } = await inParts(async (inner) => {
+      const seqs = await purgeBatch(inner, { reason, before, after: from });
+      return { count: seqs.length, last: seqs.at(-1) ?? from };
     });
-    purged += seqs.length;
-    quarantineDropped.inc(seqs.length);
-    after = seqs.at(-1) ?? after;
-    if (seqs.length < BATCH_ROWS) break;
+    purged += count;
+    quarantineDropped.inc(count);
+    after = last;
+    if (count < BATCH_ROWS) break;
   }
   return purged;
 }
 
 type Batch = { reason: string; before: Date; after: number };
 
-async function purgeBatch(
-  context: Context,
-  trx: Transaction<Database>,
-  { reason, before, after }: Batch,
-): Promise<number[]> {
-  const rows = await trx
+async function purgeBatch({ db, clock }: Context, { reason, before, after }: Batch): Promise<number[]> {
+  const rows = await db
     .selectFrom('webhooks')
     .select('seq')
     .where('state', '=', 'quarantined')
@@ -73,7 +68,7 @@ async function purgeBatch(
     .execute();
   const seqs = rows.map((row) => row.seq);
   if (seqs.length === 0) return [];
-  await clearBodies(trx, seqs, context.clock.now());
-  await trx.deleteFrom('webhook_items').where('webhook_seq', 'in', seqs).execute();
+  await clearBodies(db, seqs, clock.now());
+  await db.deleteFrom('webhook_items').where('webhook_seq', 'in', seqs).execute();
   return seqs;
 }

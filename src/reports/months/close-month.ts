@@ -9,6 +9,7 @@
  */
 import type { Insertable } from 'kysely';
 import { auditChange } from '../../access/audit.ts';
+import { takeResult } from '../../access/keyed-steps.ts';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -44,6 +45,7 @@ export class MonthRacedError extends ConfereError {
  * @throws ConfereError `invalid_request` for a month to come; MonthRefusedError with everything that keeps it open.
  */
 export async function closeMonth(context: Context, closing: Closing): Promise<boolean> {
+  if (takeResult()) return true;
   for (let race = 1; ; race++) {
     if (await findMonthClose(context.db, closing.month)) return false;
     const prepared = await prepareClose(context, closing);

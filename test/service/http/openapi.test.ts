@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -14,13 +15,19 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
-type Documented = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
+type Documented = {
+  parameters?: { name: string }[];
+  responses: Record<string, { content?: Record<string, { schema?: Json }> }>;
+  security: Json[];
+};
 type Document = { paths: Record<string, Record<string, Documented>>; components: { schemas: Record<string, Json> } };
 
 let env: ConsoleEnvironment;
 let document: Document;
 /** Operations that the real service answered at least once, as documented. */
 const answered = new Set<string>();
+/** Those that take an idempotency key and answered its repetition as the first time. */
+const replayed = new Set<string>();
 
 beforeAll(async () => {
   env = await openConsoleEnvironment();
@@ -85,6 +92,16 @@ test('the real service answers every operation as documented', async () => {
   await askPortal();
   await askRest();
   expect([...answered].sort()).toEqual(listDocumented().filter((one) => one !== 'post /webhooks/pix/{token}'));
+});
+
+test('every operation that changes something takes an idempotency key, and a repetition changes nothing', () => {
+  const changing = listDocumented().filter((one) => /^(?:post|put|patch|delete) \/api\/v1\//.test(one));
+  const takes = ({ parameters = [] }: Documented) => parameters.some(({ name }) => name === 'Idempotency-Key');
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, one]) => (takes(one) ? [`${method} ${path}`] : [])),
+  );
+  expect(documented.sort()).toEqual(changing);
+  expect([...replayed].sort()).toEqual(changing);
 });
 
 async function askLedger(): Promise<void> {
@@ -178,6 +195,9 @@ async function askRunsAndMismatches(): Promise<void> {
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [path.id] } });
+  const open = await ask('get', '/api/v1/mismatches?state=open');
+  const { id } = (open.mismatches as Json[])[0] ?? {};
+  await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [id], note: 'seen' } });
 }
 
 async function askWebhooks(): Promise<void> {
@@ -309,10 +329,15 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const { path = {}, body, status = 200, token = env.tokens.admin } = asked;
   const name = `${method} ${address.replace(/\?.*/, '')}`;
   const url = address.replace(/\{(\w+)\}/g, (_, part: string) => String(path[part]));
+  const key = randomUUID();
   const send = () =>
     fetch(`${env.url}${url}`, {
       method: method.toUpperCase(),
-      headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...bearer(token),
+        'idempotency-key': key,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   let response = await send();
@@ -320,6 +345,7 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   if (method === 'get' && response.status === 503 && status === 200) response = await send();
   const text = await response.text();
   expect(response.status, `${name}: ${text}`).toBe(status);
+  if (method !== 'get') await sendAgain(name, send, { response, text });
   const responses = document.paths[address.replace(/\?.*/, '')]?.[method]?.responses;
   const documented = responses?.[status] ?? responses?.default;
   expect(documented, `${name} does not document ${status}`).toBeDefined();
@@ -332,6 +358,27 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const checked = z.fromJSONSchema(resolve(content.schema)).safeParse(answer);
   expect(checked.error?.issues ?? [], name).toEqual([]);
   return answer;
+}
+
+/** Repeats a request that changed something: it gets the same answer. */
+async function sendAgain(
+  name: string,
+  send: () => Promise<Response>,
+  first: { response: Response; text: string },
+): Promise<void> {
+  expect(first.response.headers.get('idempotency-replayed'), name).toBeNull();
+  if (first.response.status >= 400 || first.text.includes('"dry_run":true') || name.includes('/webhooks/pix')) return;
+  // a merchant has 10 requests a second
+  if (name.includes('/portal')) await env.timers.advance(1_000);
+  const again = await send();
+  if (again.headers.get('idempotency-replayed') !== 'true') return;
+  const [before, after] = [first.response, again].map(({ status, headers }) => [
+    status,
+    headers.get('content-type'),
+    headers.get('location'),
+  ]);
+  expect([after, await again.text()], name).toEqual([before, first.text]);
+  replayed.add(name);
 }
 
 /** A schema with its components, without additional properties: an undocumented field fails. */

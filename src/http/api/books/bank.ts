@@ -1,4 +1,4 @@
-import express, { type Response, type Router } from 'express';
+import express, { type RequestHandler, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
@@ -46,11 +46,11 @@ export const bankMatchSchema = z
   });
 export const bankUndoSchema = z.strictObject({ note });
 
-/** The upload of a bank's file. It stands before the parser of JSON: the body is the file. */
-export function bankImportRoutes(context: Context): Router {
+/** The upload of a bank's file. It stands before the parser of JSON: the body is the file. @param once what its body passes then. */
+export function bankImportRoutes(context: Context, once: RequestHandler): Router {
   const router = createRouter();
   const file = express.raw({ limit: OFX_BYTES_MAX, type: () => true, inflate: false });
-  router.post('/bank/imports', requireRole('accountant'), file, async (request, response) => {
+  router.post('/bank/imports', requireRole('accountant'), file, once, async (request, response) => {
     const { dry_run } = parseQuery(request, bankImportQuerySchema);
     const given = readBankFile(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     if (dry_run === 'true') {

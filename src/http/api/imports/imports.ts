@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
@@ -23,8 +23,8 @@ export const importQuerySchema = z.object({
 });
 export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional() });
 
-/** Files that people import. It stands before the parser of JSON: the body is the file itself. */
-export function importRoutes(context: Context): Router {
+/** Files that people import. It stands before the parser of JSON: the body is the file itself. @param once what its body passes then. */
+export function importRoutes(context: Context, once: RequestHandler): Router {
   const router = createRouter();
   const readFile = express.raw({ type: () => true, limit: IMPORT_BYTES_MAX });
   router.get('/imports', requireRole('viewer'), async (request, response) => {
@@ -32,7 +32,7 @@ export function importRoutes(context: Context): Router {
     response.json(presentPage('imports', rows, next));
   });
 
-  router.post('/imports/:kind', requireRole('operator', 'accountant'), readFile, async (request, response) => {
+  router.post('/imports/:kind', requireRole('operator', 'accountant'), readFile, once, async (request, response) => {
     const kind = readKind(request);
     const isDry = parseQuery(request, importQuerySchema).dry_run === 'true';
     checkRole(response, kind);

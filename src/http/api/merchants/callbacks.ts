@@ -1,7 +1,7 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { audit, auditChange } from '../../../access/audit.ts';
+import { audit, auditChange, auditParts } from '../../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import {
   CALLBACK_STATES,
@@ -10,7 +10,7 @@ import {
   listCallbacks,
 } from '../../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../../callbacks/manage/redeliver.ts';
-import { replay } from '../../../callbacks/manage/replay.ts';
+import { assertReplays, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import {
@@ -94,12 +94,15 @@ async function replayRange(context: Context, request: Request, response: Respons
   const merchant = await findMerchant(context.db, range.merchant);
   await authorizeFilter(context, getCaller(response), filter);
   const asked = JSON.stringify({ from, to, dry_run: dryRun, filter: Object.keys(filter ?? {}) });
-  await audit(context, { actor, action: 'callbacks.replay_requested', target: merchant.id, detail: asked });
+  const done = { actor, action: 'callbacks.replay_requested', target: merchant.id, detail: asked };
+  if (dryRun) await audit(context, done);
+  else await auditChange(context, (inner) => assertReplays(inner, merchant.id), done);
   // a range may be long: each part is its own transaction
-  const count = await replay(context, { ...range, dryRun }, (part, change) => {
-    const detail = JSON.stringify({ from, to, count: part });
-    return auditChange(context, change, { actor, action: 'callbacks.replayed', target: range.merchant, detail });
+  const inParts = auditParts(context, (count) => {
+    const detail = JSON.stringify({ from, to, count });
+    return { actor, action: 'callbacks.replayed', target: range.merchant, detail };
   });
+  const count = await replay(context, { ...range, dryRun }, dryRun ? undefined : inParts);
   response.status(dryRun ? 200 : 202).json({ merchant: range.merchant, count, dry_run: dryRun });
 }
 

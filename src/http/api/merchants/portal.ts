@@ -102,7 +102,8 @@ async function replayRange(request: Request, response: Response): Promise<void> 
   const { dry_run: dryRun, ...range } = parseBody(request, ownReplaySchema);
   const scope = getScope(response);
   const { from, to } = range;
-  await scope.record('callbacks.replay_requested', JSON.stringify({ from, to, dry_run: dryRun }));
+  const asked = JSON.stringify({ from, to, dry_run: dryRun });
+  await (dryRun ? scope.record('callbacks.replay_requested', asked) : scope.askReplay(asked));
   const count = dryRun ? await scope.countReplay(range) : await scope.replay(range);
   response.status(dryRun ? 200 : 202).json({ count, dry_run: dryRun });
 }

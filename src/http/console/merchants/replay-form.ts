@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
+import { auditParts } from '../../../access/audit.ts';
 import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
@@ -44,10 +44,11 @@ export function replayForm(context: Context): Router {
       if (isRepeated) return;
       const { from, to } = range;
       // a range may be long: each part is its own transaction
-      await replay(context, { ...range, merchant: item.id, dryRun: false }, (count, change) => {
+      const inParts = auditParts(context, (count) => {
         const detail = `console ${JSON.stringify({ from, to, count })}`;
-        return auditChange(context, change, { actor, action: 'callbacks.replayed', target: item.id, detail });
+        return { actor, action: 'callbacks.replayed', target: item.id, detail };
       });
+      await replay(context, { ...range, merchant: item.id, dryRun: false }, inParts);
     },
     refusals: REPLAY_REFUSALS,
     action: 'callbacks.replay_requested',

@@ -1,0 +1,110 @@
+/** Answers and results that are kept for idempotency keys: when they go, and what a forgotten person or a new key changes in them. */
+import { deserialize } from 'node:v8';
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { Erase } from '../domain/person/person.ts';
+import { KEPT_DAYS } from './keyed-request.ts';
+
+const DAY_MS = 86_400_000;
+const BATCH_ROWS = 200;
+
+/** A key goes with all its results in one transaction: without them, a repetition would begin anew. */
+export function keyRetention({ db }: Context): RetentionStep {
+  return {
+    name: 'idempotency_keys',
+    keepMs: KEPT_DAYS * DAY_MS,
+    async *run({ before, write }) {
+      if (!write) {
+        const count = db.selectFrom('idempotency_keys').select((eb) => eb.fn.countAll<number>().as('count'));
+        yield Number((await count.where('created_at', '<', before).executeTakeFirst())?.count ?? 0);
+        return;
+      }
+      for (let count = RETENTION_BATCH_ROWS; count === RETENTION_BATCH_ROWS; ) {
+        count = await transact(db, async (trx) => {
+          const rows = await trx
+            .selectFrom('idempotency_keys')
+            .select('key_hash')
+            .where('created_at', '<', before)
+            .orderBy('created_at')
+            .limit(RETENTION_BATCH_ROWS)
+            .execute();
+          const hashes = rows.map(({ key_hash }) => key_hash);
+          if (hashes.length === 0) return 0;
+          await trx.deleteFrom('idempotency_results').where('key_hash', 'in', hashes).execute();
+          await trx.deleteFrom('idempotency_keys').where('key_hash', 'in', hashes).execute();
+          return hashes.length;
+        });
+        yield count;
+      }
+    },
+  };
+}
+
+/**
+ * Erases answers and results that name a person. Their keys stay: a repetition is refused then, and changes nothing.
+ * An answer that cannot be read is skipped.
+ */
+export function eraseFromAnswers({ db, vault, signal }: Context): Erase {
+  return async ({ redact, onSkipped }, { write }) => {
+    let erased = 0;
+    for (let last = 0; ; ) {
+      signal.throwIfAborted();
+      const rows = await selectSealed(db, last).execute();
+      for (const { seq, sealed } of rows) {
+        try {
+          if (!sealed || redact(listTexts(deserialize(vault.decrypt(sealed))).join('\n')) === undefined) continue;
+        } catch {
+          onSkipped(`idempotency_results ${seq}`);
+          continue;
+        }
+        erased++;
+        if (write) await db.updateTable('idempotency_results').set({ sealed: null }).where('seq', '=', seq).execute();
+      }
+      if (rows.length < BATCH_ROWS) return erased;
+      last = rows.at(-1)?.seq ?? last;
+    }
+  };
+}
+
+/** All texts in a value: no person is named by anything else. Bytes are the body of an answer. */
+function listTexts(value: unknown): string[] {
+  const texts: string[] = [];
+  // no recursion: an answer may be nested deeply
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one === 'string') texts.push(one);
+    else if (Buffer.isBuffer(one)) texts.push(one.toString());
+    else if (typeof one === 'object' && one !== null) left.push(...Object.entries(one).flat());
+  }
+  return texts;
+}
+
+/** Seals all answers and results with another key. */
+export async function reencryptAnswers(
+  trx: Transaction<Database>,
+  encryptAgain: (sealed: Buffer) => Buffer,
+): Promise<void> {
+  for (let last = 0; ; ) {
+    const rows = await selectSealed(trx, last).forUpdate().execute();
+    for (const { seq, sealed } of rows) {
+      const change = { sealed: sealed && encryptAgain(sealed) };
+      await trx.updateTable('idempotency_results').set(change).where('seq', '=', seq).execute();
+    }
+    if (rows.length < BATCH_ROWS) return;
+    last = rows.at(-1)?.seq ?? last;
+  }
+}
+
+function selectSealed(db: Context['db'], after: number) {
+  return db
+    .selectFrom('idempotency_results')
+    .select(['seq', 'sealed'])
+    .where('sealed', 'is not', null)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(BATCH_ROWS);
+}

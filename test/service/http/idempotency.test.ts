@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { loseCommit, watchWrites } from '../../support/failing-database.ts';
+import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+
+type Asked = { key?: string; body?: unknown; method?: string; token?: string; url?: string; type?: string };
+type Answered = { status: number; replayed: string | null; text: string; headers: Headers };
+
+let env: TestEnvironment;
+let url: string;
+let admin: string;
+let count = 0;
+
+beforeAll(async () => {
+  env = await openEnvironment();
+  url = await serve(env.context);
+  admin = (await createToken(env.context, { name: 'admin', role: 'admin' })).token;
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function serve(context: TestEnvironment['context']): Promise<string> {
+  const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
+  return `http://127.0.0.1:${server.port}/api/v1`;
+}
+
+async function send(address: string, asked: Asked = {}): Promise<Answered> {
+  const { key, body, method = 'POST', token = admin, url: base = url, type = 'application/json' } = asked;
+  const response = await fetch(base + address, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': type,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const { status, headers } = response;
+  return { status, replayed: headers.get('idempotency-replayed'), text: await response.text(), headers };
+}
+
+const fee = (note: string) => ({
+  platform: 'p',
+  day: '2026-11-01',
+  kind: 'fee',
+  amount: '-1.50',
+  note,
+  new_platform: true,
+});
+const newKey = () => `key ${++count}`;
+
+async function countAdjustments(note: string): Promise<number> {
+  const rows = await env.context.db.selectFrom('adjustments').select('seq').where('note', '=', note).execute();
+  return rows.length;
+}
+
+test('a repeated request gets the first status and body, and books nothing twice', async () => {
+  const asked = { key: newKey(), body: fee('once') };
+  const first = await send('/adjustments', asked);
+  expect([first.status, first.replayed]).toEqual([201, null]);
+  for (let time = 0; time < 2; time++) {
+    const again = await send('/adjustments', asked);
+    expect(again).toMatchObject({ status: 201, replayed: 'true', text: first.text });
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+  }
+  expect(await countAdjustments('once')).toBe(1);
+  const audited = env.context.db.selectFrom('audit').select('id').where('action', '=', 'adjustments.create');
+  expect(await audited.execute()).toHaveLength(1);
+});
+
+test('without a key a repeated request is another one', async () => {
+  const body = fee('two movements');
+  for (let time = 0; time < 2; time++) expect((await send('/adjustments', { body })).status).toBe(201);
+  expect(await countAdjustments('two movements')).toBe(2);
+});
+
+test('a body that is written in another order is the same request; another value is refused', async () => {
+  const key = newKey();
+  const body = fee('order');
+  const first = await send('/adjustments', { key, body });
+  const turned = Object.fromEntries(Object.entries(body).reverse());
+  expect(await send('/adjustments', { key, body: JSON.stringify(turned, null, 2) })).toMatchObject({
+    replayed: 'true',
+    text: first.text,
+  });
+  for (const other of [
+    () => send('/adjustments', { key, body: { ...body, amount: '-1.51' } }),
+    () => send('/adjustments?x=1', { key, body }),
+    () => send('/statements', { key, body }),
+    () => send('/merchants', { key, body }),
+    () => send('/accounts', { key, body, method: 'PUT' }),
+  ]) {
+    const { status, text } = await other();
+    expect(status, text).toBe(422);
+  }
+  const { text } = await send('/adjustments', { key, body: { ...body, amount: '-1.51' } });
+  expect(JSON.parse(text)).toMatchObject({
+    errors: { 'Idempotency-Key': [expect.stringContaining('another request')] },
+  });
+  expect(await countAdjustments('order')).toBe(1);
+});
+
+test('a key that is empty, too long or not printable is refused before anything is done', async () => {
+  for (const key of ['', 'k'.repeat(256), 'tab\there', 'ação'])
+    expect(await send('/adjustments', { key, body: fee('bad key') })).toMatchObject({ status: 422 });
+  expect(await countAdjustments('bad key')).toBe(0);
+  expect(await send('/adjustments', { key: 'k'.repeat(255), body: fee('long key') })).toMatchObject({ status: 201 });
+  // a read takes none
+  expect(await send('/adjustments', { key: '', method: 'GET' })).toMatchObject({ status: 200 });
+});
+
+test('a key belongs to the token that used it', async () => {
+  const key = newKey();
+  const other = await createToken(env.context, { name: 'other', role: 'admin' });
+  const body = { role: 'viewer', name: 'scoped' };
+  const [first, second] = [
+    await send('/tokens', { key, body }),
+    await send('/tokens', { key, body, token: other.token }),
+  ];
+  expect([first.status, second.status, second.replayed]).toEqual([201, 201, null]);
+  expect(JSON.parse(second.text).id).not.toBe(JSON.parse(first.text).id);
+  await send(`/tokens/${other.id}`, { method: 'DELETE' });
+  expect(await send('/tokens', { key, body, token: other.token })).toMatchObject({ status: 401, replayed: null });
+});
+
+test('a refusal is not kept: the same request is judged anew', async () => {
+  const { merchant } = await createMerchant(env.context, { name: 'paused', url: 'http://127.0.0.1:9/' });
+  const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  const asked = { key: newKey(), body: { merchant: merchant.id, ...range } };
+  await send(`/merchants/${merchant.id}/pause`);
+  for (let time = 0; time < 2; time++)
+    expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 409, replayed: null });
+  await send(`/merchants/${merchant.id}/enable`);
+  expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 202, replayed: null });
+  await send(`/merchants/${merchant.id}/pause`);
+  expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 202, replayed: 'true' });
+});
+
+test('a secret is shown again to the repetition alone, and is sealed in the database', async () => {
+  const key = newKey();
+  const body = { name: 'sealed shop', url: 'http://127.0.0.1:9/' };
+  const first = await send('/merchants', { key, body });
+  const { secret } = JSON.parse(first.text) as { secret: string };
+  expect(await send('/merchants', { key, body })).toMatchObject({ status: 201, replayed: 'true', text: first.text });
+  const rows = await env.context.db.selectFrom('idempotency_results').select('sealed').execute();
+  for (const { sealed } of rows) {
+    expect(sealed?.includes(secret)).toBe(false);
+    expect(sealed?.includes('sealed shop')).toBe(false);
+  }
+  const keys = await env.context.db.selectFrom('idempotency_keys').selectAll().execute();
+  expect(JSON.stringify(keys)).not.toContain(key);
+});
+
+test('an answer without a body is repeated', async () => {
+  const { id } = await createToken(env.context, { name: 'gone', role: 'viewer' });
+  const asked = { key: newKey(), method: 'DELETE' };
+  expect(await send(`/tokens/${id}`, asked)).toMatchObject({ status: 204, replayed: null });
+  expect(await send(`/tokens/${id}`, asked)).toMatchObject({ status: 204, replayed: 'true', text: '' });
+});
+
+test('of twenty requests at once, over two replicas, one changes something and all get its answer', async () => {
+  const urls = [url, await serve(await env.replica())];
+  const asked = { key: newKey(), body: fee('at once') };
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => send('/adjustments', { ...asked, url: urls[at % 2] ?? url })),
+  );
+  expect(new Set(all.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(all.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+  expect(await countAdjustments('at once')).toBe(1);
+});
+
+test('while the first request is at work, the second waits, and is then told to come back', async () => {
+  const asked = { key: newKey(), body: fee('slow') };
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
+  const holding = env.context.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('settings').select('value').where('name', '=', 'refund_commission').forUpdate().execute();
+    lock();
+    await released;
+  });
+  await locked;
+  const first = send('/adjustments', asked);
+  const second = await send('/adjustments', asked);
+  expect(second).toMatchObject({ status: 409, replayed: null });
+  expect(second.headers.get('retry-after')).toBe('1');
+  release();
+  await holding;
+  const { status, text } = await first;
+  expect(status).toBe(201);
+  expect(await send('/adjustments', asked)).toMatchObject({ status: 201, replayed: 'true', text });
+  expect(await countAdjustments('slow')).toBe(1);
+}, 30_000);
+
+test('a request whose answer could not be kept is answered an error, and its repetition gives what it did', async () => {
+  let writes = 0;
+  const failing = await serve(
+    watchWrites(env.context, 'idempotency_results', () => {
+      // the first holds the result of the change
+      if (++writes === 2) throw new Error('no answer is kept');
+    }),
+  );
+  const asked = { key: newKey(), body: { role: 'viewer', name: 'kept' }, url: failing };
+  expect(await send('/tokens', asked)).toMatchObject({ status: 500, replayed: null });
+  const made = await env.context.db.selectFrom('tokens').select('id').where('name', '=', 'kept').execute();
+  expect(made).toHaveLength(1);
+  const again = await send('/tokens', asked);
+  expect(again).toMatchObject({ status: 201, replayed: 'true' });
+  expect(JSON.parse(again.text)).toMatchObject({ id: made[0]?.id, token: expect.any(String) });
+  expect(await send('/tokens', asked)).toMatchObject({ status: 201, replayed: 'true', text: again.text });
+  expect(await env.context.db.selectFrom('tokens').select('id').where('name', '=', 'kept').execute()).toEqual(made);
+});
+
+test('a change whose COMMIT was lost is made once, with its key', async () => {
+  const losing = await serve(loseCommit(env.context, 'adjustments'));
+  const asked = { key: newKey(), body: fee('lost commit'), url: losing };
+  const first = await send('/adjustments', asked);
+  expect(first.status).toBe(201);
+  expect(await send('/adjustments', asked)).toMatchObject({ status: 201, replayed: 'true', text: first.text });
+  expect(await countAdjustments('lost commit')).toBe(1);
+});
+
+test('a change in parts is continued where it ended, and counts all of its parts', async () => {
+  const { db, clock } = env.context;
+  const { merchant } = await createMerchant(env.context, { name: 'parts', url: 'http://127.0.0.1:9/' });
+  const at = new Date(clock.now().getTime() - 60_000);
+  await applyTransactions(env.context, [transactionOf('cashin', 500n, [['paid', '2026-11-01 10:00:00']])]);
+  const { seq: transaction_seq } = await db.selectFrom('transactions').select('seq').executeTakeFirstOrThrow();
+  const row = {
+    merchant_seq: merchant.seq,
+    transaction_seq,
+    type: 'pix.cashin.paid',
+    source: 'list',
+    state: 'delivered',
+  };
+  const rows = Array.from({ length: 1_500 }, (_, index) => ({
+    ...row,
+    webhook_id: `msg_part_${index}`,
+    created_at: at,
+  }));
+  await db.insertInto('callbacks').values(rows).execute();
+  let parts = 0;
+  const failing = await serve(
+    watchWrites(env.context, 'callbacks', () => {
+      if (++parts === 2) throw new Error('the second part fails');
+    }),
+  );
+  const range = { from: new Date(at.getTime() - 1_000), to: new Date(at.getTime() + 1_000) };
+  const asked = { key: newKey(), body: { merchant: merchant.id, ...range }, url: failing };
+  const countDue = async () =>
+    (
+      await db
+        .selectFrom('callbacks')
+        .select('seq')
+        .where('merchant_seq', '=', merchant.seq)
+        .where('state', '=', 'pending')
+        .execute()
+    ).length;
+  expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 500 });
+  expect(await countDue()).toBe(1_000);
+  // what was sent meanwhile is not sent again
+  await db
+    .updateTable('callbacks')
+    .set({ state: 'delivered' })
+    .where('merchant_seq', '=', merchant.seq)
+    .where('state', '=', 'pending')
+    .execute();
+  const again = await send('/callbacks/replay', asked);
+  expect(again).toMatchObject({ status: 202, replayed: 'true' });
+  expect(JSON.parse(again.text)).toMatchObject({ count: 1_500 });
+  expect(await countDue()).toBe(500);
+  expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 202, text: again.text });
+  expect(await countDue()).toBe(500);
+});
+
+test('a request waits for the lease of another process, and is told to come back while it is renewed', async () => {
+  const asked = { key: newKey(), body: { role: 'viewer', name: 'leased' } };
+  let writes = 0;
+  const failing = await serve(
+    watchWrites(env.context, 'idempotency_results', () => {
+      if (++writes === 2) throw new Error('ended here');
+    }),
+  );
+  expect(await send('/tokens', { ...asked, url: failing })).toMatchObject({ status: 500 });
+  const { db, clock } = env.context;
+  const lease = { lease_until: new Date(clock.now().getTime() + 3_600_000) };
+  const newest = db.updateTable('idempotency_keys').set(lease).orderBy('created_at', 'desc').limit(1);
+  await newest.execute();
+  const waiting = send('/tokens', asked);
+  await advanceUntilDone(env, waiting);
+  expect(await waiting).toMatchObject({ status: 409 });
+  await env.timers.advance(3_600_000);
+  expect(await send('/tokens', asked)).toMatchObject({ status: 201, replayed: 'true' });
+});
