@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { WORK } from '../../jobs/main.ts';
 import { runTick, type TickOutcome } from '../../jobs/run-tick.ts';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { JOB_NAMES, listJobs } from '../timetable/list-jobs.ts';
@@ -50,7 +50,7 @@ async function list(context: Context, options: Output): Promise<void> {
 async function run(context: Context, name: (typeof JOB_NAMES)[number], options: Output): Promise<number> {
   if (listJobs(context.config).find((job) => job.name === name)?.cron === 'off')
     throw new ConfereError('wrong_use', `the job ${name} is off: JOBS and JOB_${name.toUpperCase()} turn it on`);
-  await audit(context, { actor: 'command', action: 'jobs.run', target: name });
+  await auditChange(context, async () => undefined, { actor: 'command', action: 'jobs.run', target: name });
   const outcome = await runTick(context, { job: name, dueAt: context.clock.now() }, WORK[name]);
   const state = (await readJobStates(context)).find((one) => one.name === name);
   const error = outcome === 'failed' ? ` (${state?.last?.error})` : '';

@@ -1,8 +1,9 @@
 /** Values of command-line options. Each function throws ConfereError `wrong_use`, which names the option. */
 import { existsSync, readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
+import { buffer as readAll } from 'node:stream/consumers';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { noteInput } from './keyed-command.ts';
 
 /** Parses `--limit`. */
 export function parseLimit(text: string, max: number): number {
@@ -29,11 +30,21 @@ export function parseInstant(option: string, text: string | undefined): Date | u
   throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
 }
 
-/** Reads a file, or standard input for `-`. */
+/** Reads a file, or standard input for `-`. Its content belongs to what a command with a key was asked for. */
+export async function readBytes(file: string): Promise<Buffer> {
+  const bytes = file === '-' ? await readAll(process.stdin) : readFile(file);
+  noteInput(bytes);
+  return bytes;
+}
+
+/** Reads a file as text, or standard input for `-`. */
 export async function readInput(file: string): Promise<string> {
-  if (file === '-') return await readAll(process.stdin);
+  return (await readBytes(file)).toString('utf8');
+}
+
+function readFile(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }

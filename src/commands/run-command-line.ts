@@ -4,6 +4,7 @@ import { showUnseen } from '../domain/language/show-unseen.ts';
 import { VERSION } from '../domain/version.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { isClosedOutput } from './closed-output.ts';
+import { addKeyOption, runInvocation } from './keyed-command.ts';
 import { withContext } from './with-context.ts';
 
 type AddCommand = (program: Command, open: typeof withContext) => void;
@@ -51,7 +52,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
 export async function runCommandLine(args: string[], open: typeof withContext = withContext): Promise<void> {
   try {
     const program = await createProgram(args[0] ?? '', open);
-    await program.parseAsync(args, { from: 'user' });
+    await runInvocation(() => program.parseAsync(args, { from: 'user' }));
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else if (!isClosedOutput(error)) {
@@ -75,6 +76,7 @@ export async function createProgram(name: string, open: typeof withContext = wit
     .showHelpAfterError();
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   for (const load of named ? [named] : Object.values(COMMANDS)) (await load())(program, open);
+  addKeyOption(program);
   program.command('demo').description('run all of Confere on this machine: confere demo --help');
   program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
   return program;

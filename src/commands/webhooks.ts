@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { audit, auditChange } from '../access/audit.ts';
+import { takeResult } from '../access/keyed-steps.ts';
 import { durationText } from '../config/fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -112,7 +113,10 @@ async function reprocessEach(context: Context, ids: string[]): Promise<number> {
 /** Reprocesses each once, newest first. A webhook that is quarantined again meanwhile is not repeated. */
 async function reprocessAll(context: Context, reason: string | undefined): Promise<number> {
   let count = 0;
-  for (let after: number | undefined; ; ) {
+  let after: number | undefined;
+  // behind those that an earlier call with the same key reprocessed
+  for (let done = takeResult<number>(); done; done = takeResult<number>(), count++) after = done.result;
+  for (;;) {
     const rows = await listWebhooks(context.db, { state: 'quarantined', limit: PAGE_ROWS, after });
     for (const row of rows) {
       if (reason !== undefined && row.reason !== reason) continue;
@@ -136,7 +140,14 @@ async function reprocessIfKept(context: Context, webhook: { seq: number; id: str
 
 async function reprocess(context: Context, webhook: { seq: number; id: string }): Promise<void> {
   const done = { actor: 'command', action: 'webhooks.reprocess', target: webhook.id };
-  await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
+  await auditChange(
+    context,
+    async (inner) => {
+      await reprocessWebhook(inner, webhook.seq);
+      return webhook.seq;
+    },
+    done,
+  );
 }
 
 function describe(

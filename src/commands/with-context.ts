@@ -5,6 +5,7 @@ import { showUnseen } from '../domain/language/show-unseen.ts';
 import { createInstanceName, createLog, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
+import { runOnce, writeOutput } from './keyed-command.ts';
 
 type CommandProcess = { log: Log; signal: AbortSignal; about: { instance: string; role: string } };
 
@@ -51,7 +52,7 @@ export async function withContext(
     const opened = await openContext(config, options).catch((error: unknown) => ({ error }));
     if (!('error' in opened)) {
       await using context = opened;
-      return await work(context);
+      return await runOnce(context, () => work(context));
     }
     if (!withoutContext) throw opened.error;
     return await withoutContext(opened.error, { config, ...parts, ...timers });
@@ -74,5 +75,5 @@ export function formatTime({ calendar }: Context, instant: string | Date): strin
 
 /** Prints one JSON object on one line, or a text for people, in which nothing is hidden or obeyed by a terminal. */
 export function print(json: boolean | undefined, value: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${showUnseen(text)}\n`);
+  writeOutput(json ? `${JSON.stringify(value)}\n` : `${showUnseen(text)}\n`);
 }

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { buffer as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import {
   describeMapChange,
   listUnmappedAccounts,
@@ -10,6 +7,7 @@ import {
   setAccountMap,
 } from '../../ledger/stated/account-map.ts';
 import { decodeAccountMap, parseAccountMap, renderAccountMap } from '../../ledger/stated/parse-account-map.ts';
+import { readBytes } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
 type Options = { json?: boolean };
@@ -53,14 +51,4 @@ async function map(file: string, json: boolean | undefined): Promise<void> {
     const missing = unmapped.length > 0 ? `; still without a row: ${unmapped.join(', ')}` : '';
     print(json, { rows, changed, unmapped }, `${changed ? 'mapped' : 'unchanged:'} ${rows} rows${missing}`);
   });
-}
-
-/** Reads a file, or standard input for `-`. */
-export async function readBytes(file: string): Promise<Uint8Array> {
-  if (file === '-') return await readAll(process.stdin);
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
-  }
 }

@@ -16,9 +16,8 @@ import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
-import { parseLimit } from '../parse-options.ts';
+import { parseLimit, readBytes } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
-import { readBytes } from './accounts.ts';
 
 const LIST_MAX = 200;
 const NOTE_CHARS_MAX = 1000;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -11,6 +11,7 @@ import {
 } from '../../imports/import-file.ts';
 import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
+import { readBytes } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
 type Options = { dryRun?: boolean; template?: string; en?: boolean; json?: boolean };
@@ -29,7 +30,7 @@ export function importCommand(program: Command): void {
         throw new ConfereError('wrong_use', `the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
       if (options.template !== undefined) await writeTemplate(kind, options.template, options);
       else if (file === undefined) throw new ConfereError('wrong_use', 'name the file to import');
-      else await run({ kind, bytes: readBytes(file) }, options);
+      else await run({ kind, bytes: await readFile(file) }, options);
     });
 }
 
@@ -63,12 +64,8 @@ async function writeTemplate(kind: ImportKindName, file: string, { en = false, j
   });
 }
 
-function readBytes(file: string): Buffer {
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.length <= IMPORT_BYTES_MAX) return bytes;
-  } catch (error) {
-    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
-  }
+async function readFile(file: string): Promise<Buffer> {
+  const bytes = await readBytes(file);
+  if (bytes.length <= IMPORT_BYTES_MAX) return bytes;
   throw new ConfereError('wrong_use', `${file} has more than ${IMPORT_BYTES_MAX} bytes`);
 }

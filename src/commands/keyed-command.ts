@@ -1,0 +1,121 @@
+/**
+ * `--idempotency-key` of the commands that change something: what it guarantees stands in src/access/keyed-request.ts. The key
+ * belongs to the user of the operating system. Compared are the command, its arguments and options, and the content of its files;
+ * what is kept is the standard output of a command that ended with exit code 0.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash, type Hash } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import {
+  awaitAnswer,
+  closeKeyedRequest,
+  findKeyFault,
+  KEPT_DAYS,
+  KeyInUseError,
+  keepAnswer,
+  openKeyedRequest,
+  runKeyed,
+} from '../access/keyed-request.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+/**
+ * The commands that take a key. Other changes need none: `forget`, `retention` and `commissions check` find nothing the second time,
+ * `rotate-key` and `restore` are refused, `export` makes no revision without a change.
+ */
+export const KEYED_COMMANDS: readonly string[] = [
+  ...['open', 'statements add', 'adjustments add', 'adjustments reverse', 'bank import', 'bank match', 'reconcile'],
+  ...['close', 'reopen', 'mismatches resolve', 'mismatches acknowledge', 'mismatches accept', 'commissions state'],
+  ...['commissions withdraw', 'accounts map', 'import', 'platforms name', 'merchants add', 'merchants update'],
+  ...['merchants pause', 'merchants enable', 'merchants rotate-secret', 'merchants test', 'merchants pull-token'],
+  ...['merchants remove', 'callbacks redeliver', 'callbacks replay', 'manifests rotate-key', 'tokens create'],
+  ...['tokens revoke', 'users log-out', 'users forget', 'webhooks reprocess', 'webhooks purge', 'jobs run'],
+];
+
+type Invocation = { key?: string; asked: string; inputs: Hash; held?: string[] };
+const current = new AsyncLocalStorage<Invocation>();
+
+/** Adds the option to the commands that take it, and notes which one is called. */
+export function addKeyOption(program: Command): void {
+  const visit = (command: Command, path: string[]): void => {
+    if (KEYED_COMMANDS.includes(path.join(' ')))
+      command.option('--idempotency-key <key>', `repeated with it within ${KEPT_DAYS} days, it changes nothing`);
+    for (const inner of command.commands) visit(inner, [...path, inner.name()]);
+  };
+  visit(program, []);
+  program.hook('preAction', (_, command) => noteCall(command));
+}
+
+/** @throws ConfereError `wrong_use` for a key that cannot be used. */
+function noteCall(command: Command): void {
+  const invocation = current.getStore();
+  const { idempotencyKey: key, ...options } = command.opts<{ idempotencyKey?: string }>();
+  if (!invocation || key === undefined) return;
+  const fault = findKeyFault(key);
+  if (fault !== undefined) throw new ConfereError('wrong_use', `--idempotency-key ${fault}`);
+  const path: string[] = [];
+  for (let one: Command | null = command; one; one = one.parent) path.unshift(one.name());
+  invocation.key = key;
+  invocation.asked = JSON.stringify([path, command.args, Object.entries(options).sort()]);
+}
+
+/** Runs one call of the command line. */
+export function runInvocation<T>(work: () => T): T {
+  return current.run({ asked: '', inputs: createHash('sha256') }, work);
+}
+
+/** Notes the content of a file that the command was given. */
+export function noteInput(bytes: Uint8Array): void {
+  current.getStore()?.inputs.update(`${bytes.length}\n`).update(bytes);
+}
+
+/** Writes to standard output; of a command with a key once its answer is kept. */
+export function writeOutput(text: string): void {
+  const { held } = current.getStore() ?? {};
+  if (held) held.push(text);
+  else process.stdout.write(text);
+}
+
+/** Runs what a command does; with a key that was used before, prints what it printed then. @returns as `work`, the exit code. */
+export async function runOnce(context: Context, work: () => Promise<unknown>): Promise<unknown> {
+  const invocation = current.getStore();
+  if (invocation?.key === undefined) return await work();
+  const parts = [invocation.asked, invocation.inputs.digest()];
+  const opened = await openKeyedRequest<string>(context, { caller: nameUser(), key: invocation.key, parts });
+  if ('answer' in opened) return printAgain(opened.answer);
+  const { request } = opened;
+  invocation.held = [];
+  try {
+    const code = await runKeyed(request, work);
+    const output = invocation.held.splice(0).join('');
+    if (typeof code === 'number' && code !== 0) {
+      process.stdout.write(output);
+      return code;
+    }
+    process.stdout.write(await keepAnswer(request, output));
+    return code;
+  } catch (error) {
+    const other = error instanceof KeyInUseError ? await awaitAnswer<string>(request) : undefined;
+    if (other && 'answer' in other) return printAgain(other.answer);
+    process.stdout.write(invocation.held.join(''));
+    throw error;
+  } finally {
+    delete invocation.held;
+    await closeKeyedRequest(request);
+  }
+}
+
+function printAgain(output: string): void {
+  process.stderr.write('it was done before: nothing is changed, and its first output follows\n');
+  process.stdout.write(output);
+}
+
+/** A user without an entry in the password file has a number alone. */
+function nameUser(): string {
+  try {
+    return `command ${userInfo().username}`;
+  } catch {
+    return `command ${process.getuid?.()}`;
+  }
+}
