@@ -6,6 +6,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { transact } from '../database/transact.ts';
+import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
 import {
   ChangedSincePreviewError,
@@ -30,7 +32,7 @@ export type ImportOutcome = {
   changed: number;
   /** The import of the same file before. */
   repeats: { id: string; at: string; by: string } | null;
-  /** Rows that equal what was booked before this file. */
+  /** Rows that equal what was booked before this file; without `allowEqual` they are refused. */
   equal: EqualRow[];
   /** What the rows were compared with; empty for a kind that compares none. */
   basis: string;
@@ -45,6 +47,7 @@ export type ImportPreview = ImportOutcome & {
  * Imports a file and audits it.
  * @param by.key makes the change once for this key, as `auditChangeOnce` does.
  * @param by.basis of the preview that a person confirms.
+ * @param by.allowEqual imports also rows that equal what is booked, of a kind without a key of its own.
  * @returns undefined if the key was used.
  * @throws ImportRefusedError with all faults by row and column: then nothing is imported.
  * @throws ChangedSincePreviewError if rows would be compared with something else than at the preview.
@@ -52,7 +55,7 @@ export type ImportPreview = ImportOutcome & {
 export async function importFile(
   context: Context,
   file: ImportedFile,
-  by: { actor: string; key?: string; basis?: string },
+  by: { actor: string; allowEqual: boolean; key?: string; basis?: string },
 ): Promise<ImportOutcome | undefined> {
   const read = await readFile(context, file);
   const change = (inner: Context) => apply(inner, read, by);
@@ -84,11 +87,15 @@ export function presentOutcome({ kind, sha256, rows, changed, repeats, equal }: 
  * Says what an import would do: it is the import itself, rolled back.
  * @throws ImportRefusedError as `importFile` does.
  */
-export async function previewImport(context: Context, file: ImportedFile): Promise<ImportPreview> {
+export async function previewImport(
+  context: Context,
+  file: ImportedFile,
+  { allowEqual }: { allowEqual: boolean },
+): Promise<ImportPreview> {
   const read = await readFile(context, file);
   let outcome: ImportOutcome | undefined;
   const change = await previewChange(context, async (inner) => {
-    outcome = await apply(inner, read, { actor: 'preview' });
+    outcome = await apply(inner, read, { actor: 'preview', allowEqual });
   });
   if (!outcome) throw new Error('a preview has an outcome');
   return { ...outcome, change };
@@ -122,19 +129,28 @@ function refuse(kind: ImportKind, faults: ImportFault[]): ImportRefusedError {
   return new ImportRefusedError(faults, kind.columns);
 }
 
-async function apply(inner: Context, read: ReadFile, by: { actor: string; basis?: string }): Promise<ImportOutcome> {
+async function apply(
+  inner: Context,
+  read: ReadFile,
+  by: { actor: string; allowEqual: boolean; basis?: string },
+): Promise<ImportOutcome> {
   const { name: kind, sha256, rows } = read;
+  const { compare } = read.kind;
+  // of two files at once with equal rows, the later one sees those of the first
+  if (compare) await transact(inner.db, lockPolicies);
   const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
   const before = await findImport(inner.db, kind, sha256);
   if (before) return { ...outcome, changed: 0, repeats: before, equal: [], basis: '' };
-  const { compare } = read.kind;
   const basis = (await compare?.readBasis(inner.db)) ?? '';
   if (by.basis !== undefined && by.basis !== basis) throw new ChangedSincePreviewError();
   const equal = (await compare?.findEqual(inner.db, rows)) ?? [];
   // with a fault in one row the others are checked too: all faults are listed at once
   const isWhole = read.faults.length === 0;
   const { changed, faults: refused } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
-  const faults = [...read.faults, ...refused].sort((a, b) => a.row - b.row);
+  const booked = by.allowEqual
+    ? []
+    : equal.map(({ row, id }) => ({ row, column: null, kind: 'booked', value: id }) as const);
+  const faults = [...read.faults, ...booked, ...refused].sort((a, b) => a.row - b.row);
   if (faults.length > 0) throw refuse(read.kind, faults);
   // a file that two people import at once is a duplicate key: the later one begins anew and finds this row
   await inner.db

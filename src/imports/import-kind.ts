@@ -25,6 +25,7 @@ export const IMPORT_FAULTS = {
   merged: 'belongs to merged cells {value}: split them',
   other_cell: 'has an error, or a value of another type',
   extra_cell: 'has more fields than the header',
+  booked: 'equals {value}, which is booked already: allow_equal=true (--allow-equal) imports it too',
   refused: '{value}',
 } as const;
 type FaultKind = keyof typeof IMPORT_FAULTS;
@@ -62,7 +63,7 @@ export type ColumnFacts = {
 export type ImportedRow<Value> = { number: number; value: Value };
 
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
-export type EqualRow = { row: number; id: string; note: string; at: Date; by: string };
+export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };
 
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {
@@ -83,7 +84,7 @@ export type ImportKind<Value = unknown> = {
     rows: ImportedRow<Value>[],
     by: { actor: string; sha256: Buffer; isWhole: boolean },
   ): Promise<{ changed: number; faults: ImportFault[] }>;
-  /** How rows are compared with what is booked already, where an equal row is not refused. */
+  /** How rows are compared with what is booked already, of a kind without a key of its own: an equal one may be another movement. */
   compare?: {
     /** What rows are compared with, as a text: once it is another, they must be compared again. */
     readBasis(db: Reader): Promise<string>;

@@ -14,7 +14,7 @@ import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.
 import { readBytes } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
-type Options = { dryRun?: boolean; template?: string; en?: boolean; json?: boolean };
+type Options = { dryRun?: boolean; allowEqual?: boolean; template?: string; en?: boolean; json?: boolean };
 
 /** `confere import …`: takes a file of stated balances, adjustments, the account map, platform names or bank lines. */
 export function importCommand(program: Command): void {
@@ -22,6 +22,7 @@ export function importCommand(program: Command): void {
     .command('import <kind> [file]')
     .description(`import an XLSX or CSV by its template, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`)
     .option('--dry-run', 'check the file and say what it would change')
+    .option('--allow-equal', 'import also rows that equal an adjustment or a statement that is booked already')
     .option('--template <file>', 'write the empty template to a file that ends in .xlsx or .csv')
     .option('--en', 'the template in English; a file may use either language')
     .option('--json', 'print one JSON object')
@@ -34,9 +35,12 @@ export function importCommand(program: Command): void {
     });
 }
 
-async function run(file: { kind: ImportKindName; bytes: Buffer }, { dryRun = false, json }: Options): Promise<void> {
+async function run(file: { kind: ImportKindName; bytes: Buffer }, options: Options): Promise<void> {
+  const { dryRun = false, allowEqual = false, json } = options;
   await withContext({}, async (context) => {
-    const made = dryRun ? await previewImport(context, file) : await importFile(context, file, { actor: 'command' });
+    const made = dryRun
+      ? await previewImport(context, file, { allowEqual })
+      : await importFile(context, file, { actor: 'command', allowEqual });
     if (!made) return;
     print(json, { ...presentOutcome(made), dry_run: dryRun }, describe(context, made, dryRun));
   });
@@ -48,8 +52,7 @@ function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): st
     return `this file was imported on ${formatTime(context, repeats.at)} by ${repeats.by}: nothing was imported`;
   const done = dryRun ? 'nothing was written; it would import' : 'imported';
   const booked = equal.map(
-    ({ row, id, at, by }) =>
-      `\nrow ${row} has the platform, day and amount of ${id}, entered on ${formatTime(context, at.toISOString())} by ${by}`,
+    ({ row, id, at, by }) => `\nrow ${row} equals ${id}, entered on ${formatTime(context, at.toISOString())} by ${by}`,
   );
   return `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})${booked.join('')}`;
 }

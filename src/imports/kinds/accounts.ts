@@ -1,4 +1,4 @@
-import { findAccountFaults, setAccountMap } from '../../ledger/stated/account-map.ts';
+import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
 import { type AccountFault, describeAccountFault, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
 import { textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
@@ -30,8 +30,9 @@ export const ACCOUNTS = defineTable({
     const accounts = rows.map(({ value }) => value);
     const faults = await findAccountFaults(inner.db, { accounts });
     if (faults.length > 0) return { changed: 0, faults: faults.map((fault) => toFault(fault, rows)) };
-    const { changed } = await setAccountMap(inner, { accounts, actor });
-    return { changed: changed ? accounts.length : 0, faults: [] };
+    const before = new Set((await readAccountMap(inner.db)).accounts.map((row) => JSON.stringify(row)));
+    await setAccountMap(inner, { accounts, actor });
+    return { changed: accounts.filter((row) => !before.has(JSON.stringify(row))).length, faults: [] };
   },
 });
 

@@ -1,3 +1,4 @@
+import { findEqualStatements, readNewestStatement } from '../../ledger/stated/find-equal-statements.ts';
 import { compareStatements, type Statement, storeStatement } from '../../ledger/stated/state-balance.ts';
 import { momentColumn, moneyColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
@@ -27,6 +28,19 @@ export const STATEMENTS = defineTable({
   async applyRow(inner, { atWall, ...stated }: Stated, { actor }) {
     await storeStatement(inner, { ...stated, at: inner.calendar.toInstant(atWall), actor });
     return true;
+  },
+  compare: {
+    readBasis: async (db) => String(await readNewestStatement(db)),
+    async findEqual(db, rows) {
+      const found = await findEqualStatements(
+        db,
+        rows.map(({ value }) => value),
+      );
+      return rows.flatMap(({ number: row }, index) => {
+        const stated = found[index];
+        return stated ? [{ row, id: stated.id, note: null, at: stated.created_at, by: stated.actor }] : [];
+      });
+    },
   },
   finish: compareStatements,
 });

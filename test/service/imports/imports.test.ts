@@ -16,7 +16,7 @@ import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { openConsoleSession } from '../../support/open-console-session.ts';
+import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
@@ -102,11 +102,16 @@ test('adjustments are imported by command once, and audited with the SHA-256 of 
   ]);
 
   const other = save('other.csv', `${header}\n${env.paid.platform};${env.today};tarifa;-12,34;outra\n`);
-  const booked = await run(['adjustments', other, '--dry-run', '--json']);
+  const refusal = expect.stringMatching(
+    /row 2: equals adj_\w+, which is booked already: allow_equal=true \(--allow-equal\)/,
+  );
+  for (const more of [[], ['--dry-run']])
+    expect(await run(['adjustments', other, ...more])).toMatchObject({ code: 2, err: refusal });
+  const booked = await run(['adjustments', other, '--dry-run', '--allow-equal', '--json']);
   const equal = { row: 2, id: expect.stringMatching(/^adj_/), created_by: 'command' };
   expect(booked.json).toMatchObject({ rows: 1, changed: 1, already_booked: [equal] });
-  expect((await run(['adjustments', other, '--dry-run'])).out).toMatch(
-    /row 2 has the platform, day and amount of adj_\w+, entered on .* by command/,
+  expect((await run(['adjustments', other, '--dry-run', '--allow-equal'])).out).toMatch(
+    /row 2 equals adj_\w+, entered on .* by command/,
   );
 
   const again = await run(['adjustments', file, '--json']);
@@ -138,11 +143,58 @@ test('with one fault nothing is imported, and all faults are listed by row and c
   expect([await count('adjustments'), await count('entries'), await count('imports')]).toEqual(before);
 });
 
+test('rows that equal what is booked are refused, each by its row, unless they are allowed', async () => {
+  const { platform } = env.paid;
+  const row = (amount: string) => `${platform};${env.today};tarifa;${amount};n\n`;
+  const at = (second: string, balance: string) => `${platform};${env.today} 00:00:${second};${balance}\n`;
+  const kinds = {
+    adjustments: { header, rows: [row('-3,01'), row('-3,02')], others: [row('-3,03'), row('-3,02'), row('-3,01')] },
+    statements: {
+      header: 'plataforma;instante;saldo',
+      rows: [at('02', '7,01'), at('03', '7,02')],
+      others: [at('02', '7,03'), at('03', '7,02'), at('02', '7,01')],
+    },
+  } as const;
+  for (const [kind, { header, rows, others }] of Object.entries(kinds)) {
+    const table = kind as keyof typeof kinds;
+    expect((await call(`/${kind}`, `${header}\n${rows.join('')}`)).status).toBe(201);
+    const before = [await count(table), await count('entries')];
+    const file = `${header}\n${others.join('')}`;
+    for (const query of ['', '?dry_run=true', '?allow_equal=false']) {
+      const refused = await call(`/${kind}${query}`, file);
+      expect([kind, query, refused.status, Object.keys(refused.json.errors)]).toEqual([
+        kind,
+        query,
+        422,
+        ['row 3', 'row 4'],
+      ]);
+    }
+    expect([await count(table), await count('entries')]).toEqual(before);
+    const allowed = await call(`/${kind}?allow_equal=true`, file);
+    expect(allowed).toMatchObject({
+      status: 201,
+      json: { rows: 3, changed: 3, already_booked: [{ row: 3 }, { row: 4 }] },
+    });
+    expect(await count(table)).toBe((before[0] ?? 0) + 3);
+  }
+  expect((await call('/adjustments?allow_equal=yes', 'x')).status).toBe(422);
+});
+
+test('of two files at once with an equal row, the later one is refused', async () => {
+  const file = (note: string) => `${header}\n${env.paid.platform};${env.today};tarifa;-4,44;${note}\n`;
+  const before = await count('adjustments');
+  const all = await Promise.all(['a', 'b', 'c'].map((note) => call('/adjustments', file(note))));
+  expect(all.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+  expect(await count('adjustments')).toBe(before + 1);
+});
+
 test('two imports of one file at once import it once', async () => {
   const bytes = Buffer.from(`plataforma;instante;saldo\n${env.paid.platform};${env.today} 00:00:01;5,00\n`);
   const before = await count('statements');
   const made = await Promise.all(
-    ['a', 'b', 'c'].map((actor) => importFile(env.context, { kind: 'statements', bytes }, { actor })),
+    ['a', 'b', 'c'].map((actor) =>
+      importFile(env.context, { kind: 'statements', bytes }, { actor, allowEqual: false }),
+    ),
   );
   expect(made.map((one) => one?.changed).toSorted((a = 0, b = 0) => a - b)).toEqual([0, 0, 1]);
   expect(await count('statements')).toBe(before + 1);
@@ -287,6 +339,16 @@ test('a file of lines of the bank is refused where they could be there twice, by
   expect(await call('/bank', another)).toMatchObject({ status: 201, json: { changed: 1 } });
 });
 
+test('rows of a kind with a key count as unchanged where they equal what is stored', async () => {
+  const rows = (code: string) =>
+    `conta;plataforma;código;categoria;centro de custo;histórico\nAssets:Provider:Available;;1.1;;;\nAssets:Bank;;${code};;;\n`;
+  expect((await call('/accounts', rows('1.2'))).json).toMatchObject({ rows: 2, changed: 2, already_booked: [] });
+  expect((await call('/accounts', rows('1.3'))).json).toMatchObject({ rows: 2, changed: 1, already_booked: [] });
+  const names = (text: string) => `plataforma;nome\n${env.paid.platform};Loja Um\n${text}`;
+  expect((await call('/platforms', names(''))).json).toMatchObject({ rows: 1, changed: 1 });
+  expect((await call('/platforms', names('\n'))).json).toMatchObject({ rows: 1, changed: 0 });
+});
+
 test('wrong use of the command says what is right', async () => {
   expect(await run(['nothing', 'x'])).toMatchObject({
     code: 2,
@@ -351,7 +413,12 @@ test('the console previews a file without script, imports it once it is confirme
   expect([stale.status, await count('adjustments')]).toEqual([409, before + 2]);
   expect(stale.text).toContain('Mudou depois da prévia que você viu');
   expect(stale.text).toContain('linha 3: um ajuste deste dia e valor já está lançado: digitado');
-  expect(await accountant.confirm(ADDRESS, stale)).toMatchObject({ status: 303 });
+  expect(stale.text).toContain('Importar também as linhas 2, 3: não são as que já estão lançadas.');
+  const unticked = await accountant.confirm(ADDRESS, stale);
+  expect([unticked.status, await count('adjustments')]).toEqual([422, before + 2]);
+  expect(unticked.text).toMatch(/linha 2: é igual a adj_\w+, que já está lançado/);
+  const ticked = { ...hiddenFields(stale.html), step: 'confirm', allow_equal: 'true' };
+  expect(await accountant.post(ADDRESS, ticked)).toMatchObject({ status: 303 });
   expect(await count('adjustments')).toBe(before + 4);
 
   form.set('file', new File([`${header}\nnobody;${env.today};tarifa;1,234;x\n`], 'b.csv'));

@@ -18,8 +18,13 @@ import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseQuery } from '../../parse-request.ts';
 
+const isTrue = z.enum(['true', 'false'], 'must be true or false').optional();
+
 export const importQuerySchema = z.object({
-  dry_run: z.enum(['true', 'false'], 'must be true or false').optional().describe('check the file, import nothing'),
+  dry_run: isTrue.describe('check the file, import nothing'),
+  allow_equal: isTrue.describe(
+    'import also rows that equal an adjustment or a statement that is booked; else they are refused, each by its row',
+  ),
 });
 export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional() });
 
@@ -34,12 +39,13 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
 
   router.post('/imports/:kind', requireRole('operator', 'accountant'), readFile, once, async (request, response) => {
     const kind = readKind(request);
-    const isDry = parseQuery(request, importQuerySchema).dry_run === 'true';
+    const query = parseQuery(request, importQuerySchema);
+    const [isDry, allowEqual] = [query.dry_run === 'true', query.allow_equal === 'true'];
     checkRole(response, kind);
     const file = { kind, bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
     const made = isDry
-      ? await previewImport(context, file)
-      : await importFile(context, file, { actor: getActor(response) });
+      ? await previewImport(context, file, { allowEqual })
+      : await importFile(context, file, { actor: getActor(response), allowEqual });
     if (!made) throw new ConfereError('conflict', 'it was imported meanwhile');
     response.status(isDry || made.repeats ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
   });

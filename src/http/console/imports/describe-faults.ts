@@ -69,6 +69,8 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
       return t('tem um erro, ou um valor de outro tipo');
     case 'extra_cell':
       return t('tem mais campos que o cabeçalho');
+    case 'booked':
+      return t('é igual a {value}, que já está lançado: marque que é outro para importá-lo', { value });
     case 'refused':
       return account ? describeAccountFault(account) : sayRefusal(String(value), field);
   }

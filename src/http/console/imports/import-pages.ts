@@ -99,7 +99,7 @@ async function answerFile(
   const [key, basis] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
   const isKey = key === keyOf(request, response, { values: draft.values, seen: basis }, halfOf(key));
   const preview = async (isStale: boolean): Promise<void> => {
-    const shown = { draft, preview: await previewImport(context, given), isStale };
+    const shown = { draft, preview: await previewImport(context, given, { allowEqual: true }), isStale };
     await sendPreview(context, request, response, shown);
   };
   if (readFormField(request, 'step') !== 'confirm' || !isKey) {
@@ -107,7 +107,8 @@ async function answerFile(
     return;
   }
   try {
-    const made = await importFile(context, given, { actor: getActor(response), key, basis });
+    const allowEqual = readFormField(request, 'allow_equal') === 'true';
+    const made = await importFile(context, given, { actor: getActor(response), key, basis, allowEqual });
     response.redirect(303, `${ADDRESS}?done=${made?.repeats ? 'repeated' : 'imported'}`);
   } catch (error) {
     if (!(error instanceof ChangedSincePreviewError)) throw error;
@@ -204,7 +205,7 @@ async function sendPreview(
   ]);
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">
 <input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen: basis })}">
-<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
+${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
     repeats &&
     html`<p class="hint">${t('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats.by })}</p>`;
@@ -216,15 +217,28 @@ ${before ?? html`${renderEqual(context, equal)}${await renderPreview(context, pr
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
 
-/** Says which rows equal an adjustment that is booked, such as one that somebody entered by the form. */
+/** Says which rows equal what is booked, such as an adjustment that somebody entered by the form. */
 function renderEqual({ calendar }: Context, equal: readonly EqualRow[]): Html | undefined {
   if (equal.length === 0) return undefined;
   const shown = equal.slice(0, FAULTS_SHOWN).map(({ row, note, by, at }) => {
-    const values = { row, note, who: by, when: moment(calendar, at) };
-    return html`<li>${tHtml('linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).', values)}</li>`;
+    const values = { row, who: by, when: moment(calendar, at) };
+    return html`<li>${
+      note === null
+        ? tHtml('linha {row}: este saldo já foi informado ({who}, {when}).', values)
+        : tHtml('linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).', {
+            ...values,
+            note,
+          })
+    }</li>`;
   });
   const left = equal.length - shown.length;
-  return html`<div class="explain bad"><p>${t('Confirme só se estes são outros movimentos.')}</p><ul>${shown}${
-    left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`
-  }</ul></div>`;
+  return html`<div class="explain bad"><ul>${shown}${left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`}</ul></div>`;
+}
+
+/** The box without which rows that equal what is booked are refused. */
+function allowField(equal: readonly EqualRow[]): Html | undefined {
+  if (equal.length === 0) return undefined;
+  const rows = equal.slice(0, FAULTS_SHOWN).map(({ row }) => row);
+  const list = `${rows.join(', ')}${equal.length > rows.length ? ', …' : ''}`;
+  return html`<p><label><input type="checkbox" name="allow_equal" value="true" required> <span>${t('Importar também as linhas {list}: não são as que já estão lançadas.', { list })}</span></label></p>`;
 }

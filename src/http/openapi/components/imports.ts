@@ -27,6 +27,8 @@ export const importOutcome = component('ImportOutcome', {
     .describe('the import of the same file before: nothing is imported again'),
   already_booked: z
     .array(z.object({ row: z.int(), id: z.string(), created_at: instant, created_by: z.string() }))
-    .describe('rows that equal an adjustment in force by platform, day and amount: perhaps the same movement'),
+    .describe(
+      'with allow_equal: rows that equal an adjustment in force (platform, day, amount) or a statement (platform, instant, balance)',
+    ),
   dry_run: z.boolean(),
 });

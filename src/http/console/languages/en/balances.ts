@@ -147,7 +147,12 @@ export const BALANCES_EN = {
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
   'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
     'row {row}: an adjustment of this day and amount is booked already: {note} ({who}, {when}).',
-  'Confirme só se estes são outros movimentos.': 'Confirm only if these are other movements.',
+  'linha {row}: este saldo já foi informado ({who}, {when}).':
+    'row {row}: this balance is stated already ({who}, {when}).',
+  'Importar também as linhas {list}: não são as que já estão lançadas.':
+    'Import also the rows {list}: they are not those that are booked already.',
+  'é igual a {value}, que já está lançado: marque que é outro para importá-lo':
+    'equals {value}, which is booked already: tick that it is another one to import it',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
     'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };
