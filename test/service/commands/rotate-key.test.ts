@@ -71,6 +71,8 @@ describe('another SECRET_KEY', () => {
   it('decrypts every secret as before, and the old key decrypts none', async () => {
     await using replica = await openWith(current);
     const next = newKey();
+    const create = ['tokens', 'create', '--role', 'viewer', '--idempotency-key', 'before the rotation'];
+    const made = await runCommandInProcess(create, envOf(current));
     const { code, out } = await runCommandInProcess(
       ['rotate-key', '--new-key-file', keyFile(next), '--json'],
       envOf(current),
@@ -92,6 +94,7 @@ describe('another SECRET_KEY', () => {
 
     current = next;
     await using context = await openWith(current);
+    expect(await runCommandInProcess(create, envOf(current))).toMatchObject({ code: 0, out: made.out });
     expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
     const rows = await context.db.selectFrom('merchant_secrets').select('key_id').execute();
     expect(rows).toEqual([{ key_id: context.vault.keyId }, { key_id: context.vault.keyId }]);

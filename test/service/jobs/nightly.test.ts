@@ -86,7 +86,18 @@ test('rows past their retention are deleted, in any number, and no row that is s
       { ...beat, holder: 'alive', seen_at: ago(0) },
     ])
     .execute();
+  const key = { request_hash: Buffer.alloc(32), holder: Buffer.alloc(8), lease_until: ago(0) };
+  const hashes = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+  await db
+    .insertInto('idempotency_keys')
+    .values(hashes.map((key_hash, index) => ({ ...key, key_hash, created_at: ago(index === 0 ? 8 : 6) })))
+    .execute();
+  await db
+    .insertInto('idempotency_results')
+    .values(hashes.map((key_hash) => ({ key_hash, number: 0 })))
+    .execute();
   const dropped = await retain();
+  expect(await db.selectFrom('idempotency_results').select('key_hash').execute()).toEqual([{ key_hash: hashes[1] }]);
   expect(dropped).toEqual({
     callback_attempts: 2_500,
     job_ticks: 1,
@@ -102,6 +113,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
     run_pages: 0,
     callbacks: 0,
     audit: 0,
+    idempotency_keys: 1,
     report_files: 0,
   });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();

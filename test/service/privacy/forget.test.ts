@@ -23,7 +23,7 @@ import { dayAgo, makeRow } from '../../support/make-provider-rows.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
-import { API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+import { ADMIN_TOKEN, API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 import { findValues } from './find-values.ts';
 
@@ -127,6 +127,20 @@ async function sendAll(bodies: unknown[]): Promise<void> {
 const callbacks = () => call<{ callbacks: { state: string }[] }>('GET', '/callbacks?limit=200');
 const delivered = () => eventually(async () => (await callbacks()).callbacks.every((one) => one.state === 'delivered'));
 
+/** Enters an adjustment whose note names the person, under one idempotency key. */
+const postOnce = () =>
+  fetch(`${served.url}/api/v1/adjustments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': 'planted' },
+    body: JSON.stringify({
+      platform: theirs.platform,
+      day: DAY,
+      kind: 'fee',
+      amount: '-2.00',
+      note: `CPF ${DOCUMENT}`,
+    }),
+  });
+
 it('plants a person in every place there is', async () => {
   await reconcile();
   await sendAll([
@@ -176,6 +190,7 @@ it('plants a person in every place there is', async () => {
     amount: '-1.00',
     note: `CPF ${PLAIN}`,
   });
+  expect((await postOnce()).status).toBe(201);
   const withdrawn = { platform: theirs.platform, day: DAY, kind: 'bank', amount: '-7.00', note: 'retirada' };
   await call('POST', '/adjustments', withdrawn);
   for (const day of [KEY_DAY, NOTE_DAY, DAY]) await call('POST', '/reports', { day });
@@ -263,6 +278,7 @@ it('counts what would go, and changes nothing', async () => {
     'bank_notes',
     'users',
     'transactions',
+    'kept_answers',
     'report_files',
   ];
   for (const place of places) {
@@ -295,6 +311,9 @@ it('goes on where it was killed, and leaves nothing', async () => {
   const { code, out, err } = await forget();
   expect([code, err]).toEqual([0, '']);
   expect(out).not.toContain(PLAIN);
+  // its key stays: it is not booked again
+  const refused = await postOnce();
+  expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('erased with a person')]);
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
   const archived = await readBody(context, archivedSeq);
