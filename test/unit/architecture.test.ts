@@ -88,6 +88,7 @@ const TABLES: Record<string, string> = {
   'src/ledger':
     'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
+  'src/access': 'idempotency_keys|idempotency_results',
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',
   'src/manifests': 'day_manifests|due_day_manifests',

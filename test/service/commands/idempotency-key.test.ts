@@ -64,7 +64,7 @@ test('a repeated command prints its first output and books nothing twice; other 
   expect(await env.context.db.selectFrom('adjustments').select('seq').execute()).toHaveLength(2);
 });
 
-test('a secret is printed again, and a command that failed is judged anew', async () => {
+test('a secret is printed again, and a command that failed is evaluated anew', async () => {
   const add = ['merchants', 'add', '--name', 'shop', '--json', '--idempotency-key', 'shop 1'];
   const { out } = await run(...add);
   expect(JSON.parse(out)).toMatchObject({ secret: expect.stringMatching(/^whsec_/) });

@@ -127,7 +127,7 @@ test('a key belongs to the token that used it', async () => {
   expect(await send('/tokens', { key, body, token: other.token })).toMatchObject({ status: 401, replayed: null });
 });
 
-test('a refusal is not kept: the same request is judged anew', async () => {
+test('a refusal is not kept: the same request is evaluated anew', async () => {
   const { merchant } = await createMerchant(env.context, { name: 'paused', url: 'http://127.0.0.1:9/' });
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   const asked = { key: newKey(), body: { merchant: merchant.id, ...range } };
@@ -173,7 +173,7 @@ test('of twenty requests at once, over two replicas, one changes something and a
   expect(await countAdjustments('at once')).toBe(1);
 });
 
-test('while the first request is at work, the second waits, and is then told to come back', async () => {
+test('while the first request is at work, the second waits, and is then answered 409 with Retry-After', async () => {
   const asked = { key: newKey(), body: fee('slow') };
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
@@ -276,7 +276,7 @@ test('a change in parts is continued where it ended, and counts all of its parts
   expect(await countDue()).toBe(500);
 });
 
-test('a request waits for the lease of another process, and is told to come back while it is renewed', async () => {
+test('a request waits for the lease of another process, and is answered 409 while it is renewed', async () => {
   const asked = { key: newKey(), body: { role: 'viewer', name: 'leased' } };
   let writes = 0;
   const failing = await serve(
