@@ -57,7 +57,7 @@ function noteCall(command: Command): void {
   const path: string[] = [];
   for (let one: Command | null = command; one; one = one.parent) path.unshift(one.name());
   invocation.key = key;
-  invocation.asked = JSON.stringify([path, command.args, Object.entries(options).sort()]);
+  invocation.asked = JSON.stringify([path, command.args, Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
 /** Runs one call of the command line. */

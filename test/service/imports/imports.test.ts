@@ -184,7 +184,7 @@ test('of two files at once with an equal row, the later one is refused', async (
   const file = (note: string) => `${header}\n${env.paid.platform};${env.today};tarifa;-4,44;${note}\n`;
   const before = await count('adjustments');
   const all = await Promise.all(['a', 'b', 'c'].map((note) => call('/adjustments', file(note))));
-  expect(all.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+  expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 422, 422]);
   expect(await count('adjustments')).toBe(before + 1);
 });
 
