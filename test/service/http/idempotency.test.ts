@@ -3,9 +3,11 @@ import { createToken } from '../../../src/access/tokens.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { loseCommit, watchWrites } from '../../support/failing-database.ts';
-import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
+import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 
 type Asked = { key?: string; body?: unknown; method?: string; token?: string; url?: string; type?: string };
@@ -196,13 +198,8 @@ test('while the first request is at work, the second waits, and is then answered
 }, 30_000);
 
 test('a request whose answer could not be kept is answered an error, and its repetition gives what it did', async () => {
-  let writes = 0;
-  const failing = await serve(
-    watchWrites(env.context, 'idempotency_results', () => {
-      // the first holds the result of the change
-      if (++writes === 2) throw new Error('no answer is kept');
-    }),
-  );
+  // the first write holds the result of the change
+  const failing = await failWrite(2);
   const asked = { key: newKey(), body: { role: 'viewer', name: 'kept' }, url: failing };
   expect(await send('/tokens', asked)).toMatchObject({ status: 500, replayed: null });
   const made = await env.context.db.selectFrom('tokens').select('id').where('name', '=', 'kept').execute();
@@ -276,15 +273,66 @@ test('a change in parts is continued where it ended, and counts all of its parts
   expect(await countDue()).toBe(500);
 });
 
+/** Fails the write of `number` results: 1 is that of the first change, and the answer comes after the last change. */
+async function failWrite(number: number): Promise<string> {
+  let writes = 0;
+  const onWrite = () => {
+    if (++writes === number) throw new Error('ended here');
+  };
+  return await serve(watchWrites(env.context, 'idempotency_results', onWrite));
+}
+
+test('a close of a month that ended before its answer is answered as the close that it was', async () => {
+  await applyTransactions(env.context, [transactionOf('cashin', 500n, [['paid', '2020-01-10 10:00:00']])]);
+  await recordReadDays(env.context, '2020-01-01', '2020-01-31', env.context.clock.now());
+  await sealNow(env.context);
+  for (const [action, status] of [
+    ['close', 201],
+    ['reopen', 200],
+  ] as const) {
+    const asked = { key: newKey(), body: { note: 'read' } };
+    expect(await send(`/months/2020-01/${action}`, { ...asked, url: await failWrite(2) })).toMatchObject({
+      status: 500,
+    });
+    const again = await send(`/months/2020-01/${action}`, asked);
+    expect(again, again.text).toMatchObject({ status, replayed: 'true' });
+  }
+  const rows = await env.context.db.selectFrom('month_closes').select('action').orderBy('seq').execute();
+  expect(rows.map(({ action }) => action)).toEqual(['close', 'reopen']);
+});
+
+test('a bulk resolution that ended between two batches is continued, and leaves what was opened later', async () => {
+  const { db, clock } = env.context;
+  const raise = (from: number, to: number) =>
+    db.transaction().execute((trx) =>
+      raiseMismatches(
+        trx,
+        Array.from({ length: to - from }, (_, at) => ({ kind: 'list_omission' as const, scope: `o${from + at}` })),
+        clock.now(),
+      ),
+    );
+  await raise(0, 120);
+  const asked = { key: newKey(), body: { kind: 'list_omission', note: 'seen' } };
+  const resolve = (url?: string) => send('/mismatches/resolve', { ...asked, ...(url === undefined ? {} : { url }) });
+  const countOpen = async () => {
+    const open = db.selectFrom('mismatches').select('seq').where('kind', '=', 'list_omission');
+    return (await open.where('state', '=', 'open').execute()).length;
+  };
+  expect(await resolve(await failWrite(2))).toMatchObject({ status: 500 });
+  expect(await countOpen()).toBe(70);
+  await env.timers.advance(1_000);
+  await raise(120, 125);
+  const again = await resolve();
+  expect(again).toMatchObject({ status: 200, replayed: 'true' });
+  expect(JSON.parse(again.text)).toEqual({ resolved: 120, more: false });
+  expect(await countOpen()).toBe(5);
+  expect(await resolve()).toMatchObject({ status: 200, text: again.text });
+  expect(await countOpen()).toBe(5);
+});
+
 test('a request waits for the lease of another process, and is answered 409 while it is renewed', async () => {
   const asked = { key: newKey(), body: { role: 'viewer', name: 'leased' } };
-  let writes = 0;
-  const failing = await serve(
-    watchWrites(env.context, 'idempotency_results', () => {
-      if (++writes === 2) throw new Error('ended here');
-    }),
-  );
-  expect(await send('/tokens', { ...asked, url: failing })).toMatchObject({ status: 500 });
+  expect(await send('/tokens', { ...asked, url: await failWrite(2) })).toMatchObject({ status: 500 });
   const { db, clock } = env.context;
   const lease = { lease_until: new Date(clock.now().getTime() + 3_600_000) };
   const newest = db.updateTable('idempotency_keys').set(lease).orderBy('created_at', 'desc').limit(1);
