@@ -65,7 +65,7 @@ export function runInvocation<T>(work: () => T): T {
   return current.run({ asked: '', inputs: createHash('sha256') }, work);
 }
 
-/** Notes the content of a file that the command was given. */
+/** Notes the content of a file that the command was given. Files are read before the context is opened: later ones are not compared. */
 export function noteInput(bytes: Uint8Array): void {
   current.getStore()?.inputs.update(`${bytes.length}\n`).update(bytes);
 }

@@ -89,12 +89,17 @@ function addAddCommand(merchants: Command): void {
     .option('--rate <n>', 'callbacks a second at most')
     .option('--events-since <instant>', 'send events from then on (default: now)')
     .option('--json', 'print one JSON object');
-  addFilterOptions(addRequestOptions(command)).action((options: AddOptions) =>
-    withContext({}, (context) => add(context, options)),
-  );
+  addFilterOptions(addRequestOptions(command)).action(async (options: AddOptions) => {
+    const request = await readRequest(options);
+    await withContext({}, (context) => add(context, options, request));
+  });
 }
 
-async function add(context: Context, options: AddOptions): Promise<void> {
+async function add(
+  context: Context,
+  options: AddOptions,
+  request: Awaited<ReturnType<typeof readRequest>>,
+): Promise<void> {
   const input = {
     name: options.name,
     url: options.url ?? null,
@@ -102,7 +107,7 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
     eventsSince: parseInstant('--events-since', options.eventsSince),
-    ...(await readRequest(options)),
+    ...request,
   };
   const { merchant, secret } = await auditChange(
     context,

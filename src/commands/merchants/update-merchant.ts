@@ -55,13 +55,13 @@ export function addUpdateCommand(merchants: Command): void {
       'change nothing: say which of the last events the new filter would have matched, and how many past ones would follow',
     )
     .option('--json', 'print one JSON object');
-  addFilterOptions(addRequestOptions(command)).action((id: string, options: UpdateOptions) =>
-    withContext({}, (context) => update(context, id, options)),
-  );
+  addFilterOptions(addRequestOptions(command)).action(async (id: string, options: UpdateOptions) => {
+    const change = { ...readChange(options), ...(await readRequest(options)) };
+    await withContext({}, (context) => update(context, id, change, options));
+  });
 }
 
-async function update(context: Context, id: string, options: UpdateOptions): Promise<void> {
-  const change = { ...readChange(options), ...(await readRequest(options)) };
+async function update(context: Context, id: string, change: MerchantChange, options: UpdateOptions): Promise<void> {
   if (options.dryRun) {
     const merchant = await findMerchant(context.db, id);
     const before = filtersOf(merchant);

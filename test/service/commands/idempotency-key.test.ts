@@ -88,4 +88,13 @@ test('the content of a file belongs to what was asked for', async () => {
   expect(await run(...args)).toMatchObject({ code: 0, out: first.out });
   name('Loja Norte');
   expect(await run(...args)).toMatchObject({ code: 2, err: expect.stringContaining('another request') });
+  const token = path.join(home.path, 'token');
+  const add = ['merchants', 'add', '--name', 'flat', '--url', 'http://127.0.0.1:9/', '--format', 'provider'];
+  const asked = [...add, '--bearer-token', token, '--json', '--idempotency-key', 'flat 1'];
+  writeFileSync(token, 'token-of-the-shop');
+  const made = await run(...asked);
+  expect(made).toMatchObject({ code: 0, err: '' });
+  expect(await run(...asked)).toMatchObject({ code: 0, out: made.out });
+  writeFileSync(token, 'another-token');
+  expect(await run(...asked)).toMatchObject({ code: 2, err: expect.stringContaining('another request') });
 });
