@@ -16,7 +16,9 @@ export type WebhookClaim = {
   claimedAmountCents: bigint | null;
 };
 
+/** A claim that the provider does not show. A webhook's status and its amount are two claims, each with a scope. */
 export type Contradiction = {
+  claim: 'amount' | 'status';
   scope: string;
   id: string;
   reference: string | null;
@@ -26,7 +28,7 @@ export type Contradiction = {
 };
 
 export type ItemOutcome =
-  | { kind: 'applied'; id: string | null; contradiction: Contradiction | undefined }
+  | { kind: 'applied'; id: string; contradictions: Contradiction[] }
   | { kind: 'waiting'; nextFetchAt: Date; id: string | undefined }
   | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
 
@@ -34,14 +36,14 @@ export type ItemOutcome =
 export function classifyItem(claim: WebhookClaim, found: FetchResult, now: Date, graceMs: number): ItemOutcome {
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
-  const contradiction = shown ? compareClaim(claim, shown) : undefined;
-  if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
+  const contradictions = shown ? compareClaims(claim, shown) : [];
+  if (shown && contradictions.length === 0) return { kind: 'applied', id: shown.id, contradictions };
   const nextFetchAt =
     found.kind === 'deferred' && (found.waitsFor === 'list' || found.notBefore)
       ? awaitList(claim, found.notBefore, now, graceMs)
       : scheduleFetch(claim.fetches + 1, now, claim.receivedAt, graceMs);
   if (nextFetchAt) return { kind: 'waiting', nextFetchAt, id: shown?.id };
-  if (shown) return { kind: 'applied', id: shown.id, contradiction };
+  if (shown) return { kind: 'applied', id: shown.id, contradictions };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
 }
 
@@ -78,25 +80,30 @@ function countFetches(graceMs: number): number {
 }
 
 /**
- * Compares the claim with the shown transaction. A status counts as shown when the history holds it at any time; the
+ * Compares the claims with the shown transaction. A status counts as shown when the history holds it at any time; the
  * row's own status without an event does not count. An amount counts when it is the transaction's.
  */
-function compareClaim(claim: WebhookClaim, shown: ObservedTransaction): Contradiction | undefined {
+function compareClaims(claim: WebhookClaim, shown: ObservedTransaction): Contradiction[] {
   const subject = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
+  const found: Contradiction[] = [];
   if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
-    return {
+    found.push({
       ...subject,
+      claim: 'amount',
       scope: `${shown.id} amount`,
       expected: { amount: formatAmount(claim.claimedAmountCents) },
       actual: { amount: formatAmount(shown.amountCents) },
-    };
+    });
   }
   const statuses = shown.events.map((event) => event.status);
-  if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
-  return {
-    ...subject,
-    scope: `${shown.id} ${describeStatus(claim.claimedStatus)}`,
-    expected: { status: describeStatus(claim.claimedStatus) },
-    actual: { status: describeStatus(shown.status), history: statuses.map(describeStatus) },
-  };
+  if (claim.claimedStatus !== null && !statuses.includes(claim.claimedStatus)) {
+    found.push({
+      ...subject,
+      claim: 'status',
+      scope: `${shown.id} ${describeStatus(claim.claimedStatus)}`,
+      expected: { status: describeStatus(claim.claimedStatus) },
+      actual: { status: describeStatus(shown.status), history: statuses.map(describeStatus) },
+    });
+  }
+  return found;
 }

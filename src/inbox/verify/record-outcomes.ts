@@ -1,18 +1,16 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { inForce } from '../../database/in-force.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { describeStatus } from '../../domain/statuses.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
 import { secondsSince } from '../../metrics/reading.ts';
-import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import type { FetchResult } from '../items/fetch-transaction.ts';
 import { raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import { REFETCH_AFTER_S } from '../receive/insert-arrivals.ts';
 import { classifyItem, type ItemOutcome } from './classify-item.ts';
+import { raiseContradictions } from './raise-contradictions.ts';
 
 /** Items of one key, the result of their fetch, and the sender that was charged for it. */
 export type ItemFetch = { items: ClaimedItem[]; result: FetchResult; chargedSender?: string | undefined };
@@ -42,7 +40,10 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
         .map(({ item }) => item)
         .filter((item) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
       await refetchRepeated(trx, repeated, now);
-      await raiseContradictions(trx, outcomes, now);
+      const contradicted = outcomes.flatMap(({ item: { webhookSeq }, outcome }) =>
+        outcome.kind === 'applied' ? outcome.contradictions.map((one) => ({ ...one, webhookSeq })) : [],
+      );
+      await raiseContradictions(trx, contradicted, now);
       const quarantined = outcomes.flatMap(({ item, outcome }) =>
         outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
@@ -59,7 +60,7 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
     { retryDuplicates: true },
   );
   for (const { item, outcome } of outcomes) {
-    const contradicted = outcome.kind === 'applied' && outcome.contradiction !== undefined;
+    const contradicted = outcome.kind === 'applied' && outcome.contradictions.length > 0;
     itemsVerified.inc({ outcome: contradicted ? 'contradicted' : outcome.kind });
     // later fetches are repeats, or wait for the provider to know the transaction
     if (item.fetches === 0) verificationSeconds.observe(secondsSince(item.receivedAt, now));
@@ -67,76 +68,6 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
 }
 
 type FetchedItem = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResult['kind'] };
-
-/** Raises a mismatch for each claim that the provider contradicts and the ledger has not come to hold meanwhile. */
-async function raiseContradictions(trx: Transaction<Database>, outcomes: FetchedItem[], now: Date): Promise<void> {
-  const contradicted = outcomes.flatMap(({ item, outcome }) =>
-    outcome.kind === 'applied' && outcome.contradiction ? [{ item, ...outcome.contradiction }] : [],
-  );
-  const shownSince = await findShown(trx, contradicted);
-  const seqs = await findSeqs(trx, contradicted);
-  await raiseMismatches(
-    trx,
-    contradicted
-      .filter(({ scope }) => !shownSince.has(scope))
-      .map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
-        kind: 'webhook_contradiction',
-        scope,
-        ...seqs.get(id),
-        transactionId: id,
-        reference,
-        amountCents,
-        webhookSeq: item.webhookSeq,
-        expected,
-        actual,
-      })),
-    now,
-  );
-}
-
-/** The row numbers of the transactions that these claims name, by id. */
-async function findSeqs(
-  trx: Transaction<Database>,
-  claims: { id: string }[],
-): Promise<Map<string, { transactionSeq: number }>> {
-  if (claims.length === 0) return new Map();
-  const ids = claims.map((claim) => claim.id);
-  const rows = await trx.selectFrom('transactions').select(['id', 'seq']).where('id', 'in', ids).execute();
-  return new Map(rows.map((row) => [row.id, { transactionSeq: row.seq }]));
-}
-
-/** The claims that the ledger holds by now: another observation may have brought them since this fetch. */
-async function findShown(trx: Transaction<Database>, claims: { id: string }[]): Promise<Set<string>> {
-  if (claims.length === 0) return new Set();
-  const rows = await trx
-    .selectFrom('events')
-    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
-    .select(['transactions.id', 'events.status'])
-    .where(
-      'transactions.id',
-      'in',
-      claims.map((claim) => claim.id),
-    )
-    // events that a person rejected or that were replaced do not count
-    .where(inForce('events'), '=', 1)
-    // nor do inferred events, once the provider showed a history
-    .where((eb) =>
-      eb.or([
-        eb('events.inferred', '=', 0),
-        eb('transactions.ordered_at', 'is', null),
-        eb.exists(
-          eb
-            .selectFrom('event_places')
-            .select('event_places.seq')
-            // uses the index
-            .whereRef('event_places.transaction_seq', '=', 'events.transaction_seq')
-            .whereRef('event_places.event_seq', '=', 'events.seq'),
-        ),
-      ]),
-    )
-    .execute();
-  return new Set(rows.map((row) => `${row.id} ${describeStatus(row.status)}`));
-}
 
 /**
  * Locks webhooks: two items of one webhook that end at once would each see the other as pending, and neither would close
@@ -178,7 +109,7 @@ async function refetchRepeated(trx: Transaction<Database>, items: ClaimedItem[],
 async function writeItems(trx: Transaction<Database>, outcomes: FetchedItem[], now: Date): Promise<void> {
   const groups = Map.groupBy(outcomes, ({ outcome, result }) => {
     if (outcome.kind === 'quarantined') return `quarantined ${outcome.reason} ${result}`;
-    return outcome.kind === 'applied' ? `applied ${outcome.contradiction !== undefined}` : `waiting ${result}`;
+    return outcome.kind === 'applied' ? `applied ${outcome.contradictions.length > 0}` : `waiting ${result}`;
   });
   for (const group of groups.values()) {
     const missed = group[0]?.result === 'unknown' ? { misses: sql<number>`misses + 1` } : {};
@@ -213,7 +144,7 @@ function toColumns(group: FetchedItem[]) {
   if (outcome?.kind === 'quarantined') return { state: 'quarantined', reason: outcome.reason, next_look_at: null };
   return {
     ...{ state: 'applied', reason: null, next_look_at: null, resolved_id: resolvedId },
-    contradicted: outcome?.contradiction ? 1 : 0,
+    contradicted: outcome && outcome.contradictions.length > 0 ? 1 : 0,
   };
 }
 

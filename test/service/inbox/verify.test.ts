@@ -5,10 +5,11 @@ import { LEASE_MS } from '../../../src/inbox/items/claim-items.ts';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { eventually } from '../../support/eventually.ts';
-import { loseDatabase } from '../../support/failing-database.ts';
+import { holdReads, loseDatabase } from '../../support/failing-database.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 let environment: InboxEnvironment;
 beforeAll(async () => {
@@ -118,6 +119,50 @@ describe('a claim', () => {
     ]);
     expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
   });
+
+  test('of a status and an amount that the provider shows neither of is two mismatches, and each ends by itself', async () => {
+    const row = environment.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+    const { id } = await environment.receive(flat(row, { status: 'paid', transaction_amount: '9999.00' }));
+    expect(await environment.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    const of = async (claim: 'amount' | 'status') =>
+      (await contradictions(row.id)).filter(({ expected }) => claim in (expected as object));
+    expect(await of('amount')).toMatchObject([{ state: 'open', expected: { amount: '9999.00' } }]);
+    expect(await of('status')).toMatchObject([{ state: 'open', expected: { status: 'paid' } }]);
+    await know({ ...makeShownTransaction(PAID), id: row.id });
+    expect(await of('amount')).toMatchObject([{ state: 'open' }]);
+    expect(await of('status')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  });
+
+  test.each([
+    ['status', 'events', { status: 'paid' }, PAID, {}],
+    ['amount', 'mismatches', { transaction_amount: '12.00' }, ['pending@0'], { amount: '12.00' }],
+  ] as const)(
+    'whose %s the ledger learns while it is judged leaves no open mismatch',
+    async (_, read, said, events, shown) => {
+      let gate: ReturnType<typeof holdReads> | undefined;
+      await using own = await openInboxEnvironment({}, (context) => {
+        gate = holdReads(context, read);
+        return gate.context;
+      });
+      const row = own.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+      // its shows bring nothing new, so the judgement alone reads these tables
+      await applyObservations(own.context, [observe(row, own.context.clock.now())]);
+      gate?.hold();
+      const { id } = await own.receive(flat(row, said));
+      await eventually('the judgement has read the ledger', async () => {
+        await own.timers.advance(200);
+        return gate?.held() === 1 ? true : undefined;
+      });
+      const later = { ...makeShownTransaction([...events], shown), id: row.id };
+      const learnt = applyObservations(own.context, [observe(later, own.context.clock.now())]);
+      await Promise.race([learnt, waitForLockWaits(own.context)]);
+      gate?.release();
+      await learnt;
+      await own.waitForState(id, 'applied');
+      const open = await readMismatchRows(own.context, 'webhook_contradiction');
+      expect(open.filter((one) => one.state !== 'resolved')).toEqual([]);
+    },
+  );
 });
 
 describe('again', () => {

@@ -39,7 +39,7 @@ test('a claim that the history holds is applied, also where the history went on'
     expect(classify(claim(), shown(statuses), early, GRACE_MS)).toEqual({
       kind: 'applied',
       id: 'tx',
-      contradiction: undefined,
+      contradictions: [],
     });
   }
 });
@@ -57,13 +57,23 @@ test('a claim ahead of the provider waits, and contradicts only once the grace i
   });
   expect(classify(claim(), shown(['pending']), late, GRACE_MS)).toMatchObject({
     kind: 'applied',
-    contradiction: { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'pending' } },
+    contradictions: [{ scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'pending' } }],
   });
 });
 
 test('another amount than the provider shows is a contradiction that names both', () => {
   expect(classify(claim({ claimedAmountCents: 1001n }), shown(['paid']), late, GRACE_MS)).toMatchObject({
-    contradiction: { scope: 'tx amount', expected: { amount: '10.01' }, actual: { amount: '10.00' } },
+    contradictions: [{ scope: 'tx amount', expected: { amount: '10.01' }, actual: { amount: '10.00' } }],
+  });
+});
+
+test('a status and an amount that the provider does not show are two contradictions, each with its scope', () => {
+  expect(classify(claim({ claimedAmountCents: 1001n }), shown(['pending']), late, GRACE_MS)).toMatchObject({
+    kind: 'applied',
+    contradictions: [
+      { scope: 'tx amount', expected: { amount: '10.01' }, actual: { amount: '10.00' } },
+      { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'pending', history: ['pending'] } },
+    ],
   });
 });
 
@@ -72,7 +82,9 @@ test('a status shown beside a history that lacks it is waited for, and contradic
   expect(classify(claim(), ahead, early, GRACE_MS).kind).toBe('waiting');
   expect(classify(claim(), ahead, late, GRACE_MS)).toMatchObject({
     kind: 'applied',
-    contradiction: { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
+    contradictions: [
+      { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
+    ],
   });
 });
 
