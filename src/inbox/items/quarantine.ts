@@ -4,7 +4,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { raiseMismatches, reassignMismatch } from '../../mismatches/raise-mismatches.ts';
-import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { lockOpenMismatches, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 
 /** Raises `webhook_quarantined`: one open mismatch for each reason and hour. It names the first webhook. */
 export async function raiseQuarantine(
@@ -77,15 +77,20 @@ async function findKeyedItems(trx: Transaction<Database>, webhookSeq: number): P
  */
 export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
   if (webhookSeqs.length === 0) return;
-  const rows = await trx
+  const named = await trx
     .selectFrom('mismatches')
     .innerJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
-    .select(['mismatches.seq', 'mismatches.scope'])
+    .select(['mismatches.scope'])
     .where('mismatches.kind', '=', 'webhook_quarantined')
     .where('mismatches.open_scope', 'is not', null)
     .where('mismatches.webhook_seq', 'in', webhookSeqs)
     .where('webhooks.state', '=', 'applied')
     .execute();
+  // locked before the next webhook is searched: one that is quarantined meanwhile is then read, or finds it resolved
+  const rows = await lockOpenMismatches(
+    trx,
+    named.map(({ scope }) => ({ kind: 'webhook_quarantined', scope })),
+  );
   const over: { kind: 'webhook_quarantined'; scope: string }[] = [];
   for (const { seq, scope } of rows) {
     const next = await findQuarantined(trx, scope);

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { waitForInserted } from '../../database/wait-for-writers.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { type FoundMismatch, isOfContract } from '../../domain/mismatch.ts';
@@ -131,6 +132,8 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
     throw new ConfereError('conflict', fault);
   }
   const total = { payments: 0, uncovered: 0, raised: 0 };
+  // whoever books a payment now may have read the contracts before the newest one
+  await waitForInserted(context.db, 'events');
   for (let after = 0; !context.signal.aborted; ) {
     const rows = await context.db
       .selectFrom('events')
@@ -147,7 +150,7 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
     if (rows.length === 0) break;
     after = rows.at(-1)?.seq ?? after;
     const ids = rows.map((row) => row.id);
-    const checked = await transact(context.db, (trx) => checkBatch(context, trx, ids, contracts), {
+    const checked = await transact(context.db, (trx) => checkBatch(context, trx, ids), {
       retryDuplicates: true,
     });
     total.payments += checked.payments;
@@ -158,13 +161,10 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
   return total;
 }
 
-async function checkBatch(
-  context: Context,
-  trx: Transaction<Database>,
-  ids: string[],
-  contracts: CommissionContract[],
-): Promise<CommissionCheck> {
+async function checkBatch(context: Context, trx: Transaction<Database>, ids: string[]): Promise<CommissionCheck> {
   const loaded = [...(await loadStoredTransactions(trx, ids)).values()];
+  // under the lock: a contract that was stated since decides
+  const contracts = await readContracts(trx);
   const found = loaded.flatMap(({ seq, stored }): FoundMismatch[] => {
     const difference = compareCommission(context, stored, contracts);
     return difference ? [{ ...difference, ...describeStored(seq, stored) }] : [];

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
-type LockedTransaction = { seq: number; id: string; amount_cents: bigint };
+type LockedTransaction = { seq: number; id: string; amount_cents: bigint; asked_at: Date };
 
 /**
  * Locks the stored transactions of these ids, in the order of the ids, which all writers share. Whoever raises or resolves
@@ -16,7 +16,7 @@ export async function lockTransactions(
 ): Promise<Map<string, LockedTransaction>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<LockedTransaction>`
-    SELECT seq, id, amount_cents FROM transactions FORCE INDEX (transactions_id)
+    SELECT seq, id, amount_cents, asked_at FROM transactions FORCE INDEX (transactions_id)
     WHERE id IN (${sql.join([...new Set(ids)])}) ORDER BY id FOR UPDATE`.execute(trx);
   return new Map(rows.map((row) => [row.id, row]));
 }

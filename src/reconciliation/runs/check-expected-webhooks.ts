@@ -11,6 +11,8 @@ import type { RunRef } from '../windows/run-ref.ts';
 const BATCH_ROWS = 200;
 /** The provider's clock may differ from ours: a webhook received just before the change counts if it names its status. */
 const CLOCK_LEEWAY_MS = 5_000;
+/** A webhook is visible this long after it was received, or answered 503, or in a spool: its commit is given 3 s. */
+const ARRIVAL_MS = 5_000;
 /** A spool that does not report for this long counts as gone: 10 min while others report, a day if it is the only one. */
 const GONE_MS = 10 * 60_000;
 const GONE_ALONE_MS = 24 * 3_600_000;
@@ -188,8 +190,8 @@ async function findAnnouncement(
 }
 
 /**
- * The instant up to which all received webhooks are in the inbox and split: none received earlier waits in a spool or
- * to be split. Webhooks expected later can't be called lost yet.
+ * The instant up to which all received webhooks are in the inbox and split: none received earlier is being committed, waits
+ * in a spool or waits to be split. Webhooks expected later can't be called lost yet.
  * @returns undefined while a spool is being drained.
  */
 async function findWebhooksCompleteUntil(trx: Transaction<Database>, now: Date): Promise<Date | undefined> {
@@ -204,6 +206,10 @@ async function findWebhooksCompleteUntil(trx: Transaction<Database>, now: Date):
     .select((eb) => eb.fn.min('received_at').as('received_at'))
     .where('state', '=', 'received')
     .executeTakeFirst();
-  const instants = [now, ...counted.map((one) => one.seen_at), ...(unsplit?.received_at ? [unsplit.received_at] : [])];
+  const instants = [
+    ago(ARRIVAL_MS),
+    ...counted.map((one) => one.seen_at),
+    ...(unsplit?.received_at ? [unsplit.received_at] : []),
+  ];
   return new Date(Math.min(...instants.map((at) => at.getTime())));
 }

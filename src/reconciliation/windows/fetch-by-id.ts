@@ -7,6 +7,7 @@ import { transact } from '../../database/transact.ts';
 import { addDays } from '../../domain/calendar.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
+import { lockTransactions } from '../../ledger/apply/lock-transactions.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -69,20 +70,22 @@ export async function fetchAbsent(
   { checkLease, storedMax = STORED_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
 ): Promise<string[]> {
   const changed: string[] = [];
-  const found: FoundMismatch[] = [];
-  const known: string[] = [];
+  const found: Found[] = [];
+  const known: Known[] = [];
   const absent = await findAbsent(context, run, window, { ...reading, storedMax });
   for (const stored of await chooseShown(context, run, absent, showsMax)) {
     checkLease();
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
+    const askedAt = context.clock.now();
     const shown = await fetchAndApply(context, client, stored.id, source);
     changed.push(...shown.changed);
-    if (shown.row) known.push(stored.id);
+    if (shown.row) known.push({ scope: stored.id, askedAt });
     // listed on another day by now: applying it has reported that as reference_differs
     if (shown.row?.ok && !isInWindow(window, shown.row.transaction.createdWall)) continue;
     found.push({
       kind: shown.row ? 'list_omission' : 'missing_at_provider',
       scope: stored.id,
+      askedAt,
       transactionSeq: stored.seq,
       transactionId: stored.id,
       reference: stored.reference,
@@ -117,15 +120,32 @@ async function chooseShown(context: Context, run: RunRef, absent: Absent[], show
   return chosen;
 }
 
-/** In one transaction: transactions that one reading lacks have one cause, and one alert. */
-async function writeMismatches(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
+/** `askedAt`: when the show was sent. */
+type Known = { scope: string; askedAt: Date };
+type Found = FoundMismatch & Known;
+
+/**
+ * In one transaction: transactions that one reading lacks have one cause, and one alert. The shows took minutes, and others
+ * may have fetched the same transactions since: the newer answer decides.
+ */
+async function writeMismatches(context: Context, found: Found[], known: Known[]): Promise<void> {
   if (found.length + known.length === 0) return;
   await transact(
     context.db,
     async (trx) => {
       const now = context.clock.now();
-      await raiseMismatches(trx, found, now);
-      const shown = known.map((scope) => ({ kind: 'missing_at_provider' as const, scope }));
+      const stored = await lockTransactions(
+        trx,
+        [...found, ...known].map(({ scope }) => scope),
+      );
+      const isSeenSince = ({ kind, scope, askedAt }: Found): boolean =>
+        kind === 'missing_at_provider' && (stored.get(scope)?.asked_at ?? askedAt) > askedAt;
+      await raiseMismatches(
+        trx,
+        found.filter((one) => !isSeenSince(one)),
+        now,
+      );
+      const shown = known.map((one) => ({ kind: 'missing_at_provider' as const, ...one }));
       await resolveMismatches(trx, shown, 'fresh_evidence', now);
     },
     { retryDuplicates: true },

@@ -96,7 +96,7 @@ async function resolveUnidentifiedRows(trx: Transaction<Database>, window: Windo
     .where('open_scope', '>=', 'row_refused row:')
     .where('open_scope', '<', 'row_refused row;')
     .execute();
-  const over: { kind: 'row_refused'; scope: string }[] = [];
+  const over: { kind: 'row_refused'; scope: string; askedAt: Date }[] = [];
   for (const { scope, actual, opened_at: openedAt, ...run } of open) {
     // earlier versions stored the run that met the row, not its days
     const ofRun = run.from_day && run.to_day ? { from: run.from_day, to: run.to_day } : undefined;
@@ -112,7 +112,8 @@ async function resolveUnidentifiedRows(trx: Transaction<Database>, window: Windo
       .where('asked_at', '>=', openedAt)
       .execute();
     const isRead = (day: Day): boolean => readings.some((one) => one.from_day <= day && one.to_day >= day);
-    if (listDays(days.from, days.to).every(isRead)) over.push({ kind: 'row_refused', scope });
+    // one that was found again since this read it stays open
+    if (listDays(days.from, days.to).every(isRead)) over.push({ kind: 'row_refused', scope, askedAt: openedAt });
   }
   await resolveMismatches(trx, over, 'fresh_evidence', now);
 }

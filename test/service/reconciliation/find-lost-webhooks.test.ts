@@ -100,11 +100,24 @@ test('a change whose grace is not over is raised later by the watch, and counted
   environment.provider.add(paidAgo(0));
   const run = await reconcile(environment);
   expect(run.mismatches).toBe(0);
-  await environment.timers.advance(5_500);
+  await environment.timers.advance(11_000);
   expect(await checkExpectedWebhooks(environment.context)).toBe(1);
   expect(await checkExpectedWebhooks(environment.context)).toBe(0);
   const seq = await environment.context.db.selectFrom('runs').select('seq').where('id', '=', run.id).executeTakeFirst();
   expect(await environment.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
+});
+
+test('a change is not judged while a webhook that was received in time may still be committed', async () => {
+  await using environment = await openReconciliationEnvironment(GRACE);
+  const row = paidAgo(10 * MINUTE + 1_000);
+  environment.provider.add(row);
+  expect((await reconcile(environment)).mismatches).toBe(0);
+  expect(await checkExpectedWebhooks(environment.context)).toBe(0);
+  // its commit took two seconds
+  await arrive(environment, 2_000, { id: row.id });
+  await environment.timers.advance(10_000);
+  expect(await checkExpectedWebhooks(environment.context)).toBe(0);
+  expect(await environment.mismatches()).toEqual([]);
 });
 
 test('no webhook is expected of an inferred event: it is dated by the creation, not by the change', async () => {

@@ -1,0 +1,180 @@
+/** Mismatches that are raised or resolved on what was read, while another transaction changes it. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
+import { raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
+import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
+import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-by-id.ts';
+import { finishWindow } from '../../../src/reconciliation/windows/finish-window.ts';
+import { eventually } from '../../support/eventually.ts';
+import { holdReads } from '../../support/failing-database.ts';
+import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
+
+const D3 = dayAgo(3);
+
+/** Two transactions that a complete reading lacks. `beforeSecond` runs between their shows. */
+async function fetchTwoAbsent(
+  prepare: (environment: Awaited<ReturnType<typeof openReconciliationEnvironment>>, first: string) => void,
+  beforeSecond: (
+    environment: Awaited<ReturnType<typeof openReconciliationEnvironment>>,
+    first: string,
+  ) => Promise<void>,
+) {
+  const environment = await openReconciliationEnvironment();
+  const { context, client, provider } = environment;
+  provider.add(...makeDay(D3, 2));
+  const { id } = await environment.reconcile(D3, D3);
+  const [first, second] = (
+    await context.db.selectFrom('transactions').select('id').orderBy('created_wall').execute()
+  ).map((row) => row.id);
+  if (!first || !second) throw new Error('no rows');
+  prepare(environment, first);
+  provider.switches.beforeResponse = async (seen) => {
+    if (seen.path.endsWith(second)) await beforeSecond(environment, first);
+  };
+  const run = await context.db.selectFrom('runs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const ref = { seq: run.seq, id, from: D3, to: D3, platform: null, holder: 'test', how: null };
+  await fetchAbsent(
+    context,
+    client,
+    ref as never,
+    { fromDay: D3, toDay: D3 },
+    { ids: new Set(), askedAt: context.clock.now() },
+    { checkLease: () => undefined },
+  );
+  return { environment, first };
+}
+
+test('an older show does not resolve a missing_at_provider that was raised on a newer one', async () => {
+  const { environment, first } = await fetchTwoAbsent(
+    () => undefined,
+    async ({ context }, id) => {
+      await transact(context.db, (trx) =>
+        raiseMismatches(trx, [{ kind: 'missing_at_provider', scope: id, transactionId: id }], context.clock.now()),
+      );
+    },
+  );
+  await using _ = environment;
+  expect((await environment.mismatches('missing_at_provider')).filter(({ scope }) => scope === first)).toMatchObject([
+    { state: 'open' },
+  ]);
+});
+
+test('a 404 raises no missing_at_provider for a transaction that the provider has shown since', async () => {
+  const { environment, first } = await fetchTwoAbsent(
+    ({ provider }, id) => provider.rows.delete(id),
+    async ({ context }, id) => {
+      const row = makeShownTransaction(['pending@0', 'refund@9'], { id });
+      await applyObservations(context, [observeNow(context, row)]);
+    },
+  );
+  await using _ = environment;
+  expect((await environment.mismatches('missing_at_provider')).filter(({ scope }) => scope === first)).toEqual([]);
+});
+
+test('a refused row that is found again while its end is judged stays open', async () => {
+  await using environment = await openReconciliationEnvironment();
+  const { context } = environment;
+  const refuse = () =>
+    storeRefusedRows(context, [
+      { id: null, raw: '{}', reason: 'no id', source: { kind: 'list', page: 1 } as never, days: { from: D3, to: D3 } },
+    ]);
+  await refuse();
+  await environment.timers.advance(1_000);
+  await environment.reconcile(D3, D3);
+  const [mismatch] = await environment.mismatches('row_refused');
+  expect(mismatch).toMatchObject({ state: 'resolved' });
+
+  await refuse();
+  await environment.timers.advance(1_000);
+  const { seq: windowSeq } = await context.db.selectFrom('run_windows').select('seq').executeTakeFirstOrThrow();
+  const gate = holdReads(context, 'mismatches');
+  gate.hold();
+  const result = { state: 'complete', passes: 1, total: 0, seen: 0, surplus: 0, askedAt: context.clock.now() };
+  const run = { seq: 1, id: 'run', platform: null };
+  const window = { seq: windowSeq, fromDay: D3, toDay: D3 };
+  const finished = finishWindow(gate.context, run as never, window as never, result as never);
+  await eventually('the judgement has read', () => gate.held() === 1);
+  const open = await readMismatchRows(context, 'row_refused');
+  await resolveMismatchByHand(context, open[0]?.id ?? '', { actor: 'tok_1', note: 'seen' });
+  await environment.timers.advance(1_000);
+  const actual = { reason: 'another', days: { from: D3, to: D3 } };
+  await transact(context.db, (trx) =>
+    raiseMismatches(trx, [{ kind: 'row_refused', scope: mismatch?.scope ?? '', actual }], context.clock.now()),
+  );
+  gate.release();
+  await finished;
+  expect(await environment.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
+});
+
+test('a webhook that is quarantined while the mismatch of its reason is resolved has an open mismatch', async () => {
+  await using own = await openInboxEnvironment();
+  const { context } = own;
+  const seqs: number[] = [];
+  for (const id of [30, 31]) {
+    const received = await own.receive({ id, status: 'paid' });
+    seqs.push((await own.waitForState(received.id, 'quarantined')).seq);
+  }
+  const [first = 0, second = 0] = seqs;
+  const set = (seq: number, state: string) =>
+    context.db.updateTable('webhooks').set({ state, reason: null }).where('seq', '=', seq).execute();
+  await set(first, 'applied');
+  await set(second, 'pending');
+  const gate = holdReads(context, 'webhooks');
+  gate.hold();
+  const resolved = transact(gate.context.db, (trx) => resolveQuarantine(trx, [first], context.clock.now()));
+  await eventually('the next webhook was searched', () => gate.held() === 1);
+  const quarantined = transact(context.db, async (trx) => {
+    await raiseQuarantine(context, trx, [{ seq: second, reason: 'no_key' }]);
+    const state = { state: 'quarantined', reason: 'no_key' };
+    await trx.updateTable('webhooks').set(state).where('seq', '=', second).execute();
+  });
+  await Promise.race([quarantined, waitForLockWaits(context)]);
+  gate.release();
+  await Promise.all([resolved, quarantined]);
+  expect(await readMismatchRows(context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
+});
+
+const CONTRACT = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
+const RANGE = { from: '2026-11-01', to: '2026-11-30' };
+
+test('a contract that is stated while payments are checked decides about those that are checked after it', async () => {
+  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  const { context } = environment;
+  const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
+  await applyObservations(context, [observeNow(context, row)]);
+  await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
+  const gate = holdReads(context, 'events');
+  gate.hold();
+  const checked = checkCommissions(gate.context, RANGE);
+  await eventually('the payments were listed', () => gate.held() === 1);
+  await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
+  gate.release();
+  expect(await checked).toEqual({ payments: 1, raised: 0 });
+});
+
+test('a payment that was compared with the contracts of before is checked against a contract stated since', async () => {
+  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  const { context } = environment;
+  const gate = holdReads(context, 'commission_contracts');
+  gate.hold();
+  const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
+  const applied = applyObservations(gate.context, [observeNow(context, row)]);
+  await eventually('the contracts were read', () => gate.held() === 1);
+  await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
+  const checked = checkCommissions(context, RANGE);
+  await Promise.race([checked, waitForLockWaits(context)]);
+  gate.release();
+  await applied;
+  expect(await checked).toEqual({ payments: 1, raised: 1 });
+});
