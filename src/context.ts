@@ -6,7 +6,13 @@ import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { supportsReturning } from './database/insert-returning.ts';
 import { findVault } from './database/keys/find-vault.ts';
-import { type Keys, openKeys, readOrCreateSetting, readOrProposeSetting } from './database/keys/settings.ts';
+import {
+  type Keys,
+  openKeys,
+  readOrCreateSetting,
+  readOrProposeSetting,
+  readSetting,
+} from './database/keys/settings.ts';
 import type { Vault } from './database/keys/vault.ts';
 import { agreeOnWriter, readWriter } from './database/open/agree-on-writer.ts';
 import { bringUpToDate } from './database/open/bring-up-to-date.ts';
@@ -139,6 +145,8 @@ async function openOn(
   );
   const zone = await readOrPropose(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
   if (zone.toString() !== config.PROVIDER_TIME_ZONE) await changeZone(db, zone.toString(), config, readOnly);
+  // written by the migration of a database in which earlier versions proved days
+  const leewaySince = await readSetting(db, 'clock_leeway_since');
   const hasReturning = await supportsReturning(db);
   const owned = stack.move();
   return {
@@ -154,7 +162,7 @@ async function openOn(
     log,
     clock,
     timers,
-    calendar: createCalendar(config.PROVIDER_TIME_ZONE),
+    calendar: createCalendar(config.PROVIDER_TIME_ZONE, leewaySince && new Date(leewaySince.toString())),
     vault,
     keys,
     webhooksSince: config.WEBHOOKS_SINCE ?? new Date(since.toString()),

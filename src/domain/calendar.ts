@@ -19,14 +19,22 @@ export type Calendar = {
   dayOf(instant: Date): Day;
   /** The first instant of a day. */
   startOfDay(day: Day): Date;
+  /** The instant from which on a request shows all of a day: it ended by our clock and by the provider's. */
+  provableFrom(day: Day): Date;
   /** ISO 8601 with the zone's offset at that wall clock: `2026-11-21T08:00:00-03:00`. */
   toIso(wall: WallTime): string;
 };
 
+/** The provider's clock may differ from ours by this much. */
+export const CLOCK_LEEWAY_MS = 5 * 60_000;
+
 const CACHE_HOURS_MAX = 50_000;
 
-/** @throws RangeError when the runtime does not know the zone. */
-export function createCalendar(zone: string): Calendar {
+/**
+ * @param leewaySince days that ended before it count as proven from their end on: earlier versions closed them so.
+ * @throws RangeError when the runtime does not know the zone.
+ */
+export function createCalendar(zone: string, leewaySince = new Date(0)): Calendar {
   // throws for an unknown zone
   Temporal.Now.zonedDateTimeISO(zone);
   const offsets = new Map<string, number>();
@@ -58,13 +66,23 @@ export function createCalendar(zone: string): Calendar {
     return local.toPlainDateTime().toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' ');
   }
 
+  function startOfDay(day: Day): Date {
+    return new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
+  }
+
+  function provableFrom(day: Day): Date {
+    const end = startOfDay(addDays(day, 1));
+    return end <= leewaySince ? end : new Date(end.getTime() + CLOCK_LEEWAY_MS);
+  }
+
   return {
     zone,
     toInstant: (wall) => new Date(asIfUtc(wall) - offsetMs(wall)),
     toWallTime: toWall,
     toWallTimeRoundedUp: (instant) => toWall(new Date(Math.ceil(instant.getTime() / 1000) * 1000)),
     dayOf: (instant) => toWall(instant).slice(0, 10),
-    startOfDay: (day) => new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds),
+    startOfDay,
+    provableFrom,
     toIso: (wall) => `${wall.replace(' ', 'T')}${formatOffset(offsetMs(wall))}`,
   };
 }

@@ -13,10 +13,10 @@ export const LOOKBACK_DAYS = LATE_DAYS + 1;
 export type ProvenWindow = { from: Day; to: Day; askedAt: Date };
 
 /**
- * Whether a window proves a day: it contains the day, and was asked for after the day's end. An earlier reading may lack
- * later payments.
- * @param endsAt the end of the day; to close the report of a later day, the end of that one.
+ * Whether a window proves a day: it contains the day, and was asked for after the day had ended for both clocks. An earlier
+ * reading may lack later payments.
+ * @param from `calendar.provableFrom` of the day; to close the report of a later day, of that one.
  */
-export function provesDay(window: ProvenWindow, day: Day, endsAt: Date): boolean {
-  return window.from <= day && window.to >= day && window.askedAt >= endsAt;
+export function provesDay(window: ProvenWindow, day: Day, from: Date): boolean {
+  return window.from <= day && window.to >= day && window.askedAt >= from;
 }

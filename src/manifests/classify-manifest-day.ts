@@ -9,9 +9,11 @@ export type DayFlags = { proven: boolean; closed: boolean };
 
 export async function classifyManifestDay({ db, calendar, clock }: Context, day: Day): Promise<DayFlags> {
   const windows = await readProofWindows(db, { from: day, to: day });
-  const endsAt = calendar.startOfDay(addDays(day, 1));
   const { state } = await classifyDay(db, day, clock.now(), calendar);
-  return { proven: windows.some((window) => provesDay(window, day, endsAt)), closed: state === 'closed' };
+  return {
+    proven: windows.some((window) => provesDay(window, day, calendar.provableFrom(day))),
+    closed: state === 'closed',
+  };
 }
 
 /** Finds manifests of days that were proven or closed since. Older days than the long jobs read stay as they are. */

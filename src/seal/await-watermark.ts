@@ -4,8 +4,14 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { type Appended, waitForWriters } from '../database/wait-for-writers.ts';
 
-/** The highest row number of each append-only table. */
-export type Watermark = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
+/** The highest row number of each append-only table, read at one instant. */
+export type Watermark = {
+  entrySeq: number;
+  eventSeq: number;
+  mismatchChangeSeq: number;
+  auditSeq: number;
+  factChangeSeq: number;
+};
 
 /** Time for a statement that has its row numbers to insert and lock its rows. */
 const INSERT_MS = 50;
@@ -24,19 +30,20 @@ export async function awaitWatermark(db: Kysely<Database>, from: Watermark, wate
   await waitForWriters(db, 'events', from.eventSeq, watermark.eventSeq);
   await waitForWriters(db, 'mismatch_changes', from.mismatchChangeSeq, watermark.mismatchChangeSeq);
   await waitForWriters(db, 'audit', from.auditSeq, watermark.auditSeq);
+  await waitForWriters(db, 'fact_changes', from.factChangeSeq, watermark.factChangeSeq);
 }
 
-/** Returns the highest number of `fact_changes`, once no row can appear at or below it. */
-export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
-  const { seq } = await db.selectNoFrom(highest('fact_changes').as('seq')).executeTakeFirstOrThrow();
-  await sleep(INSERT_MS);
-  // the watermark of each report was awaited before
+/** Up to which number facts were awaited before: a seal, or a report of the version that did not seal facts, names it. */
+export async function readAwaitedFacts(
+  db: Reader,
+  head: { factChangeSeq: number | null } | undefined,
+): Promise<number> {
+  if (head && head.factChangeSeq !== null) return head.factChangeSeq;
   const awaited = await db
     .selectFrom('reports')
-    .select((eb) => eb.fn.max('cut_fact_change_seq').as('seq'))
-    .execute();
-  await waitForWriters(db, 'fact_changes', Number(awaited[0]?.seq ?? 0), seq);
-  return seq;
+    .select((eb) => eb.fn.max<number | null>('cut_fact_change_seq').as('seq'))
+    .executeTakeFirst();
+  return awaited?.seq ?? 0;
 }
 
 /** One statement, so one view of all tables: each entry up to here has its event up to here. */
@@ -47,6 +54,7 @@ export async function readWatermark(db: Reader): Promise<Watermark> {
       highest('events').as('eventSeq'),
       highest('mismatch_changes').as('mismatchChangeSeq'),
       highest('audit').as('auditSeq'),
+      highest('fact_changes').as('factChangeSeq'),
     ])
     .executeTakeFirstOrThrow();
 }

@@ -9,6 +9,8 @@ export type Seal = {
   mismatchChangeSeq: number;
   /** The highest sealed audit row; 0 for a seal from before audit rows were sealed. */
   auditSeq: number;
+  /** Of the same reading as the numbers above, so that the seal is a cut; null: it is none, or an older version wrote it. */
+  factChangeSeq: number | null;
   hash: Buffer;
   sealedAt: Date;
 };
@@ -53,7 +55,8 @@ export async function readSealBefore(db: Reader, instant: Date): Promise<Seal | 
 function selectSeals(db: Reader) {
   return db
     .selectFrom('seals')
-    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'audit_seq', 'hash', 'sealed_at']);
+    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'audit_seq', 'fact_change_seq'])
+    .select(['hash', 'sealed_at']);
 }
 
 type SealRow = Awaited<ReturnType<ReturnType<typeof selectSeals>['execute']>>[number];
@@ -65,6 +68,7 @@ function toSeal(row: SealRow): Seal {
     eventSeq: row.event_seq,
     mismatchChangeSeq: row.mismatch_change_seq,
     auditSeq: row.audit_seq ?? 0,
+    factChangeSeq: row.fact_change_seq,
     hash: row.hash,
     sealedAt: row.sealed_at,
   };

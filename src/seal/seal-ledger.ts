@@ -6,28 +6,24 @@
  *
  * How it works: read the watermark (the highest row numbers); wait until no transaction can still commit below it
  * (await-watermark.ts); include entries that came late below the last seal (find-late-entries.ts); hash and insert
- * (hash-seal.ts, derive-balances.ts, derive-refunds.ts). Appliers share no row with the sealer and never wait for it.
+ * (write-seal.ts, hash-seal.ts, derive-balances.ts, derive-refunds.ts). Appliers share no row with the sealer and never wait
+ * for it.
  *
  * One process seals at a time: the loop holds a lease. A report may also seal, without the lease; each seal is written
  * under one row's lock and has the position as its primary key, so two concurrent sealers never fork the chain.
  */
-import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
-import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
-import { deriveBalances } from './derive-balances.ts';
-import { advanceRefunds, catchUpRefunds, lockSealing } from './derive-refunds.ts';
-import { findLateEntries, LATE_MS_MAX, type LateSearch, SEAL_ENTRIES_MAX, searchLate } from './find-late-entries.ts';
-import { formatMembers } from './format-members.ts';
-import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
-import { loadSealedEntries } from './load-sealed-entries.ts';
+import { awaitWatermark, readAwaitedFacts, readWatermark, type Watermark } from './await-watermark.ts';
+import { catchUpRefunds } from './derive-refunds.ts';
+import { LATE_MS_MAX, type LateSearch, searchLate } from './find-late-entries.ts';
 import { readNewestSeal, type Seal } from './read-seals.ts';
 import { createHeadRecorder } from './record-heads.ts';
-import { findLateAuditRows, selectAuditRows } from './select-audit-rows.ts';
+import { findLateAuditRows } from './select-audit-rows.ts';
+import { isCut, NOTHING, reaches, reachesRows, type SealedCut, sealNext } from './write-seal.ts';
 
 /** Interval between seals, so that a busy second makes one seal and not a hundred. */
 const SEAL_EVERY_MS = 1_000;
@@ -36,16 +32,6 @@ export const SEALER_LEASE_MS = 15_000;
 const FAR_SEARCH_EVERY_MS = 60_000;
 /** Interval between near searches from ten minutes after the head on, without end: a node may stall for longer. */
 const LATER_SEARCH_EVERY_MS = 60_000;
-const NOTHING: Seal = {
-  position: 0,
-  entrySeq: 0,
-  eventSeq: 0,
-  mismatchChangeSeq: 0,
-  auditSeq: 0,
-  hash: GENESIS_HASH,
-  sealedAt: new Date(0),
-};
-
 /** The head at which the last round found nothing to seal. `hasRoom`: an entry may still come late below it. */
 type Rest = { head: Seal; hasRoom: boolean; at: Date };
 
@@ -115,6 +101,10 @@ function selectUnsealed(db: Reader, head: Seal) {
     db.selectFrom('mismatch_changes').select('seq').where('seq', '>', head.mismatchChangeSeq),
     db.selectFrom('audit').select('seq').where('seq', '>', head.auditSeq),
     db
+      .selectFrom('fact_changes')
+      .select('seq')
+      .where('seq', '>', head.factChangeSeq ?? 0),
+    db
       .selectFrom('sealing')
       .select('id')
       .where((eb) => eb.not(eb.exists(own.where('hash', '=', head.hash)))),
@@ -124,15 +114,24 @@ function selectUnsealed(db: Reader, head: Seal) {
 /**
  * Seals everything committed before the call.
  * @param lateSearch how far to search for late entries.
- * @returns the newest seal: an immutable cut of the ledger, with the hash that proves it. On an empty ledger that is
- *   the first position, without entries.
+ * @returns the newest seal that is a cut: immutable, with the hash that proves it. On an empty ledger that is the first
+ *   position, without entries.
  */
-export async function sealNow(context: Context, lateSearch: LateSearch = 'near'): Promise<Seal> {
-  const watermark = await readWatermark(context.db);
+export async function sealNow(context: Context, lateSearch: LateSearch = 'near'): Promise<SealedCut> {
+  for (;;) {
+    const sealed = await sealUpTo(context, await readWatermark(context.db), lateSearch);
+    if (isCut(sealed)) return sealed;
+    // another process is sealing a backlog that is newer than this watermark
+    context.signal.throwIfAborted();
+  }
+}
+
+async function sealUpTo(context: Context, watermark: Watermark, lateSearch: LateSearch): Promise<Seal> {
   let head = await readNewestSeal(context.db);
   let late = head ? await hasLate(context.db, head, lateSearch) : false;
   if (head && !late && reaches(head, watermark)) return head;
-  await awaitWatermark(context.db, head ?? NOTHING, watermark);
+  const factChangeSeq = await readAwaitedFacts(context.db, head);
+  await awaitWatermark(context.db, { ...(head ?? NOTHING), factChangeSeq }, watermark);
   do {
     context.signal.throwIfAborted();
     // search far for the first seal only, or again where late entries were found
@@ -141,7 +140,7 @@ export async function sealNow(context: Context, lateSearch: LateSearch = 'near')
       retryDuplicates: true,
     });
     late = await hasLate(context.db, head, search);
-  } while (late || !reaches(head, watermark));
+  } while (late || !reachesRows(head, watermark));
   return head;
 }
 
@@ -167,15 +166,6 @@ async function findRest(
   return hasLate ? undefined : { head, hasRoom, at: now };
 }
 
-function reaches(head: Seal, watermark: Watermark): boolean {
-  return (
-    head.entrySeq >= watermark.entrySeq &&
-    head.eventSeq >= watermark.eventSeq &&
-    head.mismatchChangeSeq >= watermark.mismatchChangeSeq &&
-    head.auditSeq >= watermark.auditSeq
-  );
-}
-
 /**
  * Claims or renews the sealer's lease. The lease of a process that died expires. @returns whether this process may
  * seal.
@@ -191,73 +181,4 @@ export async function claimSealerLease(context: Context): Promise<boolean> {
     )
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
-}
-
-/** Writes the next seal. @param watermark the numbers up to which to seal; a backlog takes several seals. */
-async function sealNext(
-  context: Context,
-  trx: Transaction<Database>,
-  { watermark, lateSearch }: { watermark: Watermark; lateSearch: LateSearch },
-): Promise<Seal> {
-  const refundsAt = await lockSealing(trx);
-  // read under the lock: READ COMMITTED sees the commit of another sealer
-  const last = await readNewestSeal(trx);
-  const head = last ?? NOTHING;
-  const now = context.clock.now();
-  const late = last ? (await findLateEntries(trx, last, lateSearch)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
-  const audit = await selectAuditRows(trx, head, { to: watermark.auditSeq, lateSearch });
-  if (last && late.length === 0 && audit.rows.length === 0 && reaches(last, watermark)) return last;
-  const limit = SEAL_ENTRIES_MAX - late.length;
-  const range = { after: head.entrySeq, to: watermark.entrySeq, limit };
-  const entries = [
-    ...(await loadSealedEntries(trx, { seqs: late }, 'error')),
-    ...(await loadSealedEntries(trx, range, 'error')),
-  ];
-  const filled = entries.length === SEAL_ENTRIES_MAX;
-  const header = {
-    position: head.position + 1,
-    entrySeq: filled ? (entries.at(-1)?.seq ?? head.entrySeq) : Math.max(head.entrySeq, watermark.entrySeq),
-    eventSeq: Math.max(head.eventSeq, watermark.eventSeq),
-    mismatchChangeSeq: Math.max(head.mismatchChangeSeq, watermark.mismatchChangeSeq),
-    members: formatMembers(entries.map((entry) => entry.seq)),
-    // monotonic, though another machine's clock may be slightly behind
-    sealedAt: new Date(Math.max(now.getTime(), head.sealedAt.getTime())),
-    audit: { seq: audit.seq, members: formatMembers(audit.rows.map((row) => row.seq)) },
-  };
-  const hash = hashSeal(head.hash, header, entries, audit.rows);
-  await insertSeal(trx, { header, hash, previous: head.hash, entries: entries.length, late });
-  await deriveBalances(trx, entries);
-  if (refundsAt === head.position) await advanceRefunds(trx, { to: header.position, entries });
-  const { members: _, audit: __, ...seal } = header;
-  return { ...seal, auditSeq: audit.seq, hash };
-}
-
-type NewSeal = { header: SealHeader; hash: Buffer; previous: Buffer; entries: number; late: number[] };
-
-async function insertSeal(
-  trx: Transaction<Database>,
-  { header, hash, previous, entries, late }: NewSeal,
-): Promise<void> {
-  await trx
-    .insertInto('seals')
-    .values({
-      position: header.position,
-      entry_seq: header.entrySeq,
-      event_seq: header.eventSeq,
-      mismatch_change_seq: header.mismatchChangeSeq,
-      members: header.members,
-      audit_seq: header.audit?.seq ?? null,
-      audit_members: header.audit?.members ?? null,
-      entries,
-      stragglers: late.length,
-      previous_hash: previous,
-      hash,
-      sealed_at: header.sealedAt,
-    })
-    .execute();
-  if (late.length === 0) return;
-  await trx
-    .insertInto('seal_stragglers')
-    .values(late.map((seq) => ({ entry_seq: seq, position: header.position })))
-    .execute();
 }

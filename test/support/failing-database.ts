@@ -46,8 +46,11 @@ export function watchReads(context: Context, table: string, onRead: () => void):
   return plugIn(context, plugin);
 }
 
-/** A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait. */
-export function holdReads(context: Context, table: string) {
+/**
+ * A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait.
+ * @param table undefined: those without a FROM, such as a watermark.
+ */
+export function holdReads(context: Context, table: string | undefined) {
   const reads = new WeakSet<object>();
   let holding: PromiseWithResolvers<void> | undefined;
   let held = 0;
@@ -164,7 +167,8 @@ function tableOf(node: RootOperationNode): string | undefined {
   return into && TableNode.is(into) ? into.table.identifier.name : undefined;
 }
 
-function readsFrom(node: RootOperationNode, table: string): boolean {
+function readsFrom(node: RootOperationNode, table: string | undefined): boolean {
+  if (table === undefined) return node.kind === 'SelectQueryNode' && node.from === undefined;
   const from = node.kind === 'SelectQueryNode' ? node.from?.froms[0] : undefined;
   return from !== undefined && TableNode.is(from) && from.table.identifier.name === table;
 }

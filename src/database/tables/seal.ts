@@ -16,6 +16,7 @@ export type SealTables = {
     sealed_at: Date;
     audit_seq: Optional<number>;
     audit_members: Optional<string>;
+    fact_change_seq: Optional<number>;
   };
   seal_stragglers: {
     entry_seq: number;

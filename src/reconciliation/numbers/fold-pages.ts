@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../../database/retention-step.ts';
 import { transact } from '../../database/transact.ts';
-import { addDays, type Day, listDays, PIX_DAY_MIN } from '../../domain/calendar.ts';
+import { type Day, listDays, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { readNewestWindows } from './read-coverage.ts';
 import { presentPage, selectPages } from './read-pages.ts';
@@ -67,14 +67,13 @@ async function readWindows({ db }: Context, seqs: number[]) {
 async function decideFolding({ db, calendar, clock }: Context, before: Date): Promise<(window: Window) => boolean> {
   const complete = await readNewestWindows(db, 'complete', PIX_DAY_MIN);
   const proven = [...complete, ...(await readNewestWindows(db, 'counted', PIX_DAY_MIN))];
-  const endsOf = (day: Day): Date => calendar.startOfDay(addDays(day, 1));
   const supersededBefore = new Date(Math.max(before.getTime(), clock.now().getTime() - SUPERSEDED_KEPT_MS));
   const coversAll = (by: ProvenWindow[], { from_day, to_day }: Window, since: (day: Day) => Date): boolean =>
     listDays(from_day, to_day).every((day) => by.some((one) => provesDay(one, day, since(day))));
   return (window) => {
     const { state, asked_at: askedAt, finished_at: finishedAt } = window;
     if (!finishedAt) return false;
-    if (finishedAt < before && coversAll(proven, window, endsOf)) return true;
+    if (finishedAt < before && coversAll(proven, window, calendar.provableFrom)) return true;
     // an incomplete reading keeps its pages: they say why
     if (!askedAt || finishedAt >= supersededBefore || !['complete', 'counted', 'recent'].includes(state)) return false;
     const later = new Date(askedAt.getTime() + 1);

@@ -82,8 +82,8 @@ export async function findReadingOfToday({ db, calendar, clock }: Context): Prom
 
 function listUnproven(calendar: Calendar, days: Day[], windows: ProvenWindow[]): Day[] {
   return days.filter((day) => {
-    const endsAt = calendar.startOfDay(addDays(day, 1));
-    return !windows.some((window) => provesDay(window, day, endsAt));
+    const from = calendar.provableFrom(day);
+    return !windows.some((window) => provesDay(window, day, from));
   });
 }
 

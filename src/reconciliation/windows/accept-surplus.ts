@@ -95,8 +95,8 @@ async function completeWindow(
     .limit(1)
     .executeTakeFirst();
   if (newest?.state !== 'incomplete' || newest.surplus !== surplus) return;
-  const today = context.calendar.dayOf(context.clock.now());
-  const days = listEndedDays({ fromDay: newest.from_day, toDay: newest.to_day }, today);
+  const range = { fromDay: newest.from_day, toDay: newest.to_day };
+  const days = listEndedDays(range, context.calendar, context.clock.now());
   if ((await readAcceptedSurplus(trx, platform, days)) !== surplus) return;
   await trx.updateTable('run_windows').set({ state: 'complete', error: null }).where('seq', '=', newest.seq).execute();
 }

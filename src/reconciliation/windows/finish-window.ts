@@ -17,8 +17,7 @@ export async function finishWindow(
   result: WindowResult,
 ): Promise<void> {
   const now = context.clock.now();
-  const today = context.calendar.dayOf(now);
-  const days = listEndedDays(window, today);
+  const days = listEndedDays(window, context.calendar, now);
   await transact(
     context.db,
     async (trx) => {

@@ -1,4 +1,4 @@
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
 import type { Priority } from '../../provider/schedule-requests.ts';
 import type { RunRef, Window } from './run-ref.ts';
@@ -28,9 +28,9 @@ export function toQueryDates(window: Window, bounds: ListBounds | undefined): { 
   };
 }
 
-/** The ended days of a window: only these can be proven. @param today of the provider's calendar. */
-export function listEndedDays(window: Window, today: Day): Day[] {
-  return listDays(window.fromDay, window.toDay).filter((day) => day < today);
+/** The days of a window that have ended for both clocks: only these can be proven. */
+export function listEndedDays(window: Window, calendar: Calendar, now: Date): Day[] {
+  return listDays(window.fromDay, window.toDay).filter((day) => now >= calendar.provableFrom(day));
 }
 
 export function isInWindow(window: Window, wall: string): boolean {

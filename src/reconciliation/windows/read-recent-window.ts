@@ -94,15 +94,15 @@ async function findQuery(context: Context, run: RunRef, window: WindowRef): Prom
   return bounds && toQueryDates(window, bounds);
 }
 
-/** The head of a day that a complete reading left; undefined where that is too old, or began before the day's end. */
+/** The head of a day that a complete reading left; undefined where that is too old, or the day ended and it is no proof. */
 async function findHead(context: Context, { fromDay }: WindowRef): Promise<StoredHead | undefined> {
   if (context.config.RECENT_READ_ROWS === 'off') return undefined;
   const head = await readHead(context, fromDay);
   const now = context.clock.now();
-  const endsAt = context.calendar.startOfDay(addDays(fromDay, 1));
-  const isOver = now >= endsAt;
+  const provableFrom = context.calendar.provableFrom(fromDay);
+  const isOver = now >= provableFrom;
   const isOld = !head || now.getTime() - head.wholeAt.getTime() > WHOLE_EVERY_MS;
-  return isOld || (isOver && head.wholeAt < endsAt) ? undefined : head;
+  return isOld || (isOver && head.wholeAt < provableFrom) ? undefined : head;
 }
 
 type Applied = { reading: RecentReading; seen: Set<string>; unreadable: Set<string>; count: number };

@@ -3,7 +3,7 @@
  * Only a complete reading concludes what is absent from the list.
  */
 import type { Context } from '../../context.ts';
-import type { WallTime } from '../../domain/calendar.ts';
+import { CLOCK_LEEWAY_MS, type WallTime } from '../../domain/calendar.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { REFUSED_DIGEST, type StoredPage } from '../../provider/list/collect-rows.ts';
 import { type ListReading, PAGES_IN_FLIGHT, readList } from '../../provider/list/read-list.ts';
@@ -21,8 +21,6 @@ import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
 import type { RunRef, WindowRef, WindowResult, WindowStep } from './run-ref.ts';
 import { createEvidenceWriter, readStoredPages } from './store-pages.ts';
 
-/** The creation of a row decides whether it is new. The provider's clock and ours may differ by this much. */
-const CLOCK_LEEWAY_MS = 5 * 60_000;
 /** Pages are applied while as many others are in flight. */
 const PAGES_APPLIED_MAX = PAGES_IN_FLIGHT;
 /** With this many pages left to request, the last pages of a window are in flight or about to be. */
@@ -66,7 +64,7 @@ export async function* readWindow(
     surplus: await readAcceptedSurplus(
       context.db,
       run.platform,
-      listEndedDays(window, context.calendar.dayOf(context.clock.now())),
+      listEndedDays(window, context.calendar, context.clock.now()),
     ),
     semaphore,
     storedPages,
@@ -129,8 +127,8 @@ function listRefusedIds(stored: Map<number, Map<number, StoredPage>>): Set<strin
   return new Set(rows.flatMap(({ id, digest }) => (id !== null && digest === REFUSED_DIGEST ? [id] : [])));
 }
 
-/** The wall clock from which on new rows count as growth; undefined where the queried range has ended. */
-function growsSince(context: Context, finalDate: string, began: Date): WallTime | undefined {
-  const today = context.calendar.dayOf(began);
-  return finalDate < today ? undefined : context.calendar.toWallTime(new Date(began.getTime() - CLOCK_LEEWAY_MS));
+/** The wall clock of creation from which on new rows count as growth; undefined where the queried range has ended. */
+function growsSince({ calendar }: Context, finalDate: string, began: Date): WallTime | undefined {
+  if (began >= calendar.provableFrom(finalDate)) return undefined;
+  return calendar.toWallTime(new Date(began.getTime() - CLOCK_LEEWAY_MS));
 }

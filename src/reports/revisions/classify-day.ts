@@ -13,16 +13,17 @@ export type DayClassification = { state: ReportState; reading: WholeReading | un
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
 export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
   const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
+  const provableFrom = calendar.provableFrom(day);
   const isOver = now >= end;
   const reading = await findWholeReading(
     db,
     day,
-    isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' },
+    isOver ? { after: provableFrom, which: 'first' } : { after: start, which: 'newest' },
   );
   // these say whether its creation days were read or counted, not by which run
   const proven = isOver ? await readProofWindows(db, { from: day, to: day }) : [];
   const windows = proven.map((window): Window => ({ ...window, counted: true }));
-  const decided = decideDayState(day, reading ? [reading, ...windows] : windows, now, end);
+  const decided = decideDayState(day, reading ? [reading, ...windows] : windows, { isOver, provableFrom });
   const surplus = decided.reading && (await readSurplus(db, day, decided.reading.runSeq, now));
   const state = decided.state === 'closed' && (await isZoneAlertFiring(db)) ? 'provisional' : decided.state;
   return { state, reading: surplus && decided.reading ? { ...decided.reading, surplus } : decided.reading };
@@ -51,24 +52,28 @@ async function findWholeReading(
 
 /**
  * Decides the state of a day: `partial` before its end; `closed` once every creation day that may change it was read or
- * counted after its end; else `provisional`. It names the first complete reading after the day's end, or the newest
- * one while the day runs. Pure.
+ * counted after it had ended for both clocks; else `provisional`. It names the first complete reading after that, or the
+ * newest one while the day runs. Pure.
  * @param windows complete readings, and days proven by counts (`counted`), oldest first.
  */
-export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
+export function decideDayState(
+  day: Day,
+  windows: Window[],
+  { isOver, provableFrom }: { isOver: boolean; provableFrom: Date },
+): DayClassification {
   const readings = windows.filter(isReading);
-  if (now < endsAt) {
+  if (!isOver) {
     const newest = readings.findLast((window) => window.from <= day && window.to >= day);
     return { state: 'partial', reading: toReading(newest) };
   }
-  const reading = toReading(readings.find((window) => provesDay(window, day, endsAt)));
-  return { state: listUnread(day, windows, endsAt).length === 0 ? 'closed' : 'provisional', reading };
+  const reading = toReading(readings.find((window) => provesDay(window, day, provableFrom)));
+  return { state: listUnread(day, windows, provableFrom).length === 0 ? 'closed' : 'provisional', reading };
 }
 
-/** The creation days whose transactions may still change a day: those not read or counted since its end. Pure. */
-export function listUnread(day: Day, windows: ProvenWindow[], endsAt: Date): Day[] {
+/** The creation days whose transactions may still change a day: those not read or counted since it is provable. Pure. */
+export function listUnread(day: Day, windows: ProvenWindow[], provableFrom: Date): Day[] {
   return listDays(addDays(day, -LATE_DAYS), day).filter(
-    (created) => !windows.some((window) => provesDay(window, created, endsAt)),
+    (created) => !windows.some((window) => provesDay(window, created, provableFrom)),
   );
 }
 

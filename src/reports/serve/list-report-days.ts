@@ -53,8 +53,8 @@ export async function listReportDays(
     const decided = decideDay({
       ...{ day, firstDay, isInDoubt, revisions: own },
       today: calendar.dayOf(now),
-      unread: now < endsAt ? [] : listUnread(day, windows, endsAt),
-      isReadWhole: windows.some((one) => one.isWhole && provesDay(one, day, endsAt)),
+      unread: now < endsAt ? [] : listUnread(day, windows, calendar.provableFrom(day)),
+      isReadWhole: windows.some((one) => one.isWhole && provesDay(one, day, calendar.provableFrom(day))),
       hasChanged: changed.includes(day),
     });
     const ledger = ends[index] ?? { closing: 0n, held: 0n };

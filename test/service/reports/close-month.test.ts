@@ -88,6 +88,20 @@ describe('closing a month is refused', () => {
     expect(await findRefusals(context, OCTOBER)).toEqual([]);
   });
 
+  test('for a day whose reading began before it had ended for both clocks, unless the previous release closed it', async () => {
+    const end = context.calendar.startOfDay('2025-11-01').getTime();
+    await applyTransactions(context, [paid('2025-10-10')]);
+    await recordReadDays(context, '2025-10-01', '2025-10-30', READ_AT);
+    await recordReadDays(context, '2025-10-31', '2025-10-31', new Date(end + 5 * 60_000 - 1));
+    expect(await findRefusals(context, OCTOBER)).toEqual([{ code: 'day_unproven', day: '2025-10-31' }]);
+    // as the upgrade of a database with closed days writes it
+    const value = Buffer.from(new Date(end).toISOString());
+    await context.db.insertInto('settings').values({ name: 'clock_leeway_since', value }).execute();
+    expect(await findRefusals(await books.replica(), OCTOBER)).toEqual([]);
+    await recordReadDays(context, '2025-10-31', '2025-10-31', new Date(end + 5 * 60_000));
+    expect(await findRefusals(context, OCTOBER)).toEqual([]);
+  });
+
   test('for a day since the opening of the books, and for those before it whose transactions may move in them', async () => {
     await openBooks(context, {
       ...{ platform: PLATFORM_A, day: '2025-10-15', balanceCents: 70_000n, actor: 'test', newPlatform: true },

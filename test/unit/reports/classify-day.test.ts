@@ -5,6 +5,8 @@ import { selectDueDays } from '../../../src/reports/revisions/make-due-reports.t
 
 const DAY = '2026-03-11';
 const END = new Date('2026-03-12T03:00:00Z');
+/** When it is judged, and from when on a reading proves it. */
+const OVER = { isOver: true, provableFrom: END };
 const LATER = new Date('2026-03-20T03:00:00Z');
 
 function read(from: string, to: string, askedAt: Date) {
@@ -13,7 +15,7 @@ function read(from: string, to: string, askedAt: Date) {
 
 test('a running day is partial, complete as of its newest reading', () => {
   const noon = read(DAY, DAY, new Date('2026-03-11T15:00:00Z'));
-  expect(decideDayState(DAY, [noon], new Date('2026-03-11T16:00:00Z'), END)).toMatchObject({
+  expect(decideDayState(DAY, [noon], { isOver: false, provableFrom: END })).toMatchObject({
     state: 'partial',
     reading: { askedAt: noon.askedAt },
   });
@@ -21,23 +23,23 @@ test('a running day is partial, complete as of its newest reading', () => {
 
 test('a reading from before the end of the day does not prove it', () => {
   const early = read(DAY, DAY, new Date(END.getTime() - 1));
-  expect(decideDayState(DAY, [early], LATER, END)).toEqual({ state: 'provisional', reading: undefined });
+  expect(decideDayState(DAY, [early], OVER)).toEqual({ state: 'provisional', reading: undefined });
 });
 
 test('the day is closed when all 95 days before it and itself were read after its end, and not a day less', () => {
   const whole = read(addDays(DAY, -95), DAY, END);
-  expect(decideDayState(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', reading: { runId: whole.runId } });
-  expect(decideDayState(DAY, [read(addDays(DAY, -94), DAY, END)], LATER, END).state).toBe('provisional');
+  expect(decideDayState(DAY, [whole], OVER)).toMatchObject({ state: 'closed', reading: { runId: whole.runId } });
+  expect(decideDayState(DAY, [read(addDays(DAY, -94), DAY, END)], OVER).state).toBe('provisional');
   const parts = [read(addDays(DAY, -95), addDays(DAY, -40), END), read(addDays(DAY, -39), DAY, LATER)];
-  expect(decideDayState(DAY, parts, LATER, END).state).toBe('closed');
+  expect(decideDayState(DAY, parts, OVER).state).toBe('closed');
   const gap = [read(addDays(DAY, -95), addDays(DAY, -41), END), read(addDays(DAY, -39), DAY, LATER)];
-  expect(decideDayState(DAY, gap, LATER, END).state).toBe('provisional');
+  expect(decideDayState(DAY, gap, OVER).state).toBe('provisional');
 });
 
 test('days proven by counts close a day as well as read ones, but a report names no reading of them', () => {
   const counted = { ...read(addDays(DAY, -95), addDays(DAY, -1), END), counted: true };
-  expect(decideDayState(DAY, [counted, read(DAY, DAY, END)], LATER, END)).toMatchObject({ state: 'closed' });
-  expect(decideDayState(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], LATER, END)).toEqual({
+  expect(decideDayState(DAY, [counted, read(DAY, DAY, END)], OVER)).toMatchObject({ state: 'closed' });
+  expect(decideDayState(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], OVER)).toEqual({
     state: 'closed',
     reading: undefined,
   });

@@ -16,8 +16,8 @@ export async function readDayProofs({ db, calendar }: Context, range: { from: Da
   return listDays(range.from, range.to).map((day) => {
     const readings = read.filter((window) => window.from <= day && window.to >= day);
     const newest = readings.toSorted((a, b) => a.askedAt.getTime() - b.askedAt.getTime()).at(-1);
-    const endsAt = calendar.startOfDay(addDays(day, 1));
-    return { day, readAt: newest?.askedAt, proven: readings.some((window) => provesDay(window, day, endsAt)) };
+    const from = calendar.provableFrom(day);
+    return { day, readAt: newest?.askedAt, proven: readings.some((window) => provesDay(window, day, from)) };
   });
 }
 
