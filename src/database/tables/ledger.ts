@@ -13,6 +13,7 @@ export type LedgerTables = {
     event_count: number;
     amount_cents: bigint;
     commission_cents: Optional<bigint>;
+    commission_evidence: Optional<string>;
     reference: Optional<string>;
     extra: Optional<string>;
     extra_hash: Optional<Buffer>;

@@ -5,6 +5,7 @@ import { groupValues } from '../../domain/group-values.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { withholdExtra } from '../../privacy/withhold-extra.ts';
+import { parseEvidence } from '../decide/commission-evidence.ts';
 import type { CorrectionSummary, StoredTransaction } from '../decide/stored-transaction.ts';
 import type { EntryInForce } from '../journal/diff-entries.ts';
 import { loadEntriesInForce } from '../journal/load-entries.ts';
@@ -121,6 +122,7 @@ async function assemble(
         operation: row.operation as Operation,
         amountCents: row.amount_cents,
         commissionCents: row.commission_cents,
+        commissionEvidence: parseEvidence(row.commission_evidence),
         createdWall: row.created_wall,
         reference: row.reference,
         extra: row.extra ?? (row.extra_hash && withholdExtra(row.extra_hash)),

@@ -11,6 +11,7 @@ import { InvariantError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
 import { eventKey, type StoredEvent } from '../../domain/sort-history.ts';
 import { readWithheldHash } from '../../privacy/withhold-extra.ts';
+import { formatEvidence } from '../decide/commission-evidence.ts';
 import { type StoredTransaction, summarizeHistory } from '../decide/stored-transaction.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 import { type LoadedTransaction, PARTY_FACTS } from './load-stored-transactions.ts';
@@ -102,6 +103,7 @@ const MUTABLE = [
   'sequence',
   'event_count',
   'commission_cents',
+  'commission_evidence',
   'reference',
   'extra',
   'extra_hash',
@@ -204,6 +206,7 @@ function toRow(stored: StoredTransaction, now: Date) {
     ...state,
     amount_cents: stored.amountCents,
     commission_cents: stored.commissionCents,
+    commission_evidence: formatEvidence(stored.commissionEvidence),
     reference: stored.reference,
     extra: withheld ? null : stored.extra,
     extra_hash: withheld ?? (stored.extra === null ? null : createHash('sha256').update(stored.extra).digest()),

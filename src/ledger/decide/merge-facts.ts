@@ -7,6 +7,7 @@ import type { MismatchKind } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Observation, ObservedTransaction } from '../../domain/observation.ts';
 import type { History } from '../../domain/sort-history.ts';
+import { addCommission, type CommissionEvidence, decideCommission, readEvidence } from './commission-evidence.ts';
 import type { StoredTransaction } from './stored-transaction.ts';
 
 /** `outdated`: the evidence is older than an observation that is already stored. */
@@ -22,14 +23,31 @@ type Facts = Omit<StoredTransaction, keyof History | 'corrections'>;
 /** The facts of an observation, without its history. */
 export function readFacts({ transaction, askedAt, digest }: Observed): Facts {
   const { events: _, eventsInferred: __, status: ___, ...facts } = transaction;
-  return { ...facts, digest, askedAt };
+  const commissionEvidence = addCommission({}, describeCommission(transaction, askedAt));
+  return { ...facts, commissionEvidence, digest, askedAt };
+}
+
+function describeCommission(
+  { commissionCents: cents, events }: Pick<StoredTransaction, 'commissionCents'> & { events: { status: string }[] },
+  askedAt: Date,
+) {
+  return { cents, atMs: askedAt.getTime(), isPaid: isPaid(events) };
+}
+
+function isPaid(events: { status: string }[]): boolean {
+  return events.some((event) => event.status === 'paid');
+}
+
+function joinEvidence(before: StoredTransaction, { transaction, askedAt }: Observed): CommissionEvidence {
+  const known = readEvidence(before.commissionEvidence, describeCommission(before, before.askedAt));
+  return addCommission(known, describeCommission(transaction, askedAt));
 }
 
 /** Merges an observation into stored facts. */
 export function mergeFacts(before: StoredTransaction, observed: Observed): Facts {
   const seen = observed.transaction;
   const newer = observed.askedAt >= before.askedAt;
-  const paid = before.events.some((event) => event.status === 'paid');
+  const commissionEvidence = joinEvidence(before, observed);
   const latest = <T>(stored: T | null, shown: T | null): T | null => (newer ? (shown ?? stored) : (stored ?? shown));
   return {
     id: before.id,
@@ -39,10 +57,8 @@ export function mergeFacts(before: StoredTransaction, observed: Observed): Facts
     reference: before.reference ?? seen.reference,
     extra: before.extra ?? seen.extra,
     platform: before.platform ?? seen.platform,
-    // once paid, the first known commission is the booked one
-    commissionCents: paid
-      ? (before.commissionCents ?? seen.commissionCents)
-      : latest(before.commissionCents, seen.commissionCents),
+    commissionCents: decideCommission(commissionEvidence),
+    commissionEvidence,
     e2eId: latest(before.e2eId, seen.e2eId),
     name: latest(before.name, seen.name),
     email: latest(before.email, seen.email),
@@ -93,11 +109,18 @@ export function compareFacts(before: StoredTransaction, observed: Observed): Dif
     });
   }
   // a late observation from before the payment says nothing about later commissions
-  const paid = [before.events, seen.events].every((events) => events.some((event) => event.status === 'paid'));
-  if (paid && differs(before.commissionCents, seen.commissionCents)) {
+  const after = mergeFacts(before, observed);
+  const isKept = before.commissionCents === after.commissionCents;
+  if (isKept && isPaid(before.events) && isPaid(seen.events) && differs(before.commissionCents, seen.commissionCents)) {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
-  return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, outdated: true })) : found;
+  if (askedAt < before.askedAt) for (const difference of found) difference.outdated = true;
+  // an earlier observation arrived late: what was booked is the change after the payment
+  const wasPaid = before.commissionEvidence?.paid?.cents === before.commissionCents;
+  if (!isKept && wasPaid && differs(before.commissionCents, after.commissionCents)) {
+    found.push({ kind: 'commission_differs', expected: commissionOf(after), actual: commissionOf(before) });
+  }
+  return found;
 }
 
 /** Returns the facts that equal the stored ones; undefined for an observation older than the stored one. */

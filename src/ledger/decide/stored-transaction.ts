@@ -1,10 +1,13 @@
 import type { ObservedTransaction } from '../../domain/observation.ts';
 import type { History } from '../../domain/sort-history.ts';
+import type { CommissionEvidence } from './commission-evidence.ts';
 
 export type StoredTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
   History & {
     /** Corrections of the known history: how many, and when a person last made one. */
     corrections: CorrectionSummary | undefined;
+    /** Which observations decided the commission; undefined where none is known. */
+    commissionEvidence?: CommissionEvidence | undefined;
     digest: Buffer;
     askedAt: Date;
   };
