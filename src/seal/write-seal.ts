@@ -24,7 +24,7 @@ export const NOTHING: Seal = {
   sealedAt: new Date(0),
 };
 
-/** A seal whose numbers are all of one reading, whoever sealed it. */
+/** A seal whose numbers are all of one reading. */
 export type SealedCut = Seal & { factChangeSeq: number };
 
 export function isCut(seal: Seal): seal is SealedCut {

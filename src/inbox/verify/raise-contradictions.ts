@@ -40,7 +40,7 @@ export async function raiseContradictions(
   );
 }
 
-/** A claim of an amount. No status looks like it. */
+/** A claim of an amount. No status has this form. */
 function nameAmount(id: string, amount: string): string {
   return `${id} amount ${amount}`;
 }

@@ -132,7 +132,7 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
     throw new ConfereError('conflict', fault);
   }
   const total = { payments: 0, uncovered: 0, raised: 0 };
-  // whoever books a payment now may have read the contracts before the newest one
+  // an applier that books a payment now may have read the contracts before the newest one
   await waitForInserted(context.db, 'events');
   for (let after = 0; !context.signal.aborted; ) {
     const rows = await context.db

@@ -4,8 +4,8 @@ import type { Database } from '../../database/tables.ts';
 type LockedTransaction = { seq: number; id: string; amount_cents: bigint; asked_at: Date };
 
 /**
- * Locks the stored transactions of these ids, in the order of the ids, which all writers share. Whoever raises or resolves
- * a mismatch on what it reads of a transaction locks it first, and reads then: an applier that brings the evidence was
+ * Locks the stored transactions of these ids, in the order of the ids, which all writers share. A transaction that raises or resolves
+ * a mismatch on what it reads of a payment locks this first, and reads then: an applier that brings the evidence was
  * committed before, and is read, or comes after, and finds the mismatch. FORCE INDEX: otherwise the server may scan a
  * small table and wait for every row that an applier is writing.
  * @returns those that the ledger holds, by id.

@@ -1,5 +1,5 @@
 /**
- * Which commission is booked, whatever the order in which observations arrive. Pure. Three of them decide, each by the time of
+ * The commission that is booked, in any order of arrival. Pure. Three of them decide, each by the time of
  * its request: the first that showed the payment, the newest commission shown while open, and the earliest shown as paid.
  * Each is a minimum or a maximum, so any order ends alike.
  */

@@ -137,26 +137,26 @@ describe('a claim', () => {
     ['status', 'events', { status: 'paid' }, PAID, {}],
     ['amount', 'mismatches', { transaction_amount: '12.00' }, ['pending@0'], { amount: '12.00' }],
   ] as const)(
-    'whose %s the ledger learns while it is judged leaves no open mismatch',
+    'whose %s the ledger learns while it is evaluated leaves no open mismatch',
     async (_, read, said, events, shown) => {
-      let gate: ReturnType<typeof holdReads> | undefined;
+      let held: ReturnType<typeof holdReads> | undefined;
       await using own = await openInboxEnvironment({}, (context) => {
-        gate = holdReads(context, read);
-        return gate.context;
+        held = holdReads(context, read);
+        return held.context;
       });
       const row = own.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
-      // its shows bring nothing new, so the judgement alone reads these tables
+      // its shows bring nothing new, so the evaluation alone reads these tables
       await applyObservations(own.context, [observe(row, own.context.clock.now())]);
-      gate?.hold();
+      held?.hold();
       const { id } = await own.receive(flat(row, said));
-      await eventually('the judgement has read the ledger', async () => {
+      await eventually('the evaluation has read the ledger', async () => {
         await own.timers.advance(200);
-        return gate?.held() === 1 ? true : undefined;
+        return held?.held() === 1 ? true : undefined;
       });
       const later = { ...makeShownTransaction([...events], shown), id: row.id };
       const learnt = applyObservations(own.context, [observe(later, own.context.clock.now())]);
       await Promise.race([learnt, waitForLockWaits(own.context)]);
-      gate?.release();
+      held?.release();
       await learnt;
       await own.waitForState(id, 'applied');
       const open = await readMismatchRows(own.context, 'webhook_contradiction');

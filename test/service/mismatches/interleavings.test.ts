@@ -82,7 +82,7 @@ test('a 404 raises no missing_at_provider for a transaction that the provider ha
   expect((await environment.mismatches('missing_at_provider')).filter(({ scope }) => scope === first)).toEqual([]);
 });
 
-test('a refused row that is found again while its end is judged stays open', async () => {
+test('a refused row that is found again while its end is evaluated stays open', async () => {
   await using environment = await openReconciliationEnvironment();
   const { context } = environment;
   const refuse = () =>
@@ -98,13 +98,13 @@ test('a refused row that is found again while its end is judged stays open', asy
   await refuse();
   await environment.timers.advance(1_000);
   const { seq: windowSeq } = await context.db.selectFrom('run_windows').select('seq').executeTakeFirstOrThrow();
-  const gate = holdReads(context, 'mismatches');
-  gate.hold();
+  const reads = holdReads(context, 'mismatches');
+  reads.hold();
   const result = { state: 'complete', passes: 1, total: 0, seen: 0, surplus: 0, askedAt: context.clock.now() };
   const run = { seq: 1, id: 'run', platform: null };
   const window = { seq: windowSeq, fromDay: D3, toDay: D3 };
-  const finished = finishWindow(gate.context, run as never, window as never, result as never);
-  await eventually('the judgement has read', () => gate.held() === 1);
+  const finished = finishWindow(reads.context, run as never, window as never, result as never);
+  await eventually('the evaluation has read', () => reads.held() === 1);
   const open = await readMismatchRows(context, 'row_refused');
   await resolveMismatchByHand(context, open[0]?.id ?? '', { actor: 'tok_1', note: 'seen' });
   await environment.timers.advance(1_000);
@@ -112,7 +112,7 @@ test('a refused row that is found again while its end is judged stays open', asy
   await transact(context.db, (trx) =>
     raiseMismatches(trx, [{ kind: 'row_refused', scope: mismatch?.scope ?? '', actual }], context.clock.now()),
   );
-  gate.release();
+  reads.release();
   await finished;
   expect(await environment.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
 });
@@ -130,17 +130,17 @@ test('a webhook that is quarantined while the mismatch of its reason is resolved
     context.db.updateTable('webhooks').set({ state, reason: null }).where('seq', '=', seq).execute();
   await set(first, 'applied');
   await set(second, 'pending');
-  const gate = holdReads(context, 'webhooks');
-  gate.hold();
-  const resolved = transact(gate.context.db, (trx) => resolveQuarantine(trx, [first], context.clock.now()));
-  await eventually('the next webhook was searched', () => gate.held() === 1);
+  const reads = holdReads(context, 'webhooks');
+  reads.hold();
+  const resolved = transact(reads.context.db, (trx) => resolveQuarantine(trx, [first], context.clock.now()));
+  await eventually('the next webhook was searched', () => reads.held() === 1);
   const quarantined = transact(context.db, async (trx) => {
     await raiseQuarantine(context, trx, [{ seq: second, reason: 'no_key' }]);
     const state = { state: 'quarantined', reason: 'no_key' };
     await trx.updateTable('webhooks').set(state).where('seq', '=', second).execute();
   });
   await Promise.race([quarantined, waitForLockWaits(context)]);
-  gate.release();
+  reads.release();
   await Promise.all([resolved, quarantined]);
   expect(await readMismatchRows(context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
 });
@@ -154,27 +154,27 @@ test('a contract that is stated while payments are checked decides about those t
   const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
   await applyObservations(context, [observeNow(context, row)]);
   await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
-  const gate = holdReads(context, 'events');
-  gate.hold();
-  const checked = checkCommissions(gate.context, RANGE);
-  await eventually('the payments were listed', () => gate.held() === 1);
+  const reads = holdReads(context, 'events');
+  reads.hold();
+  const checked = checkCommissions(reads.context, RANGE);
+  await eventually('the payments were listed', () => reads.held() === 1);
   await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
-  gate.release();
+  reads.release();
   expect(await checked).toEqual({ payments: 1, raised: 0 });
 });
 
 test('a payment that was compared with the contracts of before is checked against a contract stated since', async () => {
   await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   const { context } = environment;
-  const gate = holdReads(context, 'commission_contracts');
-  gate.hold();
+  const reads = holdReads(context, 'commission_contracts');
+  reads.hold();
   const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
-  const applied = applyObservations(gate.context, [observeNow(context, row)]);
-  await eventually('the contracts were read', () => gate.held() === 1);
+  const applied = applyObservations(reads.context, [observeNow(context, row)]);
+  await eventually('the contracts were read', () => reads.held() === 1);
   await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
   const checked = checkCommissions(context, RANGE);
   await Promise.race([checked, waitForLockWaits(context)]);
-  gate.release();
+  reads.release();
   await applied;
   expect(await checked).toEqual({ payments: 1, raised: 1 });
 });

@@ -107,7 +107,7 @@ test('a change whose grace is not over is raised later by the watch, and counted
   expect(await environment.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
 });
 
-test('a change is not judged while a webhook that was received in time may still be committed', async () => {
+test('a change is not evaluated while a webhook that was received in time may still be committed', async () => {
   await using environment = await openReconciliationEnvironment(GRACE);
   const row = paidAgo(10 * MINUTE + 1_000);
   environment.provider.add(row);

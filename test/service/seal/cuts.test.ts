@@ -1,4 +1,4 @@
-/** The numbers of a cut are those of one reading, whoever sealed it. */
+/** The numbers of a cut are those of one reading. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
@@ -39,13 +39,13 @@ async function interrupt<T>(work: (context: TestEnvironment['context']) => Promi
   const { context } = environment;
   await pay('before');
   await sealNow(context);
-  const gate = holdReads(context, undefined);
-  gate.hold();
-  const done = work(gate.context);
-  await eventually('the watermark was read', () => gate.held() > 0);
+  const reads = holdReads(context, undefined);
+  reads.hold();
+  const done = work(reads.context);
+  await eventually('the watermark was read', () => reads.held() > 0);
   await pay('between');
   await sealNow(context);
-  gate.release();
+  reads.release();
   return await done;
 }
 

@@ -6,11 +6,11 @@ import { observe } from '../../support/make-observations.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
-type Look = { at: number; isPaid: boolean; commission: string | null };
+type Seen = { at: number; isPaid: boolean; commission: string | null };
 
-function book(looks: Look[]): bigint | null {
+function book(observed: Seen[]): bigint | null {
   let stored: StoredTransaction | undefined;
-  for (const { at, isPaid, commission } of looks) {
+  for (const { at, isPaid, commission } of observed) {
     const row = makeShownTransaction(isPaid ? ['pending@0', 'paid@1'] : ['pending@0'], { id: 'tx' });
     const shown = { ...row, commission } as typeof row;
     stored = decide(stored, observe(shown, new Date(1_700_000_000_000 + at * 1000))).after;
@@ -24,25 +24,25 @@ function permute<T>(all: T[]): T[][] {
 }
 
 test('a payment without a commission books the one that was asked for last before it, in every order of arrival', () => {
-  const looks: Look[] = [
+  const observed: Seen[] = [
     { at: 1, isPaid: false, commission: '0.40' },
     { at: 2, isPaid: false, commission: '0.50' },
     { at: 3, isPaid: true, commission: null },
   ];
-  expect(permute(looks).map(book)).toEqual(Array(6).fill(50n));
+  expect(permute(observed).map(book)).toEqual(Array(6).fill(50n));
   const later = { at: 4, isPaid: true, commission: '0.60' };
-  expect(permute([...looks, later]).map(book)).toEqual(Array(24).fill(50n));
+  expect(permute([...observed, later]).map(book)).toEqual(Array(24).fill(50n));
 });
 
 test('any observations book one commission, in every order of arrival', () => {
-  const look = fc.record({
+  const observation = fc.record({
     at: fc.integer({ min: 1, max: 6 }),
     isPaid: fc.boolean(),
     commission: fc.constantFrom(null, '0.40', '0.50', '0.60'),
   });
   fc.assert(
-    fc.property(fc.array(look, { minLength: 1, maxLength: 5 }), (looks) => {
-      expect(new Set(permute(looks).map(book)).size).toBe(1);
+    fc.property(fc.array(observation, { minLength: 1, maxLength: 5 }), (observed) => {
+      expect(new Set(permute(observed).map(book)).size).toBe(1);
     }),
     propertyOptions(30, 300),
   );

@@ -5,7 +5,7 @@ import { selectDueDays } from '../../../src/reports/revisions/make-due-reports.t
 
 const DAY = '2026-03-11';
 const END = new Date('2026-03-12T03:00:00Z');
-/** When it is judged, and from when on a reading proves it. */
+/** When it is evaluated, and from when on a reading proves it. */
 const OVER = { isOver: true, provableFrom: END };
 const LATER = new Date('2026-03-20T03:00:00Z');
 
