@@ -52,7 +52,10 @@ export function mismatchesCommand(program: Command): void {
       .option('--json', 'print one JSON object')
       .action((id: string, options: HandleOptions) => handleOne({ name, handle }, id, options));
     if (handle === acceptMismatchOrSurplus) {
-      command.requiredOption('--actual <json>', 'the evidence that you saw: nothing is accepted if it has changed since');
+      command.requiredOption(
+        '--actual <json>',
+        'the evidence that you saw: nothing is accepted if it has changed since',
+      );
     }
   }
 }

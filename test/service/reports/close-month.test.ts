@@ -177,7 +177,7 @@ describe('closing a month is refused', () => {
     expect(await closeMonth(context, { month: OCTOBER, ...BY })).toBe(true);
   });
 
-  test('while a balance of its last instant differs, whatever is adjusted on the day that begins then', async () => {
+  test('while a balance of its last instant differs, though something is adjusted on the day that begins then', async () => {
     await keepOctober();
     const stated = { platform: PLATFORM_A, actor: 'test', at: context.calendar.startOfDay('2025-11-01') };
     await stateBalance(context, { ...stated, balanceCents: 10_000n });
