@@ -34,6 +34,8 @@ export function textColumn({
     isRequired,
     hint: { 'pt-BR': `texto de até ${charsMax} caracteres`, en: `text of up to ${charsMax} characters` },
     parse({ kind, text }) {
+      // a spreadsheet makes a date of a code such as 3-1-1
+      if (kind === 'date') return { fault: { kind: 'is_date' } };
       // leading zeros of a number are lost; decimals may be a code such as 1.10
       if (kind === 'number' && !/^\d{1,15}$/.test(text)) return { fault: { kind: 'not_text' } };
       const value = text.trim();
@@ -62,6 +64,7 @@ function parseMoney({ kind, text }: SheetCell): bigint | undefined {
   if (kind === 'number') {
     return text.replace(/[-.]/g, '').length <= EXACT_DIGITS ? parseSignedAmount(text) : undefined;
   }
+  if (kind !== 'text') return undefined;
   const typed = text.trim();
   return parseTypedAmount(typed, 'pt-BR') ?? parseTypedAmount(typed, 'en');
 }
@@ -73,7 +76,7 @@ export function dayColumn({ isRequired = false, ...given }: Given): Column<Day> 
     hint: { 'pt-BR': 'dia: 2026-11-20, 20/11/2026 ou uma data', en: 'day: 2026-11-20, 20/11/2026 or a date' },
     parse(cell, context) {
       const wall = parseWall(cell, context);
-      const isWhole = wall?.endsWith(' 00:00:00') && (cell.kind === 'number' || !cell.text.includes(':'));
+      const isWhole = wall?.endsWith(' 00:00:00') && (cell.kind !== 'text' || !cell.text.includes(':'));
       return isWhole && wall ? { value: wall.slice(0, 10) } : { fault: { kind: 'not_day' } };
     },
   };
@@ -101,7 +104,7 @@ const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$/;
 const LOCAL = /^(\d{2})\/(\d{2})\/(\d{4})(?: (\d{2}):(\d{2})(?::(\d{2}))?)?$/;
 
 function parseWall({ kind, text }: SheetCell, { is1904 }: CellContext): WallTime | undefined {
-  if (kind === 'number') return fromSerial(text, is1904);
+  if (kind !== 'text') return fromSerial(text, is1904);
   const typed = text.trim();
   const local = LOCAL.exec(typed);
   const [, year, month, date, hour = '00', minute = '00', second = '00'] = local

@@ -21,6 +21,7 @@ export const IMPORT_FAULTS = {
   not_moment: 'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet',
   not_choice: 'must be one of {value}',
   not_text: 'is a number with decimals: format the cell as text',
+  is_date: 'is a date of the spreadsheet: format the cell as text and type it again',
   formula: 'has a formula: paste its value',
   merged: 'belongs to merged cells {value}: split them',
   other_cell: 'has an error, or a value of another type',

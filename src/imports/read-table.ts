@@ -3,11 +3,11 @@
  * is not a plain value (a formula, merged cells) is a fault by its cell.
  */
 import { isUtf16 } from '../domain/person/decode-text.ts';
-import { columnName } from '../reports/xlsx/render-cell.ts';
-import { openWorkbook, readPartText } from '../spreadsheet/open-workbook.ts';
+import { openWorkbook } from '../spreadsheet/open-workbook.ts';
 import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
 import { decodeCsv, parseCsv } from '../spreadsheet/parse-csv.ts';
-import { readSharedTexts, readSheet } from '../spreadsheet/read-sheet.ts';
+import { readSheet } from '../spreadsheet/read-sheet.ts';
+import { readDateStyles, readSharedTexts } from '../spreadsheet/read-texts-and-styles.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from '../spreadsheet/row.ts';
 import { type AnyColumn, fold } from './columns.ts';
 import type { CellFault, ImportedRow, ImportFault } from './import-kind.ts';
@@ -19,6 +19,9 @@ export const TABLE_LIMITS = {
   partsMax: 200,
   /** Texts that cells share. */
   textsMax: 100_000,
+  cellsMax: 1_000_000,
+  /** Of all cells, a shared text counted in each. */
+  charsMax: 16 * 1024 * 1024,
 };
 
 type Columns = Record<string, AnyColumn>;
@@ -26,8 +29,7 @@ type Values = Record<string, unknown>;
 type Table = {
   rows: AsyncIterable<SheetRow> | Iterable<SheetRow>;
   is1904: boolean;
-  /** The addresses of cells with a formula. */
-  formulas: ReadonlySet<string>;
+  /** Of the sheet as a whole; filled while its rows are read. */
   faults: ImportFault[];
   /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
   isSeparated: boolean;
@@ -56,30 +58,39 @@ async function openXlsx(bytes: Buffer): Promise<Table> {
   const workbook = await openWorkbook(sourceOfBytes(bytes), TABLE_LIMITS);
   const sheet = workbook.sheets.find((one) => !one.isHidden);
   if (!sheet) throw new UnreadableFileError('it has no sheet');
-  const texts = await readSharedTexts(workbook, TABLE_LIMITS.textsMax);
-  const text = await readPartText(workbook.zip, sheet.part, TABLE_LIMITS.unpackedBytesMax);
-  // of dates in this form exceljs reads the year alone
-  if (/\st="d"/.test(text)) throw new UnreadableFileError('its dates are stored in a form that is not supported');
-  const formulas = new Set(Array.from(text.matchAll(FORMULA), ([, address = '']) => address));
-  return {
-    rows: readSheet(workbook, sheet, texts),
-    is1904: workbook.is1904,
-    formulas,
-    faults: findMergedCells(text),
-    isSeparated: false,
-  };
+  const faults: ImportFault[] = [];
+  const rows = readSheet(workbook, sheet, {
+    sharedTexts: await readSharedTexts(workbook, TABLE_LIMITS.textsMax),
+    dateStyles: await readDateStyles(workbook),
+    limits: TABLE_LIMITS,
+    onMerge(range) {
+      // the other cells of a merge would pass for empty
+      if (faults.length < MERGED_LISTED_MAX) faults.push(describeMerge(range));
+    },
+  });
+  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults, isSeparated: false };
 }
 
-/** exceljs reads one that shares its formula with another cell as a text. */
-const FORMULA = /<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f[\s>/]/g;
-const MERGED = /<(?:\w+:)?mergeCell\s[^>]*\bref="([A-Z]{1,3}(\d{1,7})[^"]{0,20})"/g;
 const MERGED_LISTED_MAX = 50;
+const RANGE_CHARS_MAX = 20;
 
-/** exceljs leaves merges out: their other cells would pass for empty. */
-function findMergedCells(sheet: string): ImportFault[] {
-  return Array.from(sheet.matchAll(MERGED))
-    .slice(0, MERGED_LISTED_MAX)
-    .map(([, range = '', row]) => ({ row: Number(row), column: null, kind: 'merged', value: range }));
+function describeMerge(range: string): ImportFault {
+  const [row = '0'] = /\d{1,7}/.exec(range.slice(0, RANGE_CHARS_MAX)) ?? [];
+  return { row: Number(row), column: null, kind: 'merged', value: range.slice(0, RANGE_CHARS_MAX) };
+}
+
+/**
+ * Writes each number as a spreadsheet shows it: Excel stores 1.1 as `1.1000000000000001`. The shortest decimal text of a
+ * double of up to 15 digits is the number that was typed.
+ */
+async function* withShortNumbers(rows: AsyncIterable<SheetRow>): AsyncGenerator<SheetRow, void, undefined> {
+  for await (const { number, cells } of rows) {
+    const isNumber = (cell: SheetCell): boolean => cell.kind === 'number' || cell.kind === 'date';
+    yield {
+      number,
+      cells: cells.map((cell) => (cell && isNumber(cell) ? { ...cell, text: String(Number(cell.text)) } : cell)),
+    };
+  }
 }
 
 const OLD_EXCEL = 'd0cf11e0';
@@ -95,7 +106,7 @@ function openCsv(bytes: Buffer, columns: Columns): Table {
     const header = readHeader(text, one);
     return header !== undefined && findColumns(header, columns) !== undefined;
   });
-  return { rows: parseCsv(text, separator ?? ';'), is1904: false, formulas: new Set(), faults: [], isSeparated: true };
+  return { rows: parseCsv(text, separator ?? ';'), is1904: false, faults: [], isSeparated: true };
 }
 
 /** @returns undefined where the quotes are wrong, as they can be with another separator than the file's. */
@@ -109,7 +120,7 @@ function readHeader(text: string, separator: string): SheetRow | undefined {
 }
 
 async function readRows(table: Table, columns: Columns) {
-  const faults = [...table.faults];
+  const faults: ImportFault[] = [];
   const rows: ImportedRow<Values>[] = [];
   let names: string[] | undefined;
   let fieldsMax = Number.POSITIVE_INFINITY;
@@ -135,6 +146,7 @@ async function readRows(table: Table, columns: Columns) {
     if (read.faults.length > 0) faults.push(...read.faults);
     else rows.push({ number: row.number, value: read.values });
   }
+  faults.unshift(...table.faults);
   if (count === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows, faults };
 }
@@ -143,6 +155,7 @@ async function readRows(table: Table, columns: Columns) {
 function findColumns(header: SheetRow, columns: Columns): string[] | undefined {
   const cells = [...header.cells];
   while (cells.length > 0 && isEmpty(cells.at(-1))) cells.pop();
+  if (cells.length > Object.keys(columns).length) return undefined;
   const names = Array.from(cells, (cell) => {
     const title = fold(cell?.text ?? '');
     return Object.keys(columns).find((name) =>
@@ -161,7 +174,7 @@ function listHeader(columns: Columns): string {
     .join('; ');
 }
 
-function readRow({ number: row, cells }: SheetRow, names: string[], columns: Columns, { is1904, formulas }: Table) {
+function readRow({ number: row, cells }: SheetRow, names: string[], columns: Columns, { is1904 }: Table) {
   const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
   const faults: ImportFault[] = [];
   for (const [index, cell] of cells.entries()) {
@@ -172,8 +185,7 @@ function readRow({ number: row, cells }: SheetRow, names: string[], columns: Col
       faults.push({ row, column: null, kind: 'extra_cell' });
       continue;
     }
-    const isFormula = formulas.has(`${columnName(index)}${row}`);
-    const parsed = isFormula ? { fault: FORMULA_FAULT } : parseCell(cell, column, is1904);
+    const parsed = parseCell(cell, column, is1904);
     if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
     else values[name] = parsed.value;
   }
@@ -184,9 +196,8 @@ function readRow({ number: row, cells }: SheetRow, names: string[], columns: Col
   return { values, faults };
 }
 
-const FORMULA_FAULT: CellFault = { kind: 'formula' };
-
 function parseCell(cell: SheetCell, column: AnyColumn, is1904: boolean): { value: unknown } | { fault: CellFault } {
+  if (cell.isFormula) return { fault: { kind: 'formula' } };
   if (cell.kind === 'other') return { fault: { kind: 'other_cell' } };
   return column.parse(cell, { is1904 });
 }

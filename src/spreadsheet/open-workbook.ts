@@ -1,5 +1,9 @@
-import { decodeEntities } from './decode-entities.ts';
+/**
+ * Finds the parts of a workbook as its relations and its list of content types name them: programs differ in their names.
+ */
+import path from 'node:path';
 import { type ByteSource, openZip, type Zip, type ZipLimits } from './open-zip.ts';
+import { readXml, type XmlEvent } from './read-xml.ts';
 import { UnreadableFileError } from './row.ts';
 
 /** `part`: the name of its part in the zip. */
@@ -10,73 +14,75 @@ export type Workbook = {
   sheets: SheetFacts[];
   /** The name of the part with the shared texts, if there is one. */
   sharedStrings: string | undefined;
+  /** The name of the part with the formats of cells, if there is one. */
+  styles: string | undefined;
   /** Days count from 1904, as in old files of the Macintosh. */
   is1904: boolean;
   zip: Zip;
 };
 
 const INDEX = 'xl/workbook.xml';
-const RELATIONS = 'xl/_rels/workbook.xml.rels';
-/** Of the two parts that name the sheets. */
-const INDEX_CHARS_MAX = 1024 * 1024;
+const CONTENT_TYPES = '[Content_Types].xml';
+const INDEX_TYPE = /\.(?:sheet|template|sheet\.macroEnabled|template\.macroEnabled)\.main\+xml$/;
+/** Elements of a part that names others. */
+const ELEMENTS_MAX = 10_000;
 
 /** @throws UnreadableFileError for anything but a workbook. */
 export async function openWorkbook(source: ByteSource, limits: ZipLimits): Promise<Workbook> {
   const zip = await openZip(source, limits);
-  if (!zip.names.includes(INDEX) || !zip.names.includes(RELATIONS)) throw new UnreadableFileError('it is no workbook');
-  const index = await readPartText(zip, INDEX, INDEX_CHARS_MAX);
-  const relations = readRelations(await readPartText(zip, RELATIONS, INDEX_CHARS_MAX));
-  const sheets = [...index.matchAll(/<(?:\w+:)?sheet\s([^>]*)>/g)].map(([, attributes = '']): SheetFacts => {
-    const target = relations.find((one) => one.id === attributeOf(attributes, '\\w+:id'))?.target;
-    const state = attributeOf(attributes, 'state') ?? 'visible';
-    return { title: attributeOf(attributes, 'name') ?? '', part: target ?? '', isHidden: state !== 'visible' };
-  });
-  const shared = relations.find(({ type }) => type.endsWith('/sharedStrings'))?.target;
-  return {
-    sheets: sheets.filter(({ part }) => zip.names.includes(part)),
-    sharedStrings: shared !== undefined && zip.names.includes(shared) ? shared : undefined,
-    is1904: /<(?:\w+:)?workbookPr\s[^>]*\bdate1904="(?:1|true)"/.test(index),
-    zip,
-  };
+  const index = await findIndex(zip);
+  const relations = await readRelations(zip, index);
+  if (!zip.has(index) || relations.length === 0) throw new UnreadableFileError('it is no workbook');
+  const sheets: SheetFacts[] = [];
+  let is1904 = false;
+  for (const { name, parent, attributes } of await listElements(zip, index)) {
+    if (name === 'workbookPr') is1904 = ['1', 'true'].includes(attributes.date1904 ?? '');
+    if (name !== 'sheet' || parent !== 'sheets') continue;
+    const id = Object.keys(attributes).find((one) => one.endsWith(':id'));
+    const relation = relations.find((one) => id !== undefined && one.id === attributes[id]);
+    // a sheet of a chart alone has no rows
+    if (relation === undefined || !relation.type.endsWith('/worksheet')) continue;
+    const isHidden = (attributes.state ?? 'visible') !== 'visible';
+    sheets.push({ title: attributes.name ?? '', part: relation.target, isHidden });
+  }
+  const find = (type: string): string | undefined => relations.find((one) => one.type.endsWith(type))?.target;
+  return { sheets, sharedStrings: find('/sharedStrings'), styles: find('/styles'), is1904, zip };
+}
+
+async function findIndex(zip: Zip): Promise<string> {
+  const main = (await readRelations(zip, '')).find(({ type }) => type.endsWith('/officeDocument'));
+  if (main) return main.target;
+  if (!zip.has(CONTENT_TYPES)) return INDEX;
+  const types = await listElements(zip, CONTENT_TYPES);
+  const named = types.find(({ attributes }) => INDEX_TYPE.test(attributes.ContentType ?? ''))?.attributes.PartName;
+  return named === undefined ? INDEX : resolvePart('', named);
 }
 
 type Relation = { id: string; target: string; type: string };
 
-function readRelations(text: string): Relation[] {
-  return [...text.matchAll(/<(?:\w+:)?Relationship\s([^>]*)>/g)].map(([, attributes = '']) => {
-    const target = attributeOf(attributes, 'Target') ?? '';
-    const part = target.startsWith('/') ? target.slice(1) : `xl/${target}`;
-    return { id: attributeOf(attributes, 'Id') ?? '', target: part, type: attributeOf(attributes, 'Type') ?? '' };
-  });
+/** The relations of a part, of the package for ''. */
+async function readRelations(zip: Zip, part: string): Promise<Relation[]> {
+  const { dir, base } = path.posix.parse(part);
+  const name = path.posix.join(dir, '_rels', `${base}.rels`);
+  if (!zip.has(name)) return [];
+  const elements = (await listElements(zip, name)).filter((one) => one.name === 'Relationship');
+  return elements.map(({ attributes }) => ({
+    id: attributes.Id ?? '',
+    target: resolvePart(dir, attributes.Target ?? ''),
+    type: attributes.Type ?? '',
+  }));
 }
 
-function attributeOf(attributes: string, name: string): string | undefined {
-  const value = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(attributes);
-  const text = value?.[1] ?? value?.[2];
-  return text === undefined ? undefined : decodeEntities(text);
+/** The name of a part that `target` names from the folder of another one. */
+function resolvePart(folder: string, target: string): string {
+  return path.posix.join('/', target.startsWith('/') ? '' : folder, target.replaceAll('\\', '/')).slice(1);
 }
 
-/** The text of a part. @throws UnreadableFileError beyond `charsMax`. */
-export async function readPartText(zip: Zip, name: string, charsMax: number): Promise<string> {
-  let text = '';
-  for await (const chunk of decodeText(zip.open(name))) {
-    text += chunk;
-    if (text.length > charsMax) throw new UnreadableFileError(`the part ${name} is larger than the limit`);
+async function listElements(zip: Zip, part: string): Promise<Extract<XmlEvent, { kind: 'open' }>[]> {
+  const elements: Extract<XmlEvent, { kind: 'open' }>[] = [];
+  for await (const events of readXml(zip, part)) {
+    for (const event of events) if (event.kind === 'open') elements.push(event);
+    if (elements.length > ELEMENTS_MAX) throw new UnreadableFileError(`the part ${part} is larger than the limit`);
   }
-  return text;
-}
-
-/** Decodes UTF-8, also where a letter stands across two chunks. @throws UnreadableFileError for other bytes. */
-export async function* decodeText(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const chunk of chunks) {
-      const text = decoder.decode(chunk, { stream: true });
-      if (text !== '') yield text;
-    }
-    decoder.decode();
-  } catch (error) {
-    if (error instanceof TypeError) throw new UnreadableFileError('it is not encoded as UTF-8', { cause: error });
-    throw error;
-  }
+  return elements;
 }

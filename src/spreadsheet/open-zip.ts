@@ -10,8 +10,9 @@ import { UnreadableFileError } from './row.ts';
 /** `read` returns the bytes from a position on, fewer at the end. */
 export type ByteSource = { bytes: number; read(position: number, length: number): Promise<Buffer> };
 
+/** The parts of a zip, by their names without regard to case: some programs write `SharedStrings.xml`, and `\` for `/`. */
 export type Zip = {
-  names: string[];
+  has(name: string): boolean;
   /** The bytes of a part, unpacked. @throws UnreadableFileError for a damaged part, or beyond the limits. */
   open(name: string): AsyncGenerator<Buffer, void, undefined>;
 };
@@ -34,9 +35,9 @@ export async function openZip(source: ByteSource, limits: ZipLimits): Promise<Zi
   const parts = await readDirectory(source, limits);
   const left = { bytes: limits.unpackedBytesMax };
   return {
-    names: [...parts.keys()],
+    has: (name) => parts.has(name.toLowerCase()),
     async *open(name) {
-      const part = parts.get(name);
+      const part = parts.get(name.toLowerCase());
       if (!part) throw new UnreadableFileError(`the part ${name} is missing`);
       yield* unpack(source, part, left);
     },
@@ -58,11 +59,12 @@ async function readDirectory(source: ByteSource, { partsMax }: ZipLimits): Promi
       throw new UnreadableFileError('the directory of the zip is damaged');
     const entry = directory.subarray(position);
     const nameBytes = entry.readUInt16LE(28);
-    const name = entry.toString('utf8', ENTRY.bytes, ENTRY.bytes + nameBytes);
+    const name = entry.toString('utf8', ENTRY.bytes, ENTRY.bytes + nameBytes).replaceAll('\\', '/');
+    const key = name.toLowerCase();
     if ((entry.readUInt16LE(8) & FLAG_ENCRYPTED) !== 0) throw new UnreadableFileError('it is encrypted');
     // a second part of that name: readers differ in which one counts
-    if (parts.has(name)) throw new UnreadableFileError('two parts have one name');
-    parts.set(name, {
+    if (parts.has(key)) throw new UnreadableFileError('two parts have one name');
+    parts.set(key, {
       name,
       method: entry.readUInt16LE(10),
       crc: entry.readUInt32LE(16),

@@ -1,83 +1,152 @@
 /**
- * Reads the rows of any sheet by the streaming reader of exceljs, which is imported when it is used. Its class for one sheet
- * is used alone: its class for a workbook writes sheets to temporary files, unpacks without a limit, and splits letters that
- * stand across two chunks.
- *
- * exceljs reads a number as a double. The shortest decimal text of a double of up to 15 digits is the number that was stored,
- * and that a spreadsheet program shows: it stores 1.1 as `1.1000000000000001`.
+ * Reads the rows of any sheet by the events of an XML parser. A row or a cell without a position follows the one before it. A
+ * number keeps the text that is stored.
  */
-import type { Cell } from 'exceljs';
-import { decodeText, type SheetFacts, type Workbook } from './open-workbook.ts';
+import type { SheetFacts, Workbook } from './open-workbook.ts';
+import { readXml, type XmlEvent } from './read-xml.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from './row.ts';
 
-const NO_STYLES = { getStyleModel: () => undefined };
-const OPTIONS = { worksheets: 'emit', sharedStrings: 'cache', hyperlinks: 'ignore', styles: 'ignore' };
+/** `chars`: of all texts of the cells, a shared one counted in each cell. */
+export type SheetLimits = { cellsMax: number; charsMax: number };
 
-/** @param sharedTexts as `readSharedTexts` returns them. @throws UnreadableFileError. */
+export type SheetContext = {
+  /** The texts that cells share, as `readSharedTexts` returns them. */
+  sharedTexts?: readonly string[];
+  /** The styles that show a date, as `readDateStyles` returns them. */
+  dateStyles?: ReadonlySet<string>;
+  limits?: SheetLimits;
+  /** Receives the range of each merge, after all rows. */
+  onMerge?: (range: string) => void;
+};
+
+type Attributes = Readonly<Record<string, string>>;
+/** A cell under construction. `value` and `text`: its stored value and its own text, if it has them. */
+type OpenCell = { column: number; type: string; style: string; value?: string; text?: string; isFormula: boolean };
+type OpenRow = SheetRow & { hasNumber: boolean; nextColumn: number };
+
+const ROWS_MAX = 1_048_576;
+const COLUMNS_MAX = 16_384;
+const UNLIMITED: SheetLimits = { cellsMax: Number.POSITIVE_INFINITY, charsMax: Number.POSITIVE_INFINITY };
+
+/** @throws UnreadableFileError. */
 export async function* readSheet(
   { zip }: Pick<Workbook, 'zip'>,
   { part }: Pick<SheetFacts, 'part'>,
-  sharedTexts: string[] = [],
+  context: SheetContext = {},
 ): AsyncGenerator<SheetRow, void, undefined> {
-  const { default: WorksheetReader } = await import('exceljs/lib/stream/xlsx/worksheet-reader.js');
-  const reader = new WorksheetReader({
-    workbook: { sharedStrings: sharedTexts, styles: NO_STYLES, properties: {} },
-    id: 1,
-    iterator: decodeText(zip.open(part)),
-    options: OPTIONS,
-  });
-  try {
-    for await (const row of reader) {
-      const cells: (SheetCell | undefined)[] = [];
-      row.eachCell((cell, column) => {
-        cells[column - 1] = toCell(cell);
-      });
-      yield { number: row.number, cells };
+  const collect = collectRows(context);
+  for await (const events of readXml(zip, part)) {
+    for (const event of events) {
+      const row = collect(event);
+      if (row) yield row;
     }
-  } catch (error) {
-    if (error instanceof UnreadableFileError) throw error;
-    // of exceljs and its XML parser: it may quote a text of the file
-    throw new UnreadableFileError(`the part ${part} is no readable sheet`, { cause: error });
   }
 }
 
-/** The texts that the cells of a workbook share, by number. @throws UnreadableFileError. */
-export async function readSharedTexts({ zip, sharedStrings }: Workbook, textsMax: number): Promise<string[]> {
-  if (sharedStrings === undefined) return [];
-  const { default: parseSax } = await import('exceljs/lib/utils/parse-sax.js');
-  const texts: string[] = [];
-  let text = '';
-  let isText = false;
-  let isPhonetic = false;
-  try {
-    for await (const events of parseSax(decodeText(zip.open(sharedStrings)))) {
-      for (const { eventType, value } of events) {
-        if (eventType === 'text') {
-          if (isText && !isPhonetic) text += value;
-          continue;
-        }
-        const isOpen = eventType === 'opentag';
-        if (value.name === 't') isText = isOpen;
-        else if (value.name === 'rPh') isPhonetic = isOpen;
-        else if (value.name === 'si' && isOpen) text = '';
-        else if (value.name === 'si' && texts.push(text) > textsMax)
-          throw new UnreadableFileError(`it has more than ${textsMax} texts`);
-      }
+/** @returns a function that takes each event, and returns the row that it ends. */
+function collectRows(context: SheetContext): (event: XmlEvent) => SheetRow | undefined {
+  const { onMerge, limits = UNLIMITED } = context;
+  const left = { cells: limits.cellsMax, chars: limits.charsMax };
+  let lastRow = 0;
+  let row: OpenRow | undefined;
+  let cell: OpenCell | undefined;
+
+  function open(name: string, parent: string, attributes: Attributes): void {
+    if (name === 'row' && parent === 'sheetData') row = openRow(attributes, lastRow);
+    else if (name === 'c' && parent === 'row' && row) {
+      if (--left.cells < 0) throw new UnreadableFileError(`it has more than ${limits.cellsMax} cells`);
+      cell = openCell(attributes, row, lastRow);
+    } else if (name === 'mergeCell' && parent === 'mergeCells') onMerge?.(attributes.ref ?? '');
+    else if (cell && parent === 'c') {
+      if (name === 'f') cell.isFormula = true;
+      else if (name === 'v') cell.value ??= '';
+      else if (name === 'is') cell.text ??= '';
     }
-  } catch (error) {
-    if (error instanceof UnreadableFileError) throw error;
-    throw new UnreadableFileError('the shared texts cannot be read', { cause: error });
   }
-  return texts;
+
+  function close(name: string, parent: string): SheetRow | undefined {
+    if (name === 'c' && parent === 'row' && row && cell) {
+      const made = toCell(cell, row.number, context);
+      left.chars -= made?.text.length ?? 0;
+      if (left.chars < 0) throw new UnreadableFileError(`its cells have more than ${limits.charsMax} characters`);
+      if (made) row.cells[cell.column] = made;
+      cell = undefined;
+    }
+    if (name !== 'row' || parent !== 'sheetData' || !row) return undefined;
+    const { number, cells } = row;
+    lastRow = number;
+    row = undefined;
+    return { number, cells };
+  }
+
+  return (event) => {
+    if (event.kind === 'open') open(event.name, event.parent, event.attributes);
+    else if (event.kind === 'close') return close(event.name, event.parent);
+    else if (cell && event.parent === 'v') cell.value += event.text;
+    // runs of a text are joined; those that tell its pronunciation are in `rPh`
+    else if (cell && event.parent === 't' && (event.around === 'is' || event.around === 'r')) cell.text += event.text;
+    return undefined;
+  };
 }
 
-function toCell(cell: Cell): SheetCell | undefined {
-  const { value } = cell;
-  if (value === null || value === undefined) return undefined;
-  const isFormula = typeof value === 'object' && 'formula' in value;
-  // the value of a formula leaves a result of 0 out
-  const content: unknown = isFormula ? cell.result : value;
-  if (typeof content === 'number') return { kind: 'number', text: String(content), isFormula };
-  if (typeof content === 'string') return { kind: 'text', text: content, isFormula };
-  return { kind: 'other', text: '', isFormula };
+function openRow({ r }: Attributes, lastRow: number): OpenRow {
+  const row = {
+    number: r === undefined ? lastRow + 1 : Number(r),
+    cells: [],
+    hasNumber: r !== undefined,
+    nextColumn: 0,
+  };
+  checkOrder(row.number, lastRow);
+  return row;
+}
+
+function checkOrder(row: number, lastRow: number): void {
+  if (!Number.isInteger(row) || row > ROWS_MAX) throw new UnreadableFileError('a row is damaged');
+  if (row <= lastRow) throw new UnreadableFileError(`row ${row} is out of order`);
+}
+
+const ADDRESS = /^([A-Z]{1,3})([1-9]\d{0,6})$/;
+
+function openCell({ r, t = 'n', s = '0' }: Attributes, row: OpenRow, lastRow: number): OpenCell {
+  const [, letters = '', number] = (r === undefined ? null : ADDRESS.exec(r)) ?? [];
+  if (number !== undefined && !row.hasNumber) {
+    row.number = Number(number);
+    checkOrder(row.number, lastRow);
+  }
+  row.hasNumber = true;
+  const column = r === undefined ? row.nextColumn : countColumns(letters) - 1;
+  if (column < 0 || column >= COLUMNS_MAX || (number !== undefined && Number(number) !== row.number))
+    throw new UnreadableFileError(`row ${row.number} has a damaged cell`);
+  if (column < row.nextColumn) throw new UnreadableFileError(`row ${row.number} has cells out of order`);
+  row.nextColumn = column + 1;
+  return { column, type: t, style: s, isFormula: false };
+}
+
+/** `A` is 1, `AA` is 27. */
+export function countColumns(letters: string): number {
+  let count = 0;
+  for (let index = 0; index < letters.length; index++) count = count * 26 + letters.charCodeAt(index) - 64;
+  return count;
+}
+
+const NUMBER = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
+
+/** @returns undefined for a cell without a value. */
+function toCell(
+  { type, style, value, text, isFormula }: OpenCell,
+  row: number,
+  { sharedTexts = [], dateStyles }: SheetContext,
+): SheetCell | undefined {
+  if (text !== undefined) return { kind: 'text', text, isFormula };
+  if (value === undefined) return isFormula ? { kind: 'other', text: '', isFormula } : undefined;
+  if (type === 's') {
+    const shared = /^\s*\d{1,9}\s*$/.test(value) ? sharedTexts[Number(value)] : undefined;
+    if (shared === undefined) throw new UnreadableFileError(`row ${row} has a text that the workbook lacks`);
+    return { kind: 'text', text: shared, isFormula };
+  }
+  if (type === 'str') return { kind: 'text', text: value, isFormula };
+  if (type === 'd') throw new UnreadableFileError('its dates are stored in a form that is not supported');
+  const number = value.trim();
+  if (type !== 'n' || !NUMBER.test(number)) return number === '' ? undefined : { kind: 'other', text: '', isFormula };
+  return { kind: dateStyles?.has(style) ? 'date' : 'number', text: number, isFormula };
 }

@@ -1,5 +1,8 @@
-/** A cell as it is stored: of a number its decimal text, such as `1234.5`. `isFormula`: the value was computed by a formula. */
-export type SheetCell = { kind: 'number' | 'text' | 'other'; text: string; isFormula: boolean };
+/**
+ * A cell as it is stored: of a number its decimal text, such as `1234.5`. `date`: a number that the cell's format shows as a date
+ * or a time. `isFormula`: the value was computed by a formula.
+ */
+export type SheetCell = { kind: 'number' | 'date' | 'text' | 'other'; text: string; isFormula: boolean };
 
 /** A row of a sheet. `number` counts from 1; a column without a cell is missing. */
 export type SheetRow = { number: number; cells: (SheetCell | undefined)[] };

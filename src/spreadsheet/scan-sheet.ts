@@ -3,6 +3,7 @@
  * form, so a part that it does not understand is a fault and never skipped. It keeps one chunk of text at a time.
  */
 import { decodeEntities } from './decode-entities.ts';
+import { countColumns } from './read-sheet.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from './row.ts';
 
 const START = '<sheetData>';
@@ -71,11 +72,4 @@ function toCell(
 ): SheetCell | undefined {
   if (type === 'inlineStr') return { kind: 'text', text: decodeEntities(text ?? ''), isFormula };
   return value === undefined ? undefined : { kind: 'number', text: value, isFormula };
-}
-
-/** `A` is 1, `AA` is 27. */
-function countColumns(letters: string): number {
-  let count = 0;
-  for (let index = 0; index < letters.length; index++) count = count * 26 + letters.charCodeAt(index) - 64;
-  return count;
 }

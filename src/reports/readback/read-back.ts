@@ -4,9 +4,10 @@
  * (read-expected.ts), and the reader shares no code with the writer.
  */
 import { ConfereError } from '../../domain/errors.ts';
-import { decodeText, openWorkbook, type SheetFacts, type Workbook } from '../../spreadsheet/open-workbook.ts';
+import { openWorkbook, type SheetFacts, type Workbook } from '../../spreadsheet/open-workbook.ts';
 import { type ByteSource, openFileSource } from '../../spreadsheet/open-zip.ts';
 import { readSheet } from '../../spreadsheet/read-sheet.ts';
+import { decodeText } from '../../spreadsheet/read-xml.ts';
 import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
 import { scanSheet } from '../../spreadsheet/scan-sheet.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
@@ -24,10 +25,8 @@ import {
 import { compareChain, compareSummary, compareTable, type SheetFault } from './compare-figures.ts';
 import { type ExpectedFigures, readExpected, type SheetFigures, sumOpening, type TableName } from './read-expected.ts';
 
-/** Workbooks of up to this size, some 100,000 transactions, are read by the streaming reader of exceljs, larger ones by our own. */
-const EXCELJS_BYTES_MAX = 20_000_000;
-/** exceljs reads doubles, which keep 15 digits. */
-const EXCELJS_CENTS_MAX = 10n ** 15n;
+/** Workbooks of up to this size, some 100,000 transactions, are read by an XML parser, larger ones by a faster reader of our form alone. */
+const PARSED_BYTES_MAX = 20_000_000;
 /** Of a workbook of our own: sheets of a million rows each, packed into less than 4 GiB. */
 const ZIP_LIMITS = { partsMax: 1_000, unpackedBytesMax: 128 * 1024 ** 3 };
 /** Rows between two checks of the signal. */
@@ -58,14 +57,12 @@ export type ReadableWork = { work: ReportWork<AnyPlan>; digest: Buffer };
  */
 export async function readBack(
   { work, digest }: ReadableWork,
-  limits = { exceljsBytesMax: EXCELJS_BYTES_MAX },
+  limits = { parsedBytesMax: PARSED_BYTES_MAX },
 ): Promise<void> {
   await using source = await openFileSource(work.files.xlsx);
   const expecting = readExpected(work, digest);
-  const isLarge = source.bytes > limits.exceljsBytesMax;
-  const reading = isLarge
-    ? readWorkbook(work, source, scan)
-    : expecting.then((expected) => readWorkbook(work, source, suitsExceljs(expected) ? readSheet : scan));
+  const isLarge = source.bytes > limits.parsedBytesMax;
+  const reading = isLarge ? readWorkbook(work, source, scan) : expecting.then(() => readWorkbook(work, source, parse));
   // both have ended: nothing reads a snapshot or a file that the caller has closed
   await Promise.allSettled([expecting, reading]);
   const [expected, found] = await Promise.all([expecting, reading]);
@@ -79,9 +76,8 @@ function scan({ zip }: Workbook, { part }: SheetFacts): AsyncGenerator<SheetRow,
   return scanSheet(decodeText(zip.open(part)));
 }
 
-function suitsExceljs({ tables, total }: ExpectedFigures): boolean {
-  const sums = Object.values(tables).flatMap((one) => Object.values(one.sums));
-  return [...sums, ...Object.values(total)].every((cents) => -EXCELJS_CENTS_MAX < cents && cents < EXCELJS_CENTS_MAX);
+function parse(workbook: Workbook, sheet: SheetFacts): AsyncGenerator<SheetRow, void, undefined> {
+  return readSheet(workbook, sheet);
 }
 
 /** What a sheet shows, or why it cannot be read. */

@@ -137,8 +137,8 @@ async function check({ rowsPerSheetMax, ...wanted }: Wanted = {}): Promise<reado
         directory,
       );
       const [byExceljs, byUs] = await Promise.all(
-        [20_000_000, 0].map((exceljsBytesMax) =>
-          readBack(written, { exceljsBytesMax }).then(
+        [20_000_000, 0].map((parsedBytesMax) =>
+          readBack(written, { parsedBytesMax }).then(
             () => [],
             (error: ReadBackError) => error.faults,
           ),

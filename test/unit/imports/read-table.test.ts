@@ -208,7 +208,7 @@ describe('a file that is no table', () => {
       packWorkbook(
         '<!DOCTYPE x [<!ENTITY a "b">]><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>&a;</t></is></c></row></sheetData>',
       ),
-      /no readable sheet|the header is/,
+      /cannot be read|the header is/,
     ],
   ])('%s is refused', async (_, file, message) => {
     const { rows, faults } = await read('statements', file);

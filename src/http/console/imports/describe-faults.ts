@@ -61,6 +61,8 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
       return t('escreva um destes: {value}', { value });
     case 'not_text':
       return t('é um número com casas: formate a célula como texto');
+    case 'is_date':
+      return t('é uma data da planilha: formate a célula como texto e digite de novo');
     case 'formula':
       return t('tem uma fórmula: cole o valor');
     case 'merged':

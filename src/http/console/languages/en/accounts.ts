@@ -71,6 +71,8 @@ export const ACCOUNTS_EN = {
   'escreva um dia e uma hora como 20/11/2026 18:00': 'write a day and a time such as 2026-11-20 18:00',
   'escreva um destes: {value}': 'write one of these: {value}',
   'é um número com casas: formate a célula como texto': 'is a number with decimals: format the cell as text',
+  'é uma data da planilha: formate a célula como texto e digite de novo':
+    'is a date of the spreadsheet: format the cell as text and type it again',
   'tem uma fórmula: cole o valor': 'has a formula: paste its value',
   'é de células mescladas ({value}): separe-as': 'belongs to merged cells ({value}): split them',
   'tem um erro, ou um valor de outro tipo': 'has an error, or a value of another type',
