@@ -61,13 +61,13 @@ function complete(values: Environment, { SECRET_KEY_FILE }: NodeJS.ProcessEnv): 
   const host = rest.HOST.includes(':') ? `[${rest.HOST}]` : rest.HOST;
   return {
     ...rest,
-    PUBLIC_URL: (PUBLIC_URL ?? `http://${host}:${rest.PORT}`).replace(/\/+$/, ''),
+    PUBLIC_URL: (PUBLIC_URL ?? `http://${host}:${rest.PORT}`).replace(/(?<!\/)\/+$/, ''),
     WEBHOOK_SECRETS: secrets,
     SECRET_KEY_FROM: SECRET_KEY_FILE ? `SECRET_KEY_FILE (${SECRET_KEY_FILE})` : 'SECRET_KEY',
     WEBHOOK_AUTH: WEBHOOK_AUTH ?? defaultAuth(secrets),
     PROVIDER:
       rest.PROVIDER_URL && rest.PROVIDER_API_KEY
-        ? { url: rest.PROVIDER_URL.replace(/\/+$/, ''), apiKey: rest.PROVIDER_API_KEY }
+        ? { url: rest.PROVIDER_URL.replace(/(?<!\/)\/+$/, ''), apiKey: rest.PROVIDER_API_KEY }
         : undefined,
   };
 }

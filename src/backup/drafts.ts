@@ -16,7 +16,7 @@ import { describeError, type Log } from '../log.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 
 /** The whole owner: a person's `contract.draft-20261123` in the same folder is none of ours. */
-const DRAFT = /\.draft-(\d+-.+-[0-9a-f]{12})-[0-9a-f]{8}$/;
+const DRAFT = /\.draft-(\d+-.{1,255}-[0-9a-f]{12})-[0-9a-f]{8}$/;
 /**
  * A process in another container, or on another machine, is not visible: a backup that is made writes all the time. Less than a day: the
  * next night's backup removes the drafts of this one, before they fill the disk.

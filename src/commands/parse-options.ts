@@ -25,7 +25,7 @@ export function parsePlatform(text = ''): string {
 /** Parses an instant with an offset; undefined where the option is not given. */
 export function parseInstant(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  const at = /^[^T]*T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(at.getTime())) return at;
   throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
 }

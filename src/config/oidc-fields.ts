@@ -39,7 +39,7 @@ const claimList = z.string().transform((text, context): string[] => {
 
 /** `finance=accountant, admins=admin, *=viewer` → rules. A group may contain `=`, but no comma. */
 const roleRules = z.string().transform((text, context): RoleRule[] => {
-  const rules = text.split(',').map((part) => /^\s*(.+?)\s*=\s*([a-z]+)\s*$/.exec(part));
+  const rules = text.split(',').map((part) => /^(.+)=([^=]+)$/.exec(part)?.map((one) => one.trim()));
   const known = rules.flatMap((match): RoleRule[] => {
     const role = ROLE_NAMES.find((name) => name === match?.[2]);
     return role && match?.[1] ? [{ group: match[1], role }] : [];

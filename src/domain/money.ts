@@ -64,7 +64,7 @@ export function formatMoney(cents: bigint, language: Language = 'pt-BR'): string
 
 /** `1.234.567`, in English `1,234,567`. */
 export function groupThousands(digits: string, language: Language = 'pt-BR'): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, NUMBER_MARKS[language].grouping);
+  return digits.replace(/\B(?=(?:\d{3}){1,12}$)/g, NUMBER_MARKS[language].grouping);
 }
 
 /** A minus is typed as a hyphen, or pasted as the minus sign (U+2212) that our sheets print. */

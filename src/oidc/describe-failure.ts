@@ -83,7 +83,7 @@ function findConnectionCode(error: unknown): string | undefined {
 
 /** Codes of sockets, name servers, undici, TLS, and our check of addresses. */
 const CONNECTION_CODE =
-  /^(?:E(?!RR_)[A-Z_]{3,}|UND_ERR_\w+|FORBIDDEN_ADDRESS|CERT_\w+|\w+_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH)$/;
+  /^(?:E(?!RR_)[A-Z_]{3,}|UND_ERR_\w+|FORBIDDEN_ADDRESS|CERT_\w+|(?=\w+_CERT)\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH)$/;
 const CAUSES_MAX = 5;
 
 /** The error and its causes. */

@@ -83,7 +83,7 @@ function collectRows(context: SheetContext): (event: XmlEvent) => SheetRow | und
     if (event.kind === 'open') open(event.name, event.parent, event.attributes);
     else if (event.kind === 'close') return close(event.name, event.parent);
     else if (cell && event.parent === 'v') cell.value += event.text;
-    // runs of a text are joined; those that tell its pronunciation are in `rPh`
+    // runs of a text are joined; those of its pronunciation are in `rPh`
     else if (cell && event.parent === 't' && (event.around === 'is' || event.around === 'r')) cell.text += event.text;
     return undefined;
   };

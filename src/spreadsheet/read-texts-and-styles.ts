@@ -2,7 +2,7 @@ import type { Workbook } from './open-workbook.ts';
 import { readXml } from './read-xml.ts';
 import { UnreadableFileError } from './row.ts';
 
-/** The texts that the cells of a workbook share, by number; those that tell the pronunciation are left out. @throws UnreadableFileError. */
+/** The texts that the cells of a workbook share, by number; those that give the pronunciation are left out. @throws UnreadableFileError. */
 export async function readSharedTexts({ zip, sharedStrings }: Workbook, textsMax: number): Promise<string[]> {
   const texts: string[] = [];
   if (sharedStrings === undefined || !zip.has(sharedStrings)) return texts;

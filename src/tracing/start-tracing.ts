@@ -35,7 +35,7 @@ export async function startTracing(
         detectors: [resources.resourceAttributesEnvDetector, resources.serviceNameEnvDetector],
       }),
     );
-  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '');
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/(?<!\/)\/+$/, '');
   const exporter = new OTLPTraceExporter({
     url: config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint}/v1/traces`,
     timeoutMillis: config.OTEL_EXPORTER_OTLP_TIMEOUT,

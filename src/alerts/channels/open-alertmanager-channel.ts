@@ -9,7 +9,7 @@ const MOMENT_MS = 5 * 60_000;
 
 /** Alertmanager's API (v2): firing alerts each minute, and ended ones once. */
 export function openAlertmanagerChannel(url: string, writer: AlertWriter): Channel {
-  const address = `${url.replace(/\/+$/, '')}/api/v2/alerts`;
+  const address = `${url.replace(/(?<!\/)\/+$/, '')}/api/v2/alerts`;
   return {
     name: 'alertmanager',
     batchMax: BATCH_MAX,

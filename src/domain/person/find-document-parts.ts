@@ -23,8 +23,9 @@ const SHAPED = new RegExp(`(?<![\\p{L}\\d])(?=(${SHAPE})(?![\\p{L}\\d]))`, 'gu')
 const HAS_STAR = new RegExp(STAR);
 /** In a text with these words, any digit may belong to a document. */
 const NAMES = /(?<![a-z])(?:c\.?p\.?f\.?|c\.?n\.?p\.?j\.?|documento)(?![a-z])/;
+/** The bound on a word's end keeps the search linear. */
 const ENDS =
-  '(?:comec\\w*|inici\\w*|primeir\\w*|fim|final|finais|termin\\w*|ultim\\w*|digitos?|verificador\\w*|dv|start\\w*|first|begin\\w*|end|ends|ending|last)';
+  '(?:comec\\w{0,40}|inici\\w{0,40}|primeir\\w{0,40}|fim|final|finais|termin\\w{0,40}|ultim\\w{0,40}|digitos?|verificador\\w{0,40}|dv|start\\w{0,40}|first|begin\\w{0,40}|end|ends|ending|last)';
 /** A number as long as a part of a document. */
 const PART = '(?<!\\d)\\d{2,6}(?!\\d)';
 const WORDED = new RegExp(`(?<![a-z])${ENDS}(?![a-z])\\D{0,20}${PART}|${PART}\\D{0,20}(?<![a-z])${ENDS}(?![a-z])`);

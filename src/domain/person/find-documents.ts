@@ -6,7 +6,6 @@ import { findCandidates, listDecodedForms } from './match-person.ts';
 const CPF = /^\d{11}$/;
 /** With letters since July 2026; the check digits are always digits. */
 const CNPJ = /^[0-9A-Z]{12}\d{2}$/;
-const ONE_CHARACTER = /^(.)\1*$/;
 const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 /** Punctuated like a document: counts as one even with wrong check digits. */
@@ -16,9 +15,13 @@ const NUMBER = /\d[\d./-]{9,}\d/g;
 
 /** @param plain normalized: no punctuation, capital letters. @returns whether the check digits are right. */
 export function isValidDocument(plain: string): boolean {
-  if (ONE_CHARACTER.test(plain)) return false;
+  if (repeatsOne(plain)) return false;
   if (CPF.test(plain)) return hasCheckDigits(plain, 0, CPF_WEIGHTS);
   return CNPJ.test(plain) && hasCheckDigits(plain, 0, CNPJ_WEIGHTS);
+}
+
+function repeatsOne(plain: string): boolean {
+  return plain !== '' && plain === plain.charAt(0).repeat(plain.length);
 }
 
 /** @param base the nine digits of a CPF before its check digits. */
@@ -56,7 +59,7 @@ export function* findWithinNumbers(reading: string): Generator<string, void, und
         // hostile bodies are one number: cut out only what is valid
         if (!hasCheckDigits(digits, start, weights)) continue;
         const document = digits.slice(start, start + length);
-        if (!ONE_CHARACTER.test(document)) yield document;
+        if (!repeatsOne(document)) yield document;
       }
     }
   }

@@ -6,11 +6,12 @@ const APART = /\D{13,}/;
 const IDS =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{20,}|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?/gi;
 const BLANK = ' '.repeat(13);
-const HAS_LETTERS_BETWEEN = /\d\D*\p{L}\D*\d/u;
+const HAS_LETTERS_BETWEEN = /\d\D{0,12}\p{L}\D{0,12}\d/u;
 /** Numbers of parts, as in `p1=224 p2=538` and `1) 224 2) 538`. */
 const LABELS = /\p{L}\d{1,2}(?=["']?\s?[=:])|(?<!\d)\d(?!\d)/gu;
-/** Letters of the shape of digits, beside a digit. */
-const LOOKALIKES = /(?=[lIoO|./-]*\d)[\dlIoO|][\dlIoO|./-]{7,16}[\dlIoO|]/g;
+/** Digits, letters of their shape and separators, in a row. */
+const LOOKALIKES = /[\dlIoO|./-]{9,}/g;
+const LOOKALIKE = /[\dlIoO|][\dlIoO|./-]{7,16}[\dlIoO|]/g;
 /** Fewer digits occur by chance. */
 const DIGITS_MIN = 6;
 
@@ -24,9 +25,17 @@ export function listJoinedDigits(reading: string): string[] {
   const joined = plain
     .split(APART)
     .flatMap((chunk) => (HAS_LETTERS_BETWEEN.test(chunk) ? [chunk, chunk.replace(LABELS, '')] : []))
-    .concat((plain.match(LOOKALIKES) ?? []).filter((one) => /[lIoO|]/.test(one)).map(readLookalikes))
+    .concat((plain.match(LOOKALIKES) ?? []).flatMap(findLookalikes).map(readLookalikes))
     .map((one) => one.replace(/\D/g, ''));
   return [...new Set(joined)].filter((digits) => digits.length >= DIGITS_MIN);
+}
+
+/** @returns the parts with letters that begin before the last digit of a row. Searching for a digit from each character takes quadratic time. */
+function findLookalikes(row: string): string[] {
+  let last = row.length - 1;
+  while (last >= 0 && !/\d/.test(row[last] ?? '')) last--;
+  const found = Array.from(row.matchAll(LOOKALIKE)).filter(({ index }) => index <= last);
+  return found.map(([one]) => one).filter((one) => /[lIoO|]/.test(one));
 }
 
 function readLookalikes(text: string): string {

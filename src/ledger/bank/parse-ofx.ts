@@ -29,7 +29,7 @@ const ACCOUNT_PART = /^[A-Za-z0-9][A-Za-z0-9 ./-]*$/;
 const DATE = /^(\d{4})(\d\d)(\d\d)(?:\d{2}|\d{4}|\d{6}(?:\.\d{1,3})?)?\s*(?:\[[^[\]]{1,16}\])?$/;
 const NO_DATE = /^0*$/;
 const AMOUNT_CHARS_MAX = 32;
-const AMOUNT = /^([+-]?)0*(\d+)(?:[.,](\d{1,2}))?$/;
+const AMOUNT = /^([+-]?)0*(\d{1,32})(?:[.,](\d{1,2}))?$/;
 /** The text of a row that shows a balance and is no transaction: `Saldo Anterior`, `*** S A L D O ***`. */
 export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
 /** The BANKID of files that Confere writes. */

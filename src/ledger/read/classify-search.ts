@@ -47,7 +47,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const E2E_ID = /^[ED][0-9A-Za-z]{31}$/;
 const DOCUMENT = /^[\d.\-/\s]+$/;
 const CNPJ = /^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/i;
-const LETTERS = /\p{L}\p{M}*.*\p{L}/u;
+const LETTERS = /\p{L}[^\p{L}\r\n\u2028\u2029]*\p{L}/u;
 const DOCUMENT_LENGTHS: readonly number[] = [11, 14];
 
 /** Returns the readings of a text, the most specific first; none for a blank text. @param language how amounts are written. */

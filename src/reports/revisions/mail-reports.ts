@@ -111,7 +111,7 @@ function writeMail(report: Report, locale: Locale, publicUrl: string): { subject
     report.proven ? texts.mail.proven : texts.mail.notProven,
     ...(report.revision > 1 ? [texts.mail.changed] : []),
     '',
-    `${texts.mail.download}: ${publicUrl.replace(/\/+$/, '')}/reports/${nameRevision(report)}.xlsx`,
+    `${texts.mail.download}: ${publicUrl.replace(/(?<!\/)\/+$/, '')}/reports/${nameRevision(report)}.xlsx`,
     '',
     `SHA-256: ${report.sha256}`,
     `${texts.mail.digest}: ${report.digest}`,

@@ -38,7 +38,7 @@ export function formatLocalCount(count: number, texts: Texts): string {
 }
 
 function group(digits: string, texts: Texts): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, texts.grouping);
+  return digits.replace(/\B(?=(?:\d{3}){1,12}$)/g, texts.grouping);
 }
 
 /** `2026-11-20` as `20/11/2026`. */

@@ -5,5 +5,5 @@ export function quoteTitle(title: string): string {
 
 /** Cells of a sheet as other parts of the workbook name them: `'Resumo'!$A$1:$B$2`. */
 export function referToCells(title: string, range: string): string {
-  return `${quoteTitle(title)}!${range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2')}`;
+  return `${quoteTitle(title)}!${range.replace(/([A-Z]{1,3})(\d{1,7})/g, '$$$1$$$2')}`;
 }

@@ -7,7 +7,7 @@ type Code =
   /** Continues at `first`, and at `second` once that fails. */
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
-  | { op: 'look'; body: number; isNegative: boolean; next: number }
+  | { op: 'around'; body: number; isNegative: boolean; next: number }
   /** Ends a loop whose body took no character. */
   | { op: 'mark'; loop: number }
   | { op: 'advanced'; loop: number }
@@ -26,14 +26,15 @@ export function compilePattern({ source, flags }: { source: string; flags: strin
   function emit(node: Node, isBack: boolean): void {
     if (node.kind === 'set') code.push({ op: 'set', matches: matchOne(node.source, setFlags), isBack });
     else if (node.kind === 'edge') code.push({ op: 'edge', matches: matchEdge(node.source, setFlags) });
-    else if (node.kind === 'sequence') for (const one of isBack ? node.parts.toReversed() : node.parts) emit(one, isBack);
+    else if (node.kind === 'sequence')
+      for (const one of isBack ? node.parts.toReversed() : node.parts) emit(one, isBack);
     else if (node.kind === 'choice') emitChoice(node.options, isBack);
-    else if (node.kind === 'look') {
-      const look: Code = { op: 'look', body: code.length + 1, isNegative: node.isNegative, next: 0 };
-      code.push(look);
+    else if (node.kind === 'around') {
+      const around: Code = { op: 'around', body: code.length + 1, isNegative: node.isNegative, next: 0 };
+      code.push(around);
       emit(node.body, node.isBehind);
       code.push({ op: 'match' });
-      look.next = code.length;
+      around.next = code.length;
     } else emitRepeat(node, isBack);
   }
 

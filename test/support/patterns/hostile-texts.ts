@@ -26,7 +26,7 @@ export function listHostileTexts({ source, flags }: { source: string; flags: str
     if (node.kind === 'repeat') {
       for (const text of samplesOf(node.body, setFlags)) add(prefix, text);
       visit(node.body, prefix);
-    } else if (node.kind === 'look') visit(node.body, prefix);
+    } else if (node.kind === 'around') visit(node.body, prefix);
     else if (node.kind === 'choice') for (const one of node.options) visit(one, prefix);
     else if (node.kind === 'sequence') {
       let before = prefix;
@@ -52,7 +52,7 @@ export function buildText({ prefix, pump, tail }: Hostile, chars: number): strin
 
 /** A few texts that a part of a pattern matches, without its assertions. */
 function samplesOf(node: Node, flags: string): string[] {
-  if (node.kind === 'edge' || node.kind === 'look') return [''];
+  if (node.kind === 'edge' || node.kind === 'around') return [''];
   if (node.kind === 'set') {
     const matches = matchOne(node.source, flags);
     const literal = node.source.replaceAll('\\', '');

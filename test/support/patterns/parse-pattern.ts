@@ -1,12 +1,12 @@
 /** Parses a regular expression of JavaScript into a tree. Character sets stay source text: the engine itself evaluates them. */
 
-/** `set`: one character that `source` matches. `look`: an assertion, behind or ahead. `edge`: an assertion without content. */
+/** `set`: one character that `source` matches. `around`: an assertion, behind or ahead. `edge`: an assertion without content. */
 export type Node =
   | { kind: 'set'; source: string }
   | { kind: 'edge'; source: string }
   | { kind: 'sequence'; parts: Node[] }
   | { kind: 'choice'; options: Node[] }
-  | { kind: 'look'; isBehind: boolean; isNegative: boolean; body: Node }
+  | { kind: 'around'; isBehind: boolean; isNegative: boolean; body: Node }
   | { kind: 'repeat'; min: number; max: number; isLazy: boolean; body: Node };
 
 /** @throws for back references, which no pattern of ours may have. */
@@ -53,7 +53,7 @@ export function parsePattern(source: string): Node {
     const set =
       rest[0] === '['
         ? readClass(rest)
-        : (/^\\(?:u\{[^}]+\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[pP]\{[^}]+\}|c[A-Za-z]|[^])/.exec(rest)?.[0] ??
+        : (/^\\(?:u\{[^}]+\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[pP]\{[^}]+\}|c[A-Za-z]|.)/su.exec(rest)?.[0] ??
           String.fromCodePoint(rest.codePointAt(0) ?? 0));
     at += set.length;
     return { kind: 'set', source: set };
@@ -65,8 +65,8 @@ export function parsePattern(source: string): Node {
     const body = readChoice();
     if (source[at] !== ')') throw new Error(`a group without an end in ${source}`);
     at++;
-    const look = /^\(\?(<?)([=!])$/.exec(head);
-    return look ? { kind: 'look', isBehind: look[1] === '<', isNegative: look[2] === '!', body } : body;
+    const around = /^\(\?(<?)([=!])$/.exec(head);
+    return around ? { kind: 'around', isBehind: around[1] === '<', isNegative: around[2] === '!', body } : body;
   }
 
   const tree = readChoice();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
 import { BEANCOUNT } from '../../../src/reports/render/formats/beancount.ts';
-import { spellWindows1252 } from '../../../src/reports/render/formats/encode-windows-1252.ts';
+import { fitWindows1252, spellWindows1252 } from '../../../src/reports/render/formats/encode-windows-1252.ts';
 import { pairLegs } from '../../../src/reports/render/formats/layouts.ts';
 import { propertyOptions } from '../../support/property.ts';
 
@@ -10,7 +10,8 @@ test('each character of windows-1252 is written as its byte, and any other one a
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
   const text = new TextDecoder('windows-1252').decode(bytes);
   expect(Buffer.from(spellWindows1252(text), 'latin1').equals(bytes)).toBe(true);
-  expect(spellWindows1252('Ő \u{1F600} ＝ 漢 e\u0301')).toBe('O ? = ? e?');
+  expect(fitWindows1252('Ő \u{1F600} ＝ 漢 e\u0301 “€”')).toBe('O ? = ? e? “€”');
+  expect(spellWindows1252('＝≮')).toBe('??');
 });
 
 const mapped = (code: string): MappedAccount => ({

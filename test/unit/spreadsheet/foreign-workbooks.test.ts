@@ -39,7 +39,7 @@ const BOOK = `<workbook xmlns:r="${RELATIONS}"><sheets><sheet name="A &amp; B" r
 const SHEET = '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row></sheetData></worksheet>';
 const TEXTS = '<sst><si><t>x</t></si></sst>';
 
-test('texts in several runs are joined, without those that tell the pronunciation', async () => {
+test('texts in several runs are joined, without those that give the pronunciation', async () => {
   const runs =
     '<r><t>-1.</t></r><r><rPr><b/></rPr><t xml:space="preserve"> 249,90</t></r><rPh sb="0" eb="1"><t>no</t></rPh>';
   const rows = await rowsOf(

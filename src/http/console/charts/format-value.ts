@@ -84,6 +84,6 @@ function formatSeconds(seconds: bigint): string {
 function formatShare(hundredths: bigint): string {
   const decimals = String(hundredths % 100n)
     .padStart(2, '0')
-    .replace(/0+$/, '');
+    .replace(/0{1,2}$/, '');
   return `${formatCount(hundredths / 100n)}${decimals && `${NUMBER_MARKS[language()].decimal}${decimals}`} %`;
 }

@@ -96,7 +96,8 @@ const MESSAGES = [
   'não é uma página desta lista: abra a lista de novo',
 ] as const satisfies readonly Text[];
 
-const PATTERNS = MESSAGES.map((text) => ({ text, pattern: toPattern(EN[text]) }));
+/** The English text of each, split at its values: literals at even places, names at odd ones. */
+const PATTERNS = MESSAGES.map((text) => ({ text, pieces: EN[text].split(/\{(\w+)\}/) }));
 /** Joins the messages of one finding; a code stands before the message of an error. */
 const SEPARATOR = '; ';
 const CODE = /^([a-z_]+): (.+)$/s;
@@ -114,18 +115,29 @@ export function translateMessage(message: string): string | undefined {
 }
 
 function translateOne(message: string): string | undefined {
-  for (const { text, pattern } of PATTERNS) {
-    const match = pattern.exec(message);
-    if (match) return fill(text, match.groups ?? {});
+  for (const { text, pieces } of PATTERNS) {
+    const values = readValues(message, pieces);
+    if (values) return fill(text, values);
   }
   return undefined;
 }
 
-/** Matches an English text of the catalogue with any values. */
-function toPattern(text: string): RegExp {
-  const pieces = text.split(/\{(\w+)\}/);
-  const source = pieces.map((piece, at) =>
-    at % 2 === 0 ? piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : `(?<${piece}>.+?)`,
-  );
-  return new RegExp(`^${source.join('')}$`, 's');
+/**
+ * Reads the values of a message, each at least one character and as short as it can be. A pattern with several values of any
+ * text takes quadratic time and more. @returns undefined for another message.
+ */
+function readValues(message: string, pieces: readonly string[]): Record<string, string> | undefined {
+  const [start = ''] = pieces;
+  const end = pieces.length > 1 ? (pieces.at(-1) ?? '') : '';
+  if (pieces.length === 1 ? message !== start : !message.startsWith(start)) return undefined;
+  const values: [string, string][] = [];
+  let at = start.length;
+  for (let index = 1; index < pieces.length; index += 2) {
+    const isLast = index === pieces.length - 2;
+    const to = isLast ? message.length - end.length : message.indexOf(pieces[index + 1] ?? '', at + 1);
+    if (to <= at) return undefined;
+    values.push([pieces[index] ?? '', message.slice(at, to)]);
+    at = to + (pieces[index + 1]?.length ?? 0);
+  }
+  return message.endsWith(end) ? Object.fromEntries(values) : undefined;
 }

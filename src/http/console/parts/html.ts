@@ -47,7 +47,7 @@ function findRead(strings: readonly string[]): boolean[] {
   const found = strings.slice(0, -1).map((piece, index) => {
     const end = attribute === undefined ? 0 : piece.indexOf('"') + 1;
     // an attribute that goes on through this piece keeps its name
-    if (attribute === undefined || end > 0) attribute = /([\w-]+)="[^"]*$/.exec(piece.slice(end))?.[1];
+    if (attribute === undefined || end > 0) attribute = /(?<![\w-])([\w-]+)="[^"]*$/.exec(piece.slice(end))?.[1];
     if (attribute !== undefined) return READ_ATTRIBUTES.has(attribute);
     return !strings[index + 1]?.startsWith('</textarea>');
   });

@@ -9,11 +9,19 @@ const OUTSIDE = /[^\p{ASCII}\u00A0-\u00FF]/gu;
 const PLAIN = /^\p{ASCII}+$/u;
 
 /**
- * Spells a text with the characters of windows-1252, each as the Latin-1 character of its byte: written as Latin-1 it is
- * windows-1252. A letter that the charset lacks loses its accent, any other character becomes `?`.
+ * Replaces what windows-1252 lacks: a letter loses its accent, any other character becomes `?`. It comes before a text is guarded,
+ * cut and escaped: `≮` becomes `<`, and `；` a separator.
+ */
+export function fitWindows1252(text: string): string {
+  return text.replace(OUTSIDE, (char) => (BYTES.has(char) ? char : simplify(char)));
+}
+
+/**
+ * Spells each character as the Latin-1 character of its byte in windows-1252: written as Latin-1 the text is windows-1252. Any
+ * other character becomes `?`, which means nothing in any format.
  */
 export function spellWindows1252(text: string): string {
-  return text.replace(OUTSIDE, (char) => BYTES.get(char) ?? simplify(char));
+  return text.replace(OUTSIDE, (char) => BYTES.get(char) ?? '?');
 }
 
 function simplify(char: string): string {

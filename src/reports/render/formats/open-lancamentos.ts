@@ -7,6 +7,7 @@ import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-balances.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
+import { fitWindows1252 } from './encode-windows-1252.ts';
 import type { Layout, MappedLeg } from './layouts.ts';
 import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
@@ -43,7 +44,7 @@ export async function openMapped(
     });
     if (unmapped.size > 0) return;
     for (const cells of layout.listRows(booking, legs, rendering))
-      file.add(cells.map(renderInLine).join(';') + LINE_END);
+      file.add(cells.map((cell) => renderInLine(cell, layout)).join(';') + LINE_END);
   }
   return {
     add: ({ movement }) => book(bookMovement(movement, rendering.texts)),
@@ -57,10 +58,10 @@ export async function openMapped(
 }
 
 /** A field without line ends: some programs read a file by its lines. */
-function renderInLine(cell: Cell): string {
-  return cell && 'text' in cell && cell.text !== null
-    ? escapeCsvField(cell.text.replace(LINE_BREAKS, ' '))
-    : renderField(cell);
+function renderInLine(cell: Cell, { charset }: Layout): string {
+  if (!cell || !('text' in cell) || cell.text === null) return renderField(cell);
+  const line = cell.text.replace(LINE_BREAKS, ' ');
+  return escapeCsvField(charset === 'utf-8' ? line : fitWindows1252(line));
 }
 
 /** Names accounts without a row alone; those that have rows of other platforms with their platform. */

@@ -17,6 +17,7 @@ import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
 import { formatLocalAmount } from '../../texts/texts.ts';
 import { nameMovement, type RenderContext, showName } from '../columns.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
+import { fitWindows1252 } from './encode-windows-1252.ts';
 import { openTextBuffer, openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 
@@ -122,7 +123,7 @@ const STATUS = ['<STATUS>', '<CODE>0', '<SEVERITY>INFO', '</STATUS>'];
 function renderStatementHead({ platform }: Statement, { from, to }: { from: Day; to: Day }): string {
   const account = nameOfxAccount(platform);
   return lines(
-    ...['<STMTTRNRS>', `<TRNUID>${escapeSgml(platform.length <= TRNUID_CHARS_MAX ? platform : account)}`, ...STATUS],
+    ...['<STMTTRNRS>', `<TRNUID>${escapeSgml(isPlain(platform, TRNUID_CHARS_MAX) ? platform : account)}`, ...STATUS],
     ...['<STMTRS>', '<CURDEF>BRL', '<BANKACCTFROM>', '<BANKID>CONFERE', `<ACCTID>${escapeSgml(account)}`],
     ...['<ACCTTYPE>CHECKING', '</BANKACCTFROM>', '<BANKTRANLIST>'],
     ...[`<DTSTART>${formatDate(from)}`, `<DTEND>${formatDate(to)}`],
@@ -149,10 +150,10 @@ function renderTransaction(booking: Booking, rendering: RenderContext): string {
   const { netCents, entrySeq } = movement;
   return `<STMTTRN>${LINE_END}<TRNTYPE>${netCents < 0n ? 'DEBIT' : 'CREDIT'}${LINE_END}<DTPOSTED>${formatDate(
     day,
-  )}${LINE_END}<TRNAMT>${formatAmount(netCents)}${LINE_END}<FITID>${entrySeq}${LINE_END}<NAME>${limit(
-    showName(movement, rendering) || nameMovement(movement, rendering.texts),
-    NAME_CHARS_MAX,
-  )}${LINE_END}<MEMO>${limit(describe(booking, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
+  )}${LINE_END}<TRNAMT>${formatAmount(netCents)}${LINE_END}<FITID>${entrySeq}${LINE_END}<NAME>${
+    limit(showName(movement, rendering), NAME_CHARS_MAX) ||
+    limit(nameMovement(movement, rendering.texts), NAME_CHARS_MAX)
+  }${LINE_END}<MEMO>${limit(describe(booking, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
 }
 
 /** `Recebimento 15:00:00 - pedido-7 - Valor 100,00 - Tarifa 0,50 - <transaction>`. */
@@ -165,11 +166,11 @@ function describe({ movement, kind }: Booking, { texts }: RenderContext): string
   return [`${kind} ${atWall.slice(11)}`, reference, amounts, transactionId].filter(Boolean).join(' - ');
 }
 
-/** An account has at most 22 characters: a longer id becomes its first eight and a part of its hash. */
+/** An account has at most 22 characters of the charset: any other id becomes its first eight and a part of its hash. */
 function nameOfxAccount(platform: string): string {
-  if (platform.length <= ACCOUNT_CHARS_MAX) return platform;
+  if (isPlain(platform, ACCOUNT_CHARS_MAX)) return platform;
   const hash = createHash('sha256').update(platform).digest('hex');
-  return `${platform.slice(0, ACCOUNT_PREFIX_CHARS)}-${hash}`.slice(0, ACCOUNT_CHARS_MAX);
+  return `${toPlain(platform).slice(0, ACCOUNT_PREFIX_CHARS)}-${hash}`.slice(0, ACCOUNT_CHARS_MAX);
 }
 
 /** `2026-11-20 …` as `20261120`. */
@@ -177,14 +178,18 @@ function formatDate(wall: string): string {
   return wall.slice(0, 4) + wall.slice(5, 7) + wall.slice(8, 10);
 }
 
-/** A text in one line, cut at a number of characters. */
+/** A text in one line, cut at a number of characters. Escaped last: characters that the charset lacks may become `<`. */
 function limit(text: string, charsMax: number): string {
-  return escapeSgml(
-    text
-      .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-      .normalize('NFKC')
-      .slice(0, charsMax),
-  );
+  return escapeSgml(toPlain(text).slice(0, charsMax));
+}
+
+/** A text in one line, of the charset's characters. */
+function toPlain(text: string): string {
+  return fitWindows1252(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').normalize('NFKC')).trim();
+}
+
+function isPlain(text: string, charsMax: number): boolean {
+  return text.length <= charsMax && toPlain(text) === text;
 }
 
 function escapeSgml(text: string): string {

@@ -50,9 +50,9 @@ export function renderField(cell: Cell): string {
 /** The start of a formula for a spreadsheet, full-width forms included: such a text gets an apostrophe. */
 const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
-/** A text field: never a formula for a spreadsheet; quoted if it holds a separator. */
+/** A text field: never a formula for a spreadsheet; quoted if it holds a separator of any CSV, so that `x,=1+1` stays one cell. */
 export function escapeCsvField(text: string): string {
   if (text === '') return text;
   const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[";\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

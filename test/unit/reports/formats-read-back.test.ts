@@ -1,0 +1,204 @@
+/**
+ * Every character of Unicode in the texts of movements: each format is read back by a strict reader, which finds as many rows, columns
+ * and cents as were written. A character that a charset lacks may become `<`, `;` or `=`.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { parseSignedAmount } from '../../../src/domain/money.ts';
+import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
+import { STATEMENT_COLUMNS } from '../../../src/reports/render/columns.ts';
+import { BEANCOUNT } from '../../../src/reports/render/formats/beancount.ts';
+import { fitWindows1252 } from '../../../src/reports/render/formats/encode-windows-1252.ts';
+import { HLEDGER } from '../../../src/reports/render/formats/hledger.ts';
+import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from '../../../src/reports/render/formats/layouts.ts';
+import { openMapped } from '../../../src/reports/render/formats/open-lancamentos.ts';
+import { openOfx } from '../../../src/reports/render/formats/open-ofx.ts';
+import type { FormatWork, Output } from '../../../src/reports/render/formats/output.ts';
+import { escapeCsvField, openCsv } from '../../../src/reports/render/formats/write-csv.ts';
+import { openJournal } from '../../../src/reports/render/formats/write-journal.ts';
+import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
+
+const home = mkdtempSync(path.join(tmpdir(), 'confere-formats-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const CHARS_A_TEXT = 60;
+const CENTS = 1_234n;
+const DAY = '2026-11-20';
+const account = (name: string): MappedAccount => ({
+  ...{ account: name, platform: null, code: '1.1', category: 'Vendas', history: '7', cost_center: null },
+});
+const ACCOUNTS = ['Assets:Provider:Available', 'Income:Receipts'].map(account);
+const postings = (platform: string) => [
+  { account: `Assets:Provider:Available:${platform}`, cents: CENTS },
+  { account: `Income:Receipts:${platform}`, cents: -CENTS },
+];
+
+let files = 0;
+
+/** Writes a movement for each text, which is its reference, name, status and id. */
+async function write(
+  texts: readonly string[],
+  open: (work: FormatWork, file: string) => Promise<Output>,
+): Promise<{ bytes: Buffer; cents: bigint }> {
+  const rendering = {
+    texts: textsOf('pt-BR'),
+    fullDocuments: true,
+    toWall: () => `${DAY} 10:00:00`,
+    platformNames: new Map(),
+  };
+  const work = {
+    rendering,
+    ...{ plan: { day: DAY, masked: false, madeAt: new Date(0), locale: 'pt-BR', revision: 1, cut: { entrySeq: 1 } } },
+    ...{ signal: new AbortController().signal, balances: [], tally: { platforms: new Map() } },
+    factory: { scratch: () => ({ file: path.join(home, `scratch-${files++}`) }) },
+  } as unknown as FormatWork;
+  const file = path.join(home, `file-${files++}`);
+  const output = await open(work, file);
+  for (const [index, one] of texts.entries()) {
+    const movement = {
+      ...{ kind: 'receipt', amountCents: CENTS, commissionCents: 0n, netCents: CENTS, heldCents: 0n },
+      ...{
+        atWall: `${DAY} 10:00:00`,
+        isReversal: false,
+        inForce: true,
+        entrySeq: index + 1,
+        eventSeq: 1,
+        platform: 'p',
+      },
+      ...{ transactionId: one, status: one, createdWall: null, reference: one, extra: one, e2eId: null, name: one },
+      ...{ document: one, forgotten: false, recordedAt: new Date(0), source: 'webhook', postings: postings('p') },
+    };
+    output.add({ movement, platformBalanceCents: 0n, balanceCents: 0n } as unknown as Parameters<Output['add']>[0]);
+    await output.drain();
+  }
+  output.endDay?.(DAY);
+  await output.end();
+  return { bytes: readFileSync(file), cents: CENTS * BigInt(texts.length) };
+}
+
+/** Reads a CSV with the columns of its header in each row. */
+function readCsv(text: string, column: number, columns: number): { rows: number; cents: bigint } {
+  let [rows, cents] = [-1, 0n];
+  for (const { cells } of parseCsv(text.replace(/^\uFEFF/, ''), ';')) {
+    expect(cells).toHaveLength(columns);
+    for (const cell of cells) expect(cell?.text ?? '').not.toMatch(/^[\s\p{Cc}]*[=+@\uFF1D\uFF0B\uFF20]/u);
+    if (++rows > 0) cents += parseSignedAmount((cells[column]?.text ?? '').replace(',', '.')) ?? 0n;
+  }
+  return { rows, cents };
+}
+
+/** SGML of OFX 1: a value has an end at its line's end, aggregates are closed in order, and only three entities are known. */
+function readOfx(text: string): { rows: number; cents: bigint } {
+  const open: string[] = [];
+  let [rows, cents] = [0, 0n];
+  const [, body = ''] = text.split('\r\n\r\n');
+  for (const line of body.split('\r\n').filter(Boolean)) {
+    const [, end, name = '', value = ''] = /^<(\/?)([A-Z0-9]+)>((?:[^<>&\r\n]|&(?:amp|lt|gt);)*)$/.exec(line) ?? [];
+    expect(name, line).not.toBe('');
+    if (end) expect(open.pop()).toBe(name);
+    else if (value === '') open.push(name);
+    if (name === 'STMTTRN' && !end) rows++;
+    if (name === 'TRNAMT') cents += parseSignedAmount(value) ?? 0n;
+    expect(value.length).toBeLessThanOrEqual(255 * 5);
+  }
+  expect(open).toEqual([]);
+  return { rows, cents };
+}
+
+/** A journal: each entry has a line that begins with a day, and postings with an indent. */
+function readJournal(text: string, head: RegExp): { rows: number; cents: bigint } {
+  let [rows, cents] = [0, 0n];
+  for (const line of text.split(/\r\n|[\r\n]/)) {
+    if (head.test(line)) rows++;
+    const [, amount] = /^ {2,4}Assets:\S+ {2}(-?\d+\.\d\d) BRL$/.exec(line) ?? [];
+    cents += parseSignedAmount(amount ?? '0.00') ?? 0n;
+    expect(line).toMatch(/^$|^[;\d "]|^(?:commodity|account|option) /);
+  }
+  return { rows, cents };
+}
+
+const latin = (bytes: Buffer): string => new TextDecoder('windows-1252').decode(bytes);
+const lancamentos = (layout: Layout) => (work: FormatWork, file: string) =>
+  openMapped(work, file, { layout, accounts: ACCOUNTS });
+const FORMATS: Record<
+  string,
+  [(work: FormatWork, file: string) => Promise<Output>, (bytes: Buffer) => { rows: number; cents: bigint }]
+> = {
+  csv: [
+    openCsv,
+    (bytes) =>
+      readCsv(
+        bytes.toString(),
+        STATEMENT_COLUMNS.findIndex(({ name }) => name === 'amount'),
+        STATEMENT_COLUMNS.length,
+      ),
+  ],
+  generic: [lancamentos(GENERIC), (bytes) => readCsv(bytes.toString(), 3, 8)],
+  calima: [lancamentos(CALIMA), (bytes) => readCsv(latin(bytes), 1, 9)],
+  'conta-azul': [lancamentos(CONTA_AZUL), (bytes) => readCsv(bytes.toString(), 4, CONTA_AZUL.header.length)],
+  ofx: [openOfx, (bytes) => readOfx(latin(bytes))],
+  hledger: [
+    (work, file) => openJournal(work, file, HLEDGER),
+    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* .*; 10:00:00 entry:\d+$/),
+  ],
+  beancount: [
+    (work, file) => openJournal(work, file, BEANCOUNT),
+    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* "(?:[^"\\]|\\.)*"$/),
+  ],
+};
+
+/** Each code point but surrogates, in texts of a limited length. */
+const EVERY_CHARACTER = Array.from({ length: Math.ceil(0x11_0000 / CHARS_A_TEXT) }, (_, at) =>
+  Array.from({ length: CHARS_A_TEXT }, (__, offset) => at * CHARS_A_TEXT + offset)
+    .filter((code) => code < 0x11_0000 && (code < 0xd800 || code > 0xdfff))
+    .map((code) => String.fromCodePoint(code))
+    .join(''),
+);
+
+test.each(Object.keys(FORMATS))(
+  '%s holds every character of Unicode without another row, column or cent',
+  async (name) => {
+    const [open, read] = FORMATS[name] ?? [];
+    if (!open || !read) throw new Error(name);
+    const { bytes, cents } = await write(EVERY_CHARACTER, open);
+    expect(read(bytes)).toEqual({ rows: EVERY_CHARACTER.length, cents });
+  },
+);
+
+const anyText = fc
+  .array(fc.oneof(anyCharacter, fc.constantFrom(...'=+-@;,"\'\t\r\n&<>\\|\0 \u0085\u2028≮≠﹦；＂＜＆“€')), {
+    maxLength: 300,
+  })
+  .map((chars) => chars.join(''));
+
+test('each format holds any texts without another row, column or cent', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 8 }), async (texts) => {
+      for (const [open, read] of Object.values(FORMATS)) {
+        const { bytes, cents } = await write(texts, open);
+        expect(read(bytes)).toEqual({ rows: texts.length, cents });
+      }
+    }),
+    propertyOptions(10, 300),
+  );
+});
+
+test('no character becomes the start of a formula in a field of windows-1252, and none is lost when it is encoded', () => {
+  const formulas: string[] = [];
+  for (let code = 0; code < 0x11_0000; code++) {
+    const fitted = fitWindows1252(`${String.fromCodePoint(code)}1`);
+    const field = escapeCsvField(fitted);
+    if (/^"?[=+\-@]/.test(field) || fitWindows1252(fitted) !== fitted) formulas.push(code.toString(16));
+  }
+  expect(formulas).toEqual([]);
+});
+
+test('a field with the separator of another program is quoted', () => {
+  expect(escapeCsvField('x,=1+cmd')).toBe('"x,=1+cmd"');
+  expect(escapeCsvField('x\t=1+cmd')).toBe('"x\t=1+cmd"');
+});
