@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { startPrograms } from '../demo/start-programs.ts';
 import { genuineBody, postWebhook, type Target } from '../test/support/attack-receiver.ts';
+import { measureDoors } from './attacks-doors.ts';
 import { type Figure, figure, quantile } from './figure.ts';
 import { ATTACKS } from './programs/attacks-worker.ts';
 
@@ -53,7 +54,7 @@ export async function run(): Promise<Figure[]> {
       ),
     );
   }
-  return figures;
+  return [...figures, ...(await measureDoors(app))];
 }
 
 /** Sends one webhook each 1/PER_SECOND, independent of the answers. @param triesMs how long an unanswered one is repeated. */

@@ -14,7 +14,7 @@ import { holdsDocumentParts } from './find-document-parts.ts';
 import { findDocuments, isValidDocument } from './find-documents.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
 import { listJoinedDigits } from './list-joined-digits.ts';
-import { DOCUMENT_LENGTHS, listDecodedForms, parsePhone } from './match-person.ts';
+import { DOCUMENT_LENGTHS, growsWhenFolded, listDecodedForms, parsePhone } from './match-person.ts';
 
 /** Replaces a text that repeats masked values, or a value of unknown kind. */
 export const WITHHELD = '***';
@@ -77,13 +77,16 @@ export function maskName(name: string | null): string | null {
 /**
  * Withholds a free text as a whole if it holds a document or a recognizable part of one, or repeats a masked value in any
  * spelling: with escapes, a phone without its country code, a part of a document. Withholds every text about a forgotten
- * person.
+ * person, and one that its folded characters make many times as long: it would take as long to read.
  * @param of the parties of the transactions that it is about.
  */
 export function maskText<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
   if (!text) return text;
   const isPersonal =
-    findDocuments(text).length > 0 || holdsDocumentParts(text) || of.some((party) => repeats(text, party));
+    growsWhenFolded(text) ||
+    findDocuments(text).length > 0 ||
+    holdsDocumentParts(text) ||
+    of.some((party) => repeats(text, party));
   return isPersonal ? WITHHELD : text;
 }
 

@@ -11,6 +11,9 @@ const ENCODED_MAX = 3;
 /** Escape characters, and non-ASCII characters. */
 const ESCAPED = /[%&+\\\0]|[^ -~\s]/;
 const NOT_ASCII = /[^\0-\x7f]/;
+/** A sentence with fractions, units and ligatures grows by less. */
+const GROWTH_MAX = 2;
+const GROWTH_CHARS_MAX = 100;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
 /** Lengths of a CPF and a CNPJ: only their owners can be forgotten. */
@@ -63,7 +66,7 @@ export function createPersonMatcher(person: {
   const holdsOwn = createHolds(person.own);
   const holdsShared = createHolds(person.shared);
   const holdsAny = (patterns: RegExp[], text: string) => patterns.some((pattern) => text.search(pattern) >= 0);
-  const read = cacheDecodedForms();
+  const read = listDecodedForms;
   return {
     isDocument: (text) => read(text).some((one) => documents.has(normalizeDocument(one) ?? '')),
     holdsDocument: (text) => read(text).some((one) => holdsAny(whole, one)),
@@ -76,15 +79,6 @@ export function createPersonMatcher(person: {
       whole.flatMap((pattern) =>
         Array.from(text.matchAll(pattern), ({ 0: found, index }): [number, number] => [index, index + found.length]),
       ),
-  };
-}
-
-/** Caches the last text: several checks of one text follow each other. */
-function cacheDecodedForms(): (text: string) => string[] {
-  let last: { text: string; readings: string[] } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, readings: listDecodedForms(text) };
-    return last.readings;
   };
 }
 
@@ -132,10 +126,21 @@ export function parsePhone(value: string): string | undefined {
  * Returns a text and its decoded forms: JSON escapes, percent encoding, HTML entities, base64 and UTF-16, also nested; and
  * without HTML tags.
  */
-export function listDecodedForms(text: string): string[] {
-  const readings = new Set<string>();
-  addReadings(text, readings, ENCODED_MAX);
-  return [...readings];
+export function listDecodedForms(text: string): readonly string[] {
+  if (decoded.text !== text) {
+    const readings = new Set<string>();
+    addReadings(text, readings, ENCODED_MAX);
+    decoded = { text, readings: [...readings] };
+  }
+  return decoded.readings;
+}
+
+/** A mask asks for the forms of one text three times, which is half of its time. */
+let decoded: { text: string; readings: readonly string[] } = { text: '', readings: [''] };
+
+/** Whether a text is many times as long once its characters are folded: `\uFDFA` becomes 18 letters. */
+export function growsWhenFolded(text: string): boolean {
+  return NOT_ASCII.test(text) && fold(text).length > GROWTH_MAX * text.length + GROWTH_CHARS_MAX;
 }
 
 function addReadings(text: string, readings: Set<string>, depth: number): void {

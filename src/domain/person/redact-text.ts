@@ -202,7 +202,7 @@ export function listCandidates(text: string): { documents: string[]; ids: string
   const tokens = parseShallow(text) === undefined ? [{ value: text, start: 0 }] : listTokens(text);
   const documents = new Set<string>();
   const ids = new Set<string>();
-  const add = (one: string, readings: string[]) => {
+  const add = (one: string, readings: readonly string[]) => {
     for (const { document, id } of findCandidates(one, readings)) {
       if (document !== undefined) documents.add(document);
       if (id !== undefined) ids.add(id);

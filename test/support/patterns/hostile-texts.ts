@@ -6,9 +6,9 @@ import { type Node, parsePattern } from './parse-pattern.ts';
 export type Hostile = { prefix: string; pump: string; tail: string };
 
 const CANDIDATES = [...'aAzxlIoO0159 -./_:;,=*"\'<>()[]{}|&#@+?!%^$~\\\n\r\t\u0000é\u0301ª“•☃'];
-const TAILS = ['', '\u0001', 'a!', '1'];
+const TAILS = ['', '\u0001'];
 const SAMPLES_MAX = 3;
-const PUMPS_MAX = 48;
+const PUMPS_MAX = 24;
 
 export function listHostileTexts({ source, flags }: { source: string; flags: string }): Hostile[] {
   const setFlags = flags.replace(/[gyd]/g, '');

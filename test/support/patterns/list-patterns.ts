@@ -10,6 +10,9 @@ import { parse, type Token } from 'acorn';
 
 export type Listed = { place: string; source: string; flags: string };
 
+/** The declaration of acorn leaves the value out. */
+type Read = Token & { value?: unknown };
+
 const src = path.resolve(import.meta.dirname, '../../../src');
 /** Starts the command line. */
 const ENTRY = 'main.ts';
@@ -27,11 +30,11 @@ function readFile(name: string): { literals: Listed[]; composed: string[] } {
   const placeOf = (token: Token): string => `${name}:${token.loc?.start.line}`;
   const literals = tokens.flatMap((token): Listed[] => {
     if (token.type.label !== 'regexp') return [];
-    const { pattern, flags } = token.value as { pattern: string; flags: string };
+    const { pattern, flags } = (token as Read).value as { pattern: string; flags: string };
     return [{ place: placeOf(token), source: pattern, flags }];
   });
   const composed = tokens.flatMap((token) =>
-    token.type.label === 'name' && token.value === 'RegExp' ? [placeOf(token)] : [],
+    token.type.label === 'name' && (token as Read).value === 'RegExp' ? [placeOf(token)] : [],
   );
   return { literals, composed };
 }

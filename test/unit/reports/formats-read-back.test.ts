@@ -29,8 +29,8 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 const CHARS_A_TEXT = 60;
 const CENTS = 1_234n;
 const DAY = '2026-11-20';
-const account = (name: string): MappedAccount => ({
-  ...{ account: name, platform: null, code: '1.1', category: 'Vendas', history: '7', cost_center: null },
+const account = (name: string, index: number): MappedAccount => ({
+  ...{ account: name, platform: null, code: `${index}.1`, category: 'Vendas', history: '7', cost_center: null },
 });
 const ACCOUNTS = ['Assets:Provider:Available', 'Income:Receipts'].map(account);
 const postings = (platform: string) => [
@@ -74,7 +74,7 @@ async function write(
       ...{ document: one, forgotten: false, recordedAt: new Date(0), source: 'webhook', postings: postings('p') },
     };
     output.add({ movement, platformBalanceCents: 0n, balanceCents: 0n } as unknown as Parameters<Output['add']>[0]);
-    await output.drain();
+    if (index % 500 === 0) await output.drain();
   }
   output.endDay?.(DAY);
   await output.end();
@@ -85,8 +85,9 @@ async function write(
 function readCsv(text: string, column: number, columns: number): { rows: number; cents: bigint } {
   let [rows, cents] = [-1, 0n];
   for (const { cells } of parseCsv(text.replace(/^\uFEFF/, ''), ';')) {
-    expect(cells).toHaveLength(columns);
-    for (const cell of cells) expect(cell?.text ?? '').not.toMatch(/^[\s\p{Cc}]*[=+@\uFF1D\uFF0B\uFF20]/u);
+    if (cells.length !== columns) throw new Error(`${cells.length} columns in row ${rows}`);
+    const formula = cells.find((cell) => /^[\s\p{Cc}]*[=+@\uFF1D\uFF0B\uFF20]/u.test(cell?.text ?? ''));
+    if (formula) throw new Error(`a formula in row ${rows}`);
     if (++rows > 0) cents += parseSignedAmount((cells[column]?.text ?? '').replace(',', '.')) ?? 0n;
   }
   return { rows, cents };
@@ -99,12 +100,11 @@ function readOfx(text: string): { rows: number; cents: bigint } {
   const [, body = ''] = text.split('\r\n\r\n');
   for (const line of body.split('\r\n').filter(Boolean)) {
     const [, end, name = '', value = ''] = /^<(\/?)([A-Z0-9]+)>((?:[^<>&\r\n]|&(?:amp|lt|gt);)*)$/.exec(line) ?? [];
-    expect(name, line).not.toBe('');
-    if (end) expect(open.pop()).toBe(name);
-    else if (value === '') open.push(name);
-    if (name === 'STMTTRN' && !end) rows++;
+    if (name === '' || (end && open.pop() !== name)) throw new Error(`no line of OFX: ${line}`);
+    if (end) continue;
+    if (value === '') open.push(name);
+    if (name === 'STMTTRN') rows++;
     if (name === 'TRNAMT') cents += parseSignedAmount(value) ?? 0n;
-    expect(value.length).toBeLessThanOrEqual(255 * 5);
   }
   expect(open).toEqual([]);
   return { rows, cents };
@@ -117,7 +117,7 @@ function readJournal(text: string, head: RegExp): { rows: number; cents: bigint 
     if (head.test(line)) rows++;
     const [, amount] = /^ {2,4}Assets:\S+ {2}(-?\d+\.\d\d) BRL$/.exec(line) ?? [];
     cents += parseSignedAmount(amount ?? '0.00') ?? 0n;
-    expect(line).toMatch(/^$|^[;\d "]|^(?:commodity|account|option) /);
+    if (!/^$|^[;\d "]|^(?:commodity|account|option) /.test(line)) throw new Error(`no line of a journal: ${line}`);
   }
   return { rows, cents };
 }
@@ -144,11 +144,11 @@ const FORMATS: Record<
   ofx: [openOfx, (bytes) => readOfx(latin(bytes))],
   hledger: [
     (work, file) => openJournal(work, file, HLEDGER),
-    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* .*; 10:00:00 entry:\d+$/),
+    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* .*; 10:00:00 entry:\d+$/s),
   ],
   beancount: [
     (work, file) => openJournal(work, file, BEANCOUNT),
-    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* "(?:[^"\\]|\\.)*"$/),
+    (bytes) => readJournal(bytes.toString(), /^2026-11-20 \* "(?:[^"\\]|\\.)*"$/s),
   ],
 };
 

@@ -151,7 +151,7 @@ function renderTransaction(booking: Booking, rendering: RenderContext): string {
   return `<STMTTRN>${LINE_END}<TRNTYPE>${netCents < 0n ? 'DEBIT' : 'CREDIT'}${LINE_END}<DTPOSTED>${formatDate(
     day,
   )}${LINE_END}<TRNAMT>${formatAmount(netCents)}${LINE_END}<FITID>${entrySeq}${LINE_END}<NAME>${
-    limit(showName(movement, rendering), NAME_CHARS_MAX) ||
+    limit(showName(movement, rendering) ?? '', NAME_CHARS_MAX) ||
     limit(nameMovement(movement, rendering.texts), NAME_CHARS_MAX)
   }${LINE_END}<MEMO>${limit(describe(booking, rendering), MEMO_CHARS_MAX)}${LINE_END}</STMTTRN>${LINE_END}`;
 }
