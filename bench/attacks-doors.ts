@@ -15,7 +15,7 @@ const workbook = (sheet: string) => ({ path: '/imports/bank?dry_run=true', body:
 
 /** Requests of people with a token, each made to take long. */
 const REQUESTS: Record<string, { path: string; body?: Buffer }> = {
-  'a search of letters that look like digits': { path: search('l'.repeat(SEARCH_CHARS)) },
+  'a search of letters of the shape of digits': { path: search('l'.repeat(SEARCH_CHARS)) },
   'a search of beginnings of numbers': { path: search('comec_'.repeat(SEARCH_CHARS / 6)) },
   'a workbook of cells': workbook(`<sheetData><row>${'<c/>'.repeat(3_000_000)}</row></sheetData>`),
   'a workbook of one open cell': workbook(`<sheetData><row><c ${'r '.repeat(4_000_000)}`),

@@ -65,7 +65,7 @@ export function packWorkbook(sheet: string, more: PackedPart[] = [], properties 
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      content: `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId7" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId8" Type="${DOCUMENT}/sharedStrings" Target="/xl/sharedStrings.xml"/></Relationships>`,
+      content: `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId7" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId8" Type="${DOCUMENT}/sharedStrings" Target="/xl/sharedStrings.xml"/><Relationship Id="rId9" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
     },
     {
       name: 'xl/worksheets/sheet1.xml',

@@ -340,3 +340,8 @@ describe('a document in a text', () => {
     },
   );
 });
+
+test('a text that folds to many times its length is withheld, and one with fractions and ligatures is shown', () => {
+  expect(maskText('\uFDFA'.repeat(50))).toBe(WITHHELD);
+  expect(maskText('½ kit, 3 ㎏, ﬁm ﷺ')).toBe('½ kit, 3 ㎏, ﬁm ﷺ');
+});

@@ -175,6 +175,21 @@ test('all faults are listed by row and column', async () => {
   ]);
 });
 
+test('a date of the spreadsheet is a day, and no text and no amount', async () => {
+  const cells = (values: string[], row: number): string =>
+    values.map((one, at) => `<c r="${'ABCDE'[at]}${row}" t="inlineStr"><is><t>${one}</t></is></c>`).join('');
+  const date = (at: string): string => `<c r="${at}" s="1"><v>46346</v></c>`;
+  const file = packWorkbook(
+    `<sheetData><row r="1">${cells(['platform', 'day', 'kind', 'amount', 'note'], 1)}</row>` +
+      `<row r="2">${cells(['p'], 2)}${date('B2')}<c r="C2" t="inlineStr"><is><t>fee</t></is></c>${date('D2')}${date('E2')}</row></sheetData>`,
+    [{ name: 'xl/styles.xml', content: '<styleSheet><cellXfs><xf/><xf numFmtId="17"/></cellXfs></styleSheet>' }],
+  );
+  expect((await read('adjustments', file)).faults).toEqual([
+    [2, 'amount', expect.stringContaining('must be an amount')],
+    [2, 'note', 'is a date of the spreadsheet: format the cell as text and type it again'],
+  ]);
+});
+
 test('a formula that a cell shares with another one is one too', async () => {
   const file = packWorkbook(
     '<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>platform</t></is></c><c r="B1" t="inlineStr"><is><t>name</t></is></c></row>' +
