@@ -34,7 +34,7 @@ export function isOfContract(expected: unknown): boolean {
   return typeof expected === 'object' && expected !== null && 'contract' in expected;
 }
 
-/** Returns the name of a mismatch's texts: its kind, or its cause where the evidence names. Pure. */
+/** Returns the name of a mismatch's texts: its kind, or its cause where the evidence names one. Pure. */
 export function nameCause({ kind, expected }: { kind: string; expected: unknown }): string {
   if (kind !== 'commission_differs' || expected === null || expected === undefined) return kind;
   return COMMISSION_CAUSES[isOfContract(expected) ? 1 : 0];
