@@ -73,7 +73,7 @@ async function decideFolding({ db, calendar, clock }: Context, before: Date): Pr
   return (window) => {
     const { state, asked_at: askedAt, finished_at: finishedAt } = window;
     if (!finishedAt) return false;
-    if (finishedAt < before && coversAll(proven, window, calendar.provableFrom)) return true;
+    if (finishedAt < before && coversAll(proven, window, (day) => calendar.provableFrom(day))) return true;
     // an incomplete reading keeps its pages: they say why
     if (!askedAt || finishedAt >= supersededBefore || !['complete', 'counted', 'recent'].includes(state)) return false;
     const later = new Date(askedAt.getTime() + 1);

@@ -59,8 +59,7 @@ export async function readUnproven(
 }
 
 function findFirstNeeded(booksFrom: Day, today: Day): Day {
-  const [ofBooks, ofToday] = [addDays(booksFrom, -LOOKBACK_DAYS), addDays(today, -LOOKBACK_DAYS)];
-  const earliest = ofBooks > ofToday ? ofBooks : ofToday;
+  const earliest = [addDays(booksFrom, -LOOKBACK_DAYS), addDays(today, -LOOKBACK_DAYS)].sort().at(-1) ?? booksFrom;
   return earliest < booksFrom ? earliest : booksFrom;
 }
 

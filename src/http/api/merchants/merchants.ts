@@ -48,8 +48,8 @@ export const filterSchema = z
   .describe(
     `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
   )
-  .superRefine((filter, { addIssue }) => {
-    for (const [name, message] of findFilterFaults(filter)) addIssue({ code: 'custom', path: [name], message });
+  .superRefine((filter, found) => {
+    for (const [name, message] of findFilterFaults(filter)) found.addIssue({ code: 'custom', path: [name], message });
   });
 
 const shared = {
