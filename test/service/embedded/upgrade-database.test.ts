@@ -61,6 +61,9 @@ test('a database of the version before the baseline gets the schema of a new one
   expect(await run(old.db)).toEqual([]);
 
   expect(await describeSchema(old.db)).toEqual(await describeSchema(fresh.db));
+  // its days were proven by the rule of before
+  const added = await sql`DELETE FROM settings WHERE name = 'clock_leeway_since'`.execute(old.db);
+  expect(added.numAffectedRows).toBe(1n);
   expect(await describeRows(old.db, columns)).toEqual(rows);
 });
 

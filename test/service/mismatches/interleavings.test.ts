@@ -160,7 +160,7 @@ test('a contract that is stated while payments are checked decides about those t
   await eventually('the payments were listed', () => reads.held() === 1);
   await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
   reads.release();
-  expect(await checked).toEqual({ payments: 1, raised: 0 });
+  expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 0 });
 });
 
 test('a payment that was compared with the contracts of before is checked against a contract stated since', async () => {
@@ -176,5 +176,5 @@ test('a payment that was compared with the contracts of before is checked agains
   await Promise.race([checked, waitForLockWaits(context)]);
   reads.release();
   await applied;
-  expect(await checked).toEqual({ payments: 1, raised: 1 });
+  expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 1 });
 });
