@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
 import { VERSION } from './domain/version.ts';
 import { traceFields } from './tracing/in-span.ts';
 
@@ -29,8 +29,54 @@ export function createLog(
     mixin: () => ({ ...fields.getStore(), ...traceFields() }),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { logMethod: limitRepeats() },
   };
   return pino(options, output);
+}
+
+const REPEAT_MS = 60_000;
+/** Causes that are counted at once; further ones are logged each time. */
+const CAUSES_COUNTED_MAX = 1_000;
+
+type LogLine = Parameters<LogFn>;
+
+/**
+ * One line a minute for each cause: a loop that retries a thousand items logs its first failure, and after each minute the newest one,
+ * with how many it stands for (`repeated`). Of lines with an `error` alone; its code, the message and the texts beside it are
+ * the cause.
+ */
+function limitRepeats() {
+  const causes = new Map<string, { count: number; write: (count: number) => void }>();
+  return function logMethod(this: Logger, args: LogLine, method: LogFn): void {
+    const [about, message] = args as unknown as [Record<string, unknown> | undefined, unknown];
+    const error = about?.error as DescribedError | undefined;
+    if (typeof error !== 'object' || error === null) {
+      method.apply(this, args);
+      return;
+    }
+    const texts = Object.entries(about ?? {}).filter(([, value]) => typeof value === 'string');
+    const cause = JSON.stringify([message, error.name, error.code, error.message, texts]);
+    const known = causes.get(cause);
+    if (known) {
+      known.count++;
+      known.write = (repeated) => method.apply(this, [{ ...about, repeated }, message] as unknown as LogLine);
+      return;
+    }
+    method.apply(this, args);
+    if (causes.size >= CAUSES_COUNTED_MAX) return;
+    causes.set(cause, { count: 0, write: () => undefined });
+    const next = setInterval(() => {
+      const counted = causes.get(cause);
+      if (!counted || counted.count === 0) {
+        clearInterval(next);
+        causes.delete(cause);
+        return;
+      }
+      counted.write(counted.count);
+      counted.count = 0;
+    }, REPEAT_MS);
+    next.unref();
+  };
 }
 
 /** The name of a process in logs and leases: unique over all hosts. */

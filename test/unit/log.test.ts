@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { Writable } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
 import { requireRowNumber } from '../../src/database/require-row-number.ts';
 import { ConfereError, InvariantError } from '../../src/domain/errors.ts';
-import { describeError } from '../../src/log.ts';
+import { createLog, describeError } from '../../src/log.ts';
+
+afterEach(() => vi.useRealTimers());
 
 test('the log names what a checked look-up did not find', () => {
   const missing = () => requireRowNumber(undefined, 'transaction tx_1');
@@ -25,4 +28,37 @@ test('the log shows messages of our own errors alone, also as a cause', () => {
   const own = new ConfereError('unavailable', 'the database is away', { cause: quoting });
   expect(describeError(own)).toMatchObject({ message: 'the database is away', cause: { name: 'Error' } });
   expect(JSON.stringify(describeError(own))).not.toContain('Ana');
+});
+
+test('a failure that is retried ten thousand times is one line a minute for each cause, with how many and the newest', async () => {
+  vi.useFakeTimers();
+  const lines: Record<string, unknown>[] = [];
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(
+        ...chunk
+          .toString()
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>),
+      );
+      done();
+    },
+  });
+  const log = createLog('info', output);
+  const fail = (code: string, items: number): void =>
+    log.warn({ error: { name: 'ProviderError', code, at: ['here'] }, items }, 'verifying items failed; retrying later');
+  for (let item = 1; item <= 10_000; item++) fail('503', item);
+  fail('timeout', 1);
+  log.info({ run: 'run_1' }, 'run finished');
+  log.info({ run: 'run_1' }, 'run finished');
+  expect(lines.map(({ msg }) => msg).filter((msg) => msg !== 'run finished')).toHaveLength(2);
+  expect(lines).toHaveLength(4);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(lines.slice(4)).toMatchObject([{ items: 10_000, repeated: 9_999, level: 'warn', error: { code: '503' } }]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(lines).toHaveLength(5);
+  fail('503', 7);
+  expect(lines[5]).toMatchObject({ items: 7 });
+  expect(lines[5]).not.toHaveProperty('repeated');
 });
