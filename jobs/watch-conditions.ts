@@ -6,14 +6,19 @@ import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
+import { CLOCK_MS_MAX } from '../src/database/clock.ts';
 import { readRestores } from '../src/database/restores.ts';
 import { addDays, listDays } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
+import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
+import { readProcesses } from '../src/runtime/read-processes.ts';
 
 const MINUTE_MS = 60_000;
+/** Heartbeats that are older are of processes that have ended. */
+const CLOCK_SEEN_MS_MAX = MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long a due webhook item may wait for its fetch. */
+/** How long a webhook may wait for its first answered fetch, or an item for a fetch that is due. */
 const INBOX_BEHIND_MS = 10 * MINUTE_MS;
 /** How long a due callback may wait for its attempt. */
 const CALLBACKS_BEHIND_MS = 10 * MINUTE_MS;
@@ -38,6 +43,7 @@ const LOSS_MS = 6 * HOUR_MS;
 type Condition = (context: Context, now: Date) => Promise<AlertOfKind[]>;
 
 const CONDITIONS = {
+  clock_differs: findWrongClocks,
   inbox_behind: findInboxBehind,
   callbacks_behind: findCallbacksBehind,
   callback_failed: findFailedCallbacks,
@@ -47,9 +53,11 @@ const CONDITIONS = {
   webhook_loss_rate: findWebhookLoss,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
+const PROVIDER_CAUSES = ['provider_failing provider', 'provider_unauthorized provider'];
 /** Alerts that explain another one, by name and scope. */
 const CAUSES: Partial<Record<AlertKind, string[]>> = {
-  no_complete_run: ['provider_unauthorized provider', 'run_failed reconcile_recent'],
+  inbox_behind: PROVIDER_CAUSES,
+  no_complete_run: [...PROVIDER_CAUSES, 'run_failed reconcile_recent'],
   report_missing: ['job_failed daily_report', 'job_overdue daily_report'],
 };
 
@@ -83,27 +91,21 @@ function before(now: Date, ms: number): Date {
   return new Date(now.getTime() - ms);
 }
 
-/** An item is due when it arrives, and again when its next fetch is; one that waits for that is not behind. */
 async function findInboxBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
-  const webhook = await db
-    .selectFrom('webhooks')
-    .select('received_at as at')
-    .where('state', '=', 'received')
-    .orderBy('seq')
-    .limit(1)
-    .executeTakeFirst();
-  const item = await db
-    .selectFrom('webhook_items')
-    .select('next_look_at as at')
-    .where('state', '=', 'pending')
-    .where('next_look_at', 'is not', null)
-    .orderBy('next_look_at')
-    .limit(1)
-    .executeTakeFirst();
-  const [oldest] = [webhook?.at, item?.at].flatMap((at) => at ?? []).toSorted((a, b) => a.getTime() - b.getTime());
+  const oldest = await findOldestUnverified(db, now);
   if (!oldest || oldest >= before(now, INBOX_BEHIND_MS)) return [];
   const said = summarize('inbox_behind', { since: oldest.toISOString() });
   return [{ scope: 'inbox', severity: 'critical', ...said }];
+}
+
+/** By what each process wrote with its last heartbeats. */
+async function findWrongClocks({ db }: Context, now: Date): Promise<AlertOfKind[]> {
+  const processes = await readProcesses(db, before(now, CLOCK_SEEN_MS_MAX));
+  const wrong = processes.filter(({ aheadMs }) => Math.abs(aheadMs ?? 0) > CLOCK_MS_MAX);
+  const byHost = new Map(wrong.map(({ host, aheadMs }) => [host, Math.round(Number(aheadMs) / 1000)]));
+  if (byHost.size === 0) return [];
+  const clocks = [...byHost].map(([host, seconds]) => ({ host, seconds }));
+  return [{ scope: 'clocks', severity: 'high', ...summarize('clock_differs', { clocks }) }];
 }
 
 /** Merchants that fail have an alert of their own. */

@@ -50,18 +50,25 @@ export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
 async function measureDisks(context: Context): Promise<void> {
   const { DISK_FREE_MIN } = context.config;
   for (const { directory, freeBytes } of await readDisks(context.config))
-    await recordHeartbeat(context, directory, freeBytes < DISK_FREE_MIN ? freeBytes : null);
+    await recordHeartbeat(context, directory, { shortBytes: freeBytes < DISK_FREE_MIN ? freeBytes : null });
 }
 
 async function alertDisks(context: Context): Promise<void> {
+  // other processes could not write what they measured
+  if (!context.writes.isSettled()) return;
   const rows = await context.db
     .selectFrom('heartbeats')
-    .select(['part', 'host', (eb) => eb.fn.min('short_bytes').as('bytes')])
+    .select(['part', 'host', (eb) => eb.fn.min('short_bytes').as('bytes'), (eb) => eb.fn.min('holder').as('holder')])
     .where('short_bytes', 'is not', null)
     .where('seen_at', '>', new Date(context.clock.now().getTime() - MEASURED_MS_MAX))
     .groupBy(['host', 'part'])
     .execute();
-  const disks = rows.map(({ part, host, bytes }) => ({ part, host, mib: Math.floor(Number(bytes) / MIB_BYTES) }));
+  const disks = rows.map(({ part, host, holder, bytes }) => ({
+    part,
+    host,
+    holder,
+    mib: Math.floor(Number(bytes) / MIB_BYTES),
+  }));
   const alert = { scope: 'disks', severity: 'critical' as const, ...summarize('disk_full', { disks }) };
   await syncAlerts(context, 'disk_full', disks.length === 0 ? [] : [alert]);
 }

@@ -41,6 +41,11 @@ export function createWorkerWatch(context: Context): WorkerWatch {
       runWorkerLoop({
         ...{ name: 'watch of the workers', wakeUp: createWakeSignal(context.timers), idleMs: CHECK_EVERY_MS, context },
         work: async () => {
+          // a worker that can't write its heartbeat may be alive
+          if (!context.writes.isSettled()) {
+            since = undefined;
+            return false;
+          }
           const parts = await readParts(context);
           const now = context.clock.now();
           if (!since || !checkedAt || now.getTime() - checkedAt.getTime() > CHECK_GAP_MS_MAX) since = now;

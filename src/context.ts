@@ -26,6 +26,7 @@ import { ConfereError } from './domain/errors.ts';
 import { createInstanceName, type Log } from './log.ts';
 import { createPoll, type Poll } from './runtime/poll.ts';
 import { createWakeSignal, type WakeSignal } from './runtime/wake-signal.ts';
+import { createWriteState, type WriteState } from './runtime/write-state.ts';
 import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 
 /** Beside the pool, for the receiver's commits: one for each that may run at once. */
@@ -71,6 +72,8 @@ export type Context = {
   holder: string;
   /** Notified after a commit that gives a loop of this process something to do. */
   wakeUps: { inbox: WakeSignal; callbacks: WakeSignal; alerts: WakeSignal; runs: WakeSignal };
+  /** Whether the database takes writes of this process. */
+  writes: WriteState;
   /** Asks for what no wake-up signal of this process announces. */
   poll: Poll;
   signal: AbortSignal;
@@ -173,6 +176,7 @@ async function openOn(
       alerts: createWakeSignal(timers),
       runs: createWakeSignal(timers),
     },
+    writes: createWriteState(timers),
     poll: createPoll(db),
     signal: options.signal,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -5,6 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Severity } from '../domain/mismatch.ts';
 import type { AlertKind } from './alert-kinds.ts';
+import type { AlertToSend } from './channels/channel.ts';
 import type { AlertFacts } from './texts/alert-facts.ts';
 
 export type NewAlert = {
@@ -56,6 +57,18 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
     )
     .execute();
   return fresh.length;
+}
+
+/** Stores an alert that was sent otherwise while the database took no writes, and has ended. */
+export async function storeEndedAlert(db: Context['db'], alert: AlertToSend): Promise<void> {
+  const { id, name, severity, scope, summary, facts, raisedAt, endedAt } = alert;
+  await db
+    .insertInto('alerts')
+    .values({
+      ...{ id, name, severity, scope, summary, facts: JSON.stringify(facts), firing_scope: null },
+      ...{ mismatch_id: null, transaction_id: null, raised_at: raisedAt, ended_at: endedAt, spread_at: endedAt },
+    })
+    .execute();
 }
 
 /** Updates the summary, the facts and the mismatch, if one is given, of a firing alert: channels that resend it use the new ones. */

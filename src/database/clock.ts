@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import type { Database } from './tables.ts';
 
+/** A larger difference between the clocks of a machine and of the database is reported. */
+export const CLOCK_MS_MAX = 2_000;
 const MEASURE_EVERY_MS = 60_000;
 /** The machine's clock was set if it moved by this much more or less than time passed. */
 const STEP_MS_MIN = 500;
@@ -14,6 +16,11 @@ const ROUND_TRIP_MS_MAX = 2_000;
  * advanced.
  */
 export type Clock = { now(): Date; measureOffset(): Promise<void> };
+
+/** How far this machine's clock is ahead of the database's, in ms; behind: below 0. */
+export function measureAheadMs({ clock, timers }: { clock: Pick<Clock, 'now'>; timers: Timers }): number {
+  return timers.now() - clock.now().getTime();
+}
 
 export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TIMERS): Promise<Clock> {
   let offsetMs: number | undefined;

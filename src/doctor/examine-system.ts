@@ -7,6 +7,7 @@ import { refuseSmallDisk } from '../../embedded/launch-server.ts';
 import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
+import { CLOCK_MS_MAX, measureAheadMs } from '../database/clock.ts';
 import { WrongKeyError } from '../database/keys/wrong-key-error.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
 import { NoTablesError } from '../database/open/bring-up-to-date.ts';
@@ -24,7 +25,6 @@ import { describeFailure } from '../runtime/describe-failure.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
 import { checkArchive, checkDisks, checkSizes } from './check-storage.ts';
 
-const CLOCK_MS_MAX = 2_000;
 const BREAKS_SHOWN_MAX = 5;
 
 export type Finding = { check: string; ok: boolean; says: string };
@@ -128,11 +128,13 @@ async function examineDatabase(context: Context): Promise<string> {
 
 async function examineClock(context: Context): Promise<string> {
   await context.clock.measureOffset();
-  const offset = context.clock.now().getTime() - context.timers.now();
-  if (Math.abs(offset) > CLOCK_MS_MAX) {
-    throw new Error(`this machine's clock is ${offset} ms away from the database's: set both by NTP`);
+  const aheadMs = measureAheadMs(context);
+  const size = Math.abs(aheadMs);
+  if (size > CLOCK_MS_MAX) {
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
+    throw new Error(`this machine's clock is ${Math.round(size / 1000)} s ${side} the database's: set both by NTP`);
   }
-  return `${offset} ms between this machine's clock and the database's`;
+  return `${size} ms between this machine's clock and the database's`;
 }
 
 async function examineDataDir({ config }: BareContext): Promise<string> {

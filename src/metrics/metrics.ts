@@ -70,10 +70,10 @@ const PROVIDER_OPERATIONS = ['show', 'list', 'create'];
 
 export const providerRequests = openCounter(
   'confere_provider_requests_total',
-  'Requests to the provider, repeats included, by outcome: ok, not_found, unauthorized (401, 403), rejected (other 3xx, 4xx), rate_limited (429), unavailable (408, 425, 5xx), no_answer.',
+  'Requests to the provider, repeats included, by outcome: ok, not_found, unauthorized (401, 403), rejected (other 3xx, 4xx), rate_limited (429), unavailable (408, 425, 5xx), unreadable, no_answer.',
   {
     operation: PROVIDER_OPERATIONS,
-    outcome: ['ok', 'not_found', 'unauthorized', 'rejected', 'rate_limited', 'unavailable', 'no_answer'],
+    outcome: ['ok', 'not_found', 'unauthorized', 'rejected', 'rate_limited', 'unavailable', 'unreadable', 'no_answer'],
   },
 );
 
@@ -85,6 +85,13 @@ export const providerRequestSeconds = new Histogram({
   registers,
 });
 for (const operation of PROVIDER_OPERATIONS) providerRequestSeconds.zero({ operation });
+
+export const databaseWritable = new Gauge({
+  name: 'confere_database_writable',
+  help: 'Whether the last write of this process to the database succeeded, asked every 10 s: 1 or 0.',
+  registers,
+});
+databaseWritable.set(1);
 
 export const runsFinished = openCounter('confere_runs_finished_total', 'Reconciliation runs by final state.', {
   state: ['complete', 'incomplete', 'failed'],

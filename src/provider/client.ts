@@ -13,6 +13,7 @@ import { type ParsedRow, parseTransaction } from './parse-transaction.ts';
 import { ProviderError } from './provider-error.ts';
 import { createRequestScheduler, type Priority, type RequestScheduler, type TokenBucket } from './schedule-requests.ts';
 import { createAgent, get, type ProviderResponse, post, type Transport } from './send-request.ts';
+import { createHealthTracker, type HealthTracker } from './track-health.ts';
 
 export const CONNECTIONS_MAX = 16;
 
@@ -58,11 +59,13 @@ export type ProviderClient = {
   /** One transaction; undefined when the provider does not know the id (404, or any 4xx that is about the id alone). */
   show(id: string, options?: { triesMax?: number }): Promise<ShownRow | undefined>;
   /** One page of the list; undefined when it is beyond the last (404, 422). */
-  listPage(query: ListQuery, page: number): Promise<ListPage | undefined>;
+  listPage(query: ListQuery, page: number, options?: { triesMax?: number }): Promise<ListPage | undefined>;
   /** Creates a transaction; never sent twice. @throws ProviderError `provider_rejected` with the provider's code. */
   createCashin(request: CashinRequest): Promise<ShownRow>;
   createCashout(request: CashoutRequest): Promise<ShownRow>;
   scheduler: RequestScheduler;
+  /** How the provider answered this process lately. */
+  health: HealthTracker;
   /** The same client with another priority; the default is `verification`. */
   withPriority(priority: Priority, onRequest?: () => void): ProviderClient;
   [Symbol.asyncDispose](): Promise<void>;
@@ -89,6 +92,7 @@ export function createProviderClient(options: {
     apiKey,
     agent,
     scheduler,
+    health: createHealthTracker(timers),
     signal,
     timers,
     now,
@@ -100,9 +104,10 @@ export function createProviderClient(options: {
 function clientOf(transport: Transport): ProviderClient {
   return {
     scheduler: transport.scheduler,
+    health: transport.health,
     withPriority: (priority, onRequest = transport.onRequest) => clientOf({ ...transport, priority, onRequest }),
     show: (id, more) => show(transport, id, more?.triesMax),
-    listPage: (query, page) => listPage(transport, query, page),
+    listPage: (query, page, more) => listPage(transport, query, page, more?.triesMax),
     createCashin: (request) => create(transport, 'cashin', request, {}),
     createCashout: (request) =>
       create(transport, 'cashout', request, { pix_key: request.pixKey, key_type: request.keyType }),
@@ -162,10 +167,15 @@ const listShape = z.object({
   next_page_url: z.unknown().optional(),
 });
 
-async function listPage(transport: Transport, query: ListQuery, page: number): Promise<ListPage | undefined> {
+async function listPage(
+  transport: Transport,
+  query: ListQuery,
+  page: number,
+  triesMax?: number,
+): Promise<ListPage | undefined> {
   try {
     const path = `/api/v1/transactions?${toSearch(query, page).toString()}`;
-    return await get(transport, path, (answer) => readPage(answer, page));
+    return await get(transport, path, (answer) => readPage(answer, page), triesMax);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.status === 403) {

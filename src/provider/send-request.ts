@@ -6,6 +6,7 @@ import type { Timers } from '../timers.ts';
 import { inSpan, type SpanWork } from '../tracing/in-span.ts';
 import { ProviderError } from './provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './schedule-requests.ts';
+import type { HealthTracker } from './track-health.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -24,6 +25,7 @@ export type Transport = {
   apiKey: string;
   agent: Agent;
   scheduler: RequestScheduler;
+  health: HealthTracker;
   signal: AbortSignal;
   timers: Timers;
   /** The database's clock. */
@@ -64,8 +66,7 @@ export async function get<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { text, status, askedAt } = await traceExchange(transport, 'GET', path, undefined);
-      return read({ body: parseJson(text, status), text, askedAt });
+      return await traceExchange(transport, { method: 'GET', path }, read);
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
       if ((error.retryAfterMs ?? 0) > IN_PLACE_WAIT_MS_MAX) throw error;
@@ -76,8 +77,7 @@ export async function get<T>(
 
 /** Sends a POST once. Its caller must look up a create without an answer by reference: it may have been stored. */
 export async function post(transport: Transport, path: string, json: string): Promise<ProviderResponse> {
-  const { text, status, askedAt } = await traceExchange(transport, 'POST', path, json);
-  return { body: parseJson(text, status), text, askedAt };
+  return await traceExchange(transport, { method: 'POST', path, body: json }, (answered) => answered);
 }
 
 function isPassing(error: ProviderError): boolean {
@@ -93,42 +93,56 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
   });
 }
 
+type Sent = { method: 'GET' | 'POST'; path: string; body?: string };
+
 /** The path is no attribute: a query may hold a reference. */
-async function traceExchange(...[transport, method, path, body]: Parameters<typeof exchange>) {
-  const operation = method === 'POST' ? 'create' : path.startsWith('/api/v1/transactions?') ? 'list' : 'show';
-  const work: SpanWork<Awaited<ReturnType<typeof exchange>>> = async (span) => {
-    const answer = await exchange(transport, method, path, body);
-    span?.setAttribute('http.response.status_code', answer.status);
-    return answer;
-  };
-  const attributes = { 'http.request.method': method, 'confere.provider.operation': operation };
+async function traceExchange<T>(transport: Transport, sent: Sent, read: (answered: ProviderResponse) => T): Promise<T> {
+  const work: SpanWork<T> = (span) =>
+    exchange(transport, sent, (answered, status) => {
+      span?.setAttribute('http.response.status_code', status);
+      return read(answered);
+    });
+  const attributes = { 'http.request.method': sent.method, 'confere.provider.operation': nameOperation(sent) };
   return await inSpan('provider.request', attributes, work, { kind: 'client', isPart: true });
 }
 
-async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {
-  const ticket = await transport.scheduler.acquire(transport.signal, transport.priority).catch((error: unknown) => {
+/** @param read reads the answer: one that it can't read counts as a failed request. */
+async function exchange<T>(
+  transport: Transport,
+  sent: Sent,
+  read: (answered: ProviderResponse, status: number) => T,
+): Promise<T> {
+  const { scheduler, timers } = transport;
+  const { method } = sent;
+  const ticket = await scheduler.acquire(transport.signal, transport.priority).catch((error: unknown) => {
     if (error instanceof ProviderError) throw error;
     throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
   });
   transport.onRequest();
   // taken after the wait for a slot: the answer shows what happened meanwhile
   const askedAt = transport.now();
-  const operation = nameOperation(method, path);
+  const sentAtMs = timers.monotonicMs();
+  const operation = nameOperation(sent);
   const end = providerRequestSeconds.startTimer({ operation });
   let result = 'no_answer';
+  let status: number | undefined;
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
-    const answer = await send(transport, method, path, body);
-    result = nameResult(answer.status);
-    outcome = answer.status < 300 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
-    if (answer.status >= 300) throw describeFailure(answer);
-    return { ...answer, askedAt };
+    const answer = await send(transport, sent);
+    status = answer.status;
+    result = nameResult(status);
+    outcome = status < 300 ? 'good' : isOverload(status) ? 'overloaded' : 'other';
+    if (status >= 300) throw describeFailure(answer);
+    return read({ body: parseJson(answer.text, status), text: answer.text, askedAt }, status);
   } catch (error) {
     if (error instanceof ProviderError) {
+      if (error.code === 'provider_unreadable') result = 'unreadable';
       // `Retry-After` applies to all requests: pause before releasing the slot
-      if (error.retryAfterMs !== undefined) transport.scheduler.pause(error.retryAfterMs);
+      if (error.retryAfterMs !== undefined) scheduler.pause(error.retryAfterMs);
       throw error;
     }
+    // of `read`
+    if (status !== undefined) throw error;
     outcome = 'overloaded';
     throw new ProviderError('provider_unavailable', `the provider did not answer ${method} (${codeOf(error)})`, {
       cause: error,
@@ -136,11 +150,13 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
   } finally {
     end();
     providerRequests.inc({ operation, outcome: result });
-    transport.scheduler.release(ticket, outcome);
+    if (!transport.signal.aborted)
+      transport.health.record({ operation, status, result, askedAt, tookMs: timers.monotonicMs() - sentAtMs });
+    scheduler.release(ticket, outcome);
   }
 }
 
-function nameOperation(method: 'GET' | 'POST', path: string): 'create' | 'list' | 'show' {
+function nameOperation({ method, path }: Sent): 'create' | 'list' | 'show' {
   if (method === 'POST') return 'create';
   return path.startsWith('/api/v1/transactions?') ? 'list' : 'show';
 }
@@ -155,7 +171,7 @@ function nameResult(status: number): string {
 
 type Answer = { status: number; text: string; retryAfter: string | undefined };
 
-async function send(transport: Transport, method: 'GET' | 'POST', path: string, body?: string): Promise<Answer> {
+async function send(transport: Transport, { method, path, body }: Sent): Promise<Answer> {
   const response = await request(`${transport.baseUrl}${path}`, {
     method,
     dispatcher: transport.agent,

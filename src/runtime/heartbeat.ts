@@ -1,13 +1,20 @@
 import { hostname } from 'node:os';
 import type { Kysely } from 'kysely';
-import type { Clock } from '../database/clock.ts';
+import { type Clock, measureAheadMs } from '../database/clock.ts';
 import type { Database } from '../database/tables.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 
 /** Loops that every worker runs. Each shows life also when it has nothing to do. */
 export const WORKER_LOOPS = ['inbox', 'sealer', 'alerts'] as const;
-export type Part = (typeof WORKER_LOOPS)[number] | 'watch' | 'DATA_DIR' | 'SPOOL_DIR' | 'ARCHIVE_DIR';
+export type Part =
+  | (typeof WORKER_LOOPS)[number]
+  | 'watch'
+  | 'provider'
+  | 'database'
+  | 'DATA_DIR'
+  | 'SPOOL_DIR'
+  | 'ARCHIVE_DIR';
 
 const BEAT_EVERY_MS = 20_000;
 
@@ -27,13 +34,19 @@ export function createHeartbeat(context: Process, part: Part): () => Promise<voi
   };
 }
 
-/** Records that a part of this process is alive. @param shortBytes the free bytes of a disk that is nearly full. */
+/**
+ * Records that a part of this process is alive, and how far the clock of its machine is off.
+ * @param more.shortBytes the free bytes of a disk that is nearly full.
+ * @param more.facts what the part reports, as JSON of at most 2,000 characters.
+ */
 export async function recordHeartbeat(
-  { db, clock, holder }: Pick<Process, 'db' | 'clock' | 'holder'>,
+  process: Pick<Process, 'db' | 'clock' | 'timers' | 'holder'>,
   part: Part,
-  shortBytes: number | null = null,
+  { shortBytes = null, facts = null }: { shortBytes?: number | null; facts?: string | null } = {},
 ): Promise<void> {
-  const news = { host: hostname(), seen_at: clock.now(), short_bytes: shortBytes };
+  const { db, clock, holder } = process;
+  const about = { short_bytes: shortBytes, ahead_ms: measureAheadMs(process), facts };
+  const news = { host: hostname(), seen_at: clock.now(), ...about };
   await db
     .insertInto('heartbeats')
     .values({ part, holder, ...news })

@@ -27,7 +27,12 @@ export type AlertFacts = {
   sheet?: string;
   opening?: string;
   platform?: string;
-  disks?: { part: string; host: string; mib: number }[];
+  /** Of the provider: `show` or `list`. */
+  operation?: string;
+  /** Machines whose clock differs: by how many seconds, ahead or behind (below 0). */
+  clocks?: { host: string; seconds: number }[];
+  /** Of several processes on one machine, the first. */
+  disks?: { part: string; host: string; holder?: string; mib: number }[];
   parts?: { part: string; since?: string | undefined }[];
   zone?: string;
   fits?: string;

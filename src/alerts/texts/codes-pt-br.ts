@@ -22,10 +22,15 @@ export const PT_BR_PARTS = {
   sealer: 'selo do razão',
   alerts: 'alertas',
   watch: 'vigia',
+  provider: 'provedor',
+  database: 'gravações no banco',
   DATA_DIR: 'disco de dados',
   SPOOL_DIR: 'disco do spool',
   ARCHIVE_DIR: 'disco do arquivo',
 } as const;
+
+/** How the provider fails; a status stands for itself. */
+export const PT_BR_FAULTS = { no_answer: 'sem resposta', unreadable: 'resposta ilegível', slow: 'lento' } as const;
 
 /** The name of a code; of one that has none, the code. */
 export function nameCode(names: Readonly<Record<string, string>>, code = ''): string {

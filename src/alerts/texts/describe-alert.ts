@@ -8,8 +8,9 @@ import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domai
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertKind } from '../alert-kinds.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
+import { PT_BR_SAY } from './say-pt-br.ts';
 import { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
-import { PT_BR_SAY, PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
+import { PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
 
 export type AlertLocale = Language;
 export const ALERT_LOCALES = LANGUAGES;
@@ -103,12 +104,15 @@ function sayOf(locale: AlertLocale, name: string): Say {
 const PAGES: Partial<Record<AlertKind, string>> = {
   baseline_mismatches: '/mismatches',
   callbacks_behind: '/callbacks?state=pending',
+  clock_differs: '/system',
+  database_read_only: '/system',
   disk_full: '/system',
   inbound_silence: '/inbox',
   inbox_behind: '/inbox?state=pending',
   job_failed: '/system',
   job_overdue: '/system',
   no_complete_run: '/reconciliations',
+  provider_failing: '/inbox?state=pending',
   quarantine_full: '/inbox?state=quarantined',
   report_differs: '/reports',
   report_missing: '/reports',

@@ -91,6 +91,11 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Callbacks are late',
     todo: 'See the log of the workers, and start another one if there is only too much to do.',
   },
+  clock_differs: { title: 'A clock is wrong', todo: 'Set the clocks of that machine and of the database by NTP.' },
+  database_read_only: {
+    title: 'The database takes no writes',
+    todo: 'Make it writable again, or move to the primary: until then nothing is verified, booked or delivered.',
+  },
   disk_full: { title: 'Disk nearly full', todo: 'Free space: a full disk stops the database and the receiver.' },
   inbound_silence: {
     title: 'No webhooks arrive',
@@ -117,6 +122,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   opening_to_come: {
     title: 'Opening in the future',
     todo: 'Reverse the opening and state it again with the intended day.',
+  },
+  provider_failing: {
+    title: 'The provider fails',
+    todo: 'See its status page and call it: webhooks are received and are verified once it answers.',
   },
   provider_unauthorized: { title: 'The provider refuses the key', todo: 'Set a valid PROVIDER_API_KEY.' },
   quarantine_full: {
@@ -155,7 +164,7 @@ const sayMismatches: Say = (facts, as) => {
   const stake = stakeOf(facts, as);
   return count === 1 ? `${one}${stake}` : `${count} of one cause (${cause})${stake}; one of them: ${one}`;
 };
-const sayRun: Say = ({ error, trigger, run }) => `${error} (${trigger}, run ${run})`;
+const sayRun: Say = ({ error, trigger, run }) => (run ? `${error} (${trigger}, run ${run})` : `${error}`);
 const sayMerchant: Say = ({ merchant, merchantName, since }, { at }) =>
   `merchant ${[merchantName, merchant].filter(Boolean).join(' ')}, since ${at(since)}`;
 
@@ -169,8 +178,15 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
     `merchant ${[merchantName, merchant].filter(Boolean).join(' ')} accepted ${count} callbacks on no attempt in the last 24 h`,
   callbacks_behind: ({ count, since }, { at }) =>
     `${count} callbacks are due and not sent, the oldest since ${at(since)}`,
+  clock_differs: ({ clocks = [] }) =>
+    clocks
+      .map(
+        ({ host, seconds }) => `${host} is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the database`,
+      )
+      .join(', '),
+  database_read_only: ({ error, since }, { at }) => `the database has refused writes since ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
-    `nearly: ${disks.map(({ part, host, mib }) => `${part} of ${host} has ${mib} MiB`).join(', ')} free`,
+    `nearly: ${disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB`).join(', ')} free`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
       ? `no webhook came since ${at(since)}, longer than the usual ${hours} h: does the provider still send?`
@@ -185,6 +201,8 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   no_complete_run: ({ since }, { at }) => `no run since ${at(since)} has read today completely`,
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
     `opening ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${opening}`,
+  provider_failing: ({ operation, percent, error, since }, { at }) =>
+    `${percent} % of its ${operation} requests fail or are slow since ${at(since)} (${error})`,
   provider_unauthorized: sayRun,
   quarantine_full: ({ percent, total }) =>
     `the quarantine holds ${percent} % of QUARANTINE_MAX_BYTES (${total}): once it is full, webhooks that name no transaction are answered 503, and the oldest of them are dropped`,

@@ -4,6 +4,7 @@ import { readAlertMetrics } from '../../alerts/read/read-alert-metrics.ts';
 import { readBackupMetrics } from '../../backup/read-backup-metrics.ts';
 import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
+import { measureAheadMs } from '../../database/clock.ts';
 import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
 import type { MetricReaders } from '../../http/expose-metrics.ts';
 import { readInboxMetrics } from '../../inbox/manage/read-inbox-metrics.ts';
@@ -21,10 +22,17 @@ import { readReportMetrics } from '../../reports/revisions/read-report-metrics.t
 import { readSizeMetrics } from '../../retention/read-size-metrics.ts';
 import { readJobMetrics } from '../../timetable/read-job-metrics.ts';
 
-/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool` and `disks` read the database. */
+/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool`, `disks` and `clock` read the database. */
 export const METRIC_READERS: MetricReaders = {
   pool: readPoolMetrics,
   disks: readDiskMetrics,
+  clock: async (context) => [
+    {
+      name: 'confere_clock_ahead_seconds',
+      help: 'How far the clock of this machine is ahead of the database’s; behind: below 0.',
+      values: measureAheadMs(context) / 1000,
+    },
+  ],
   workers: readWorkerMetrics,
   locks: readLockMetrics,
   silence: readSilenceMetrics,

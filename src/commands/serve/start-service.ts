@@ -1,6 +1,7 @@
 import { startJobScheduler } from '../../../jobs/main.ts';
 import { watchDisks } from '../../../jobs/watch-disks.ts';
 import { createWorkerWatch } from '../../../jobs/watch-workers.ts';
+import { watchWrites } from '../../../jobs/watch-writes.ts';
 import { openChannels } from '../../alerts/channels/open-channels.ts';
 import { openMailer } from '../../alerts/channels/open-mailer.ts';
 import { mailFailedCallbacks } from '../../alerts/mail-failed-callbacks.ts';
@@ -24,6 +25,7 @@ import { openClient } from '../../provider/open-client.ts';
 import { processRuns, RUN_WORKERS } from '../../reconciliation/runs/process-runs.ts';
 import { fetchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
 import { fetchOpen } from '../../reconciliation/watches/fetch-open.ts';
+import { watchProvider } from '../../reconciliation/watches/watch-provider.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
 import { METRIC_READERS } from './metric-readers.ts';
@@ -91,12 +93,12 @@ async function startWeb(
 
 /** Starts what each process checks. Web processes also check that a worker is alive, and send alerts while none does. */
 function watchService(context: Context, sides: ServiceOptions['sides'], stack: AsyncDisposableStack): void {
-  const loops = [watchDisks(context)];
+  const mailer = openMailer(context.config);
+  const loops = [watchDisks(context), watchWrites(context, sides.worker ? openChannels(context, mailer) : [])];
   if (sides.web) {
     const workers = createWorkerWatch(context);
     loops.push(workers.run());
-    if (!sides.worker)
-      loops.push(sendAlerts(context, openChannels(context, openMailer(context.config)), workers.isSenderDead));
+    if (!sides.worker) loops.push(sendAlerts(context, openChannels(context, mailer), workers.isSenderDead));
   }
   stack.defer(async () => {
     await Promise.all(loops);
@@ -123,6 +125,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const loops = {
     inbox: workInbox(context, client),
     runs: processRuns(context, client),
+    provider: watchProvider(context, client),
     doubted: fetchDoubted(context, client.withPriority('today')),
     ...(context.config.JOBS === 'on' && { open: fetchOpen(context, client) }),
     callbacks: startDelivery(context, {

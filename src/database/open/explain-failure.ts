@@ -7,12 +7,18 @@ import { ConfereError } from '../../domain/errors.ts';
 const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
 /** A wrong password, an unknown user, or a user that may not come from this machine. */
 const LOGIN_REFUSED_ERRNOS = new Set([1045, 1698]);
+/** Of the server, or of the user. */
+const CONNECTIONS_ERRNOS = new Set([1040, 1203, 1226]);
 const UNKNOWN_DATABASE_ERRNO = 1049;
+const READ_ONLY_CODES = new Set([
+  ...['ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION'],
+]);
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE'],
-  ...['PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR'],
-  // a Galera node that is not ready; a server that is read-only during a fail-over
-  ...['ER_UNKNOWN_COM_ERROR', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE'],
+  ...['PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN'],
+  ...['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED'],
+  // a Galera node that is not ready; a server that is read-only, or offline
+  ...['ER_UNKNOWN_COM_ERROR', 'ER_SERVER_OFFLINE_MODE', ...READ_ONLY_CODES],
 ]);
 
 /** Whether an error of the database's driver says that the database is unreachable or not ready. */
@@ -20,6 +26,11 @@ export function isDatabaseAway(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
   // of a socket: a file may also be missing
   return AWAY_CODES.has(String(code)) || (code === 'ENOENT' && syscall === 'connect');
+}
+
+/** Whether the database refuses a write and can be read: it is a replica, or a person has set it so. */
+export function isReadOnly(error: unknown): boolean {
+  return READ_ONLY_CODES.has(String((error as { code?: unknown } | null)?.code));
 }
 
 /** `user app at db1:3306, db2:3306`: who connects to what, for errors and the log. Never the password. */
@@ -51,6 +62,12 @@ export function explainFailure(error: unknown, target: ConnectionTarget & { data
   if (isRightMissing(error))
     return invalid(
       `${name} lacks a right (${(error as Error).message}): run what confere migrate --grants prints, as the database's owner`,
+    );
+  if (CONNECTIONS_ERRNOS.has(errno))
+    return new ConfereError(
+      'unavailable',
+      `the database has too many connections for ${name}: end what holds them, or raise max_connections`,
+      { cause: error },
     );
   if (isDatabaseAway(error))
     return new ConfereError(

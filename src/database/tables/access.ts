@@ -99,5 +99,7 @@ export type AccessTables = {
     host: string;
     seen_at: Date;
     short_bytes: Optional<number>;
+    ahead_ms: Optional<number>;
+    facts: Optional<string>;
   };
 };

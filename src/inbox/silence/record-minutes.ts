@@ -2,6 +2,8 @@ import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { MINUTE_MS, MINUTES_RETENTION_DAYS } from './detect-silence.ts';
 
+/** After an outage the minute is there before anybody takes the receiver for dead. */
+const RETRY_MS = 10_000;
 /** Drained webhooks are older than rows before them: the newest arrival is among the last rows. */
 const LAST_ROWS = 50;
 
@@ -14,10 +16,14 @@ export function startReceiverMinutes(context: Context): AsyncDisposable {
   const stop = new AbortController();
   const writing = (async () => {
     while (!stop.signal.aborted) {
-      await recordReceiverMinute(context).catch((error: unknown) =>
-        context.log.warn({ error: describeError(error) }, "the receiver's minute could not be written"),
+      const waitMs = await recordReceiverMinute(context).then(
+        () => MINUTE_MS,
+        (error: unknown) => {
+          context.log.warn({ error: describeError(error) }, "the receiver's minute could not be written");
+          return RETRY_MS;
+        },
       );
-      await context.timers.sleep(MINUTE_MS, { signal: stop.signal, ref: false }).catch(() => undefined);
+      await context.timers.sleep(waitMs, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
   })();
   return {

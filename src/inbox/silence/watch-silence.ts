@@ -87,6 +87,8 @@ function daysOf(context: Context, from: Date, to: Date): { from: Day; to: Day } 
 
 async function updateAlert(context: Context, silence: Silence, firing: boolean, now: Date): Promise<void> {
   if (firing === (silence.state !== 'well')) return;
+  // receivers could not write their minutes, and write the next one soon
+  if (!firing && !context.writes.isSettled()) return;
   await transact(
     context.db,
     async (trx) => {

@@ -4,6 +4,8 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import type { ProviderClient } from '../../provider/client.ts';
+import { reportGivenUp } from '../watches/watch-provider.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { findRecoveredAlerts, RUN_FAILED } from './find-recovered-alerts.ts';
 
@@ -16,12 +18,21 @@ const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger }) as 
 /** Scope of alerts raised before alerts were per trigger. Any run that ends without an error resolves them. */
 const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 
+/** What the provider does to all requests, or to the pages of one run. */
+const PROVIDER_CODES = ['provider_unavailable', 'provider_unreadable'];
+
 /**
- * Raises the alert of a failed run, unless it fires already: one for a refused key, one for each trigger. While the provider
- * is unavailable, runs of all triggers fail for one cause: the first of them is alerted.
+ * Raises the alert of a failed run, unless it fires already: one for a refused key, one for each trigger. If the provider fails
+ * for other requests too, that is the one cause, and its alert fires instead.
  */
-export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
+export async function raiseRunAlert(
+  context: Context,
+  run: RunRef,
+  error: unknown,
+  client: ProviderClient,
+): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
+  if (code !== undefined && PROVIDER_CODES.includes(code) && (await reportGivenUp(context, client))) return;
   const { name, scope } = code === 'provider_unauthorized' ? KEY_ALERT : runAlert(run);
   const message = error instanceof ConfereError ? error.message : 'an unexpected failure';
   const said = summarize(name, { error: message, trigger: run.trigger, run: run.id });
@@ -29,7 +40,8 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
   await transact(
     context.db,
     async (trx) => {
-      if (code === 'provider_unavailable' && (await isAnyFiring(trx))) return;
+      // the list alone refuses the key, which is known
+      if (code === 'provider_unauthorized' && (await isProviderFailing(trx))) return;
       await raiseAlerts(trx, [alert], context.clock.now());
     },
     { retryDuplicates: true },
@@ -37,9 +49,9 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
   context.wakeUps.alerts.notify();
 }
 
-async function isAnyFiring(trx: Reader): Promise<boolean> {
-  const firing = trx.selectFrom('alerts').select('seq').where('name', '=', RUN_FAILED);
-  return (await firing.where('firing_scope', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
+async function isProviderFailing(trx: Reader): Promise<boolean> {
+  const firing = trx.selectFrom('alerts').select('seq').where('firing_scope', '=', 'provider_failing provider');
+  return (await firing.executeTakeFirst()) !== undefined;
 }
 
 /**

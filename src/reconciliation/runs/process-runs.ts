@@ -3,6 +3,7 @@
  * by one and stay proven: a process that resumes a run continues with the others, also in the middle of a pass.
  */
 import type { Context } from '../../context.ts';
+import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { isTransient, transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
@@ -96,7 +97,7 @@ async function proveRun(context: Context, client: ProviderClient, run: RunRef, o
     await endRunAlert(context, run);
   } catch (error) {
     await requests.write().catch(() => undefined);
-    await endWithError(context, run, error);
+    await endWithError(context, client, run, error);
   }
 }
 
@@ -117,7 +118,7 @@ async function checkLostWebhooks(context: Context, run: RunRef): Promise<void> {
   });
 }
 
-async function endWithError(context: Context, run: RunRef, error: unknown): Promise<void> {
+async function endWithError(context: Context, client: ProviderClient, run: RunRef, error: unknown): Promise<void> {
   const waitMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
   if (error instanceof LeaseLostError) {
     context.log.warn({ run: run.id }, 'the lease of a run was lost; another process resumes it');
@@ -130,14 +131,14 @@ async function endWithError(context: Context, run: RunRef, error: unknown): Prom
     const why = `waits for the provider, which asked for ${Math.ceil(waitMs / 1000)} s`;
     context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked for a pause');
     await releaseRun(context, run, { ms: waitMs, why });
-  } else if (isTransient(error)) {
+  } else if (isTransient(error) || isDatabaseAway(error)) {
     context.log.warn({ error: describeError(error), run: run.id }, 'a run waits: the database failed');
     await releaseRun(context, run, { ms: DATABASE_PAUSE_MS, why: 'waits for the database' });
   } else {
     context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
     const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
     await finishRun(context, run, message);
-    await raiseRunAlert(context, run, error);
+    await raiseRunAlert(context, run, error, client);
   }
 }
 

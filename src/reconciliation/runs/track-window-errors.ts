@@ -4,6 +4,7 @@ import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { blocksAllRequests } from '../../provider/schedule-requests.ts';
+import { askList } from '../watches/watch-provider.ts';
 import type { RunRef, WindowRef } from '../windows/run-ref.ts';
 import { raiseRunAlert } from './alert-runs.ts';
 
@@ -46,14 +47,15 @@ export function trackWindowErrors(
       first ??= { error };
       broken.push({ window, message: error.message });
       consecutive++;
-      return consecutive % BROKEN_WINDOWS_MAX === 0 && (await isUnavailable(context, client));
+      // where today is not answered either, the broken windows are not the cause
+      return consecutive % BROKEN_WINDOWS_MAX === 0 && !(await askList(context, client));
     },
     recordSuccess() {
       consecutive = 0;
     },
     async saveErrors() {
       if (!first || broken.length === 0) return;
-      await raiseRunAlert(context, run, first.error);
+      await raiseRunAlert(context, run, first.error, client);
       for (const { window, message } of broken) {
         await context.db.updateTable('run_windows').set({ error: message }).where('seq', '=', window.seq).execute();
       }
@@ -62,16 +64,4 @@ export function trackWindowErrors(
       if (first) throw first.error;
     },
   };
-}
-
-/** Whether the provider does not answer for today either: then the broken windows are not the cause. */
-async function isUnavailable(context: Context, client: ProviderClient): Promise<boolean> {
-  const today = context.calendar.dayOf(context.clock.now());
-  try {
-    await client.listPage({ initialDate: today, finalDate: today }, 1);
-    return false;
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    return !['provider_rejected', 'provider_not_found'].includes(error.code);
-  }
 }

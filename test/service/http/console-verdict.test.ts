@@ -13,6 +13,7 @@ import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import type { ProviderClient } from '../../../src/provider/client.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { raiseRunAlert } from '../../../src/reconciliation/runs/alert-runs.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
@@ -152,7 +153,8 @@ test('a dead provider and a disabled merchant: the run that failed comes first',
   await raiseRunAlert(
     env.context,
     { ...run, trigger: 'reconcile_recent' } as unknown as Parameters<typeof raiseRunAlert>[1],
-    new ConfereError('unavailable', 'the provider did not answer'),
+    new ConfereError('unavailable', 'the database did not answer'),
+    {} as ProviderClient,
   );
   const merchant = await createMerchant(env.context, { name: 'Livraria', url: 'https://example.com/hook' });
   const since = env.context.clock.now();

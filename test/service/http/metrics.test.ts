@@ -160,7 +160,7 @@ describe('the metrics of the database', () => {
       confere_provider_budget_ratio: 0.25,
     });
     const ageOf = (name: string): number => first?.get(name) ?? -1;
-    expect(ageOf('confere_webhook_verification_overdue_seconds')).toBeCloseTo(60, 0);
+    expect(ageOf('confere_webhook_verification_overdue_seconds')).toBeCloseTo(120, 0);
     expect(ageOf('confere_callbacks_oldest_pending_age_seconds')).toBeCloseTo(300, 0);
     expect(ageOf('confere_callbacks_overdue_seconds')).toBeCloseTo(30, 0);
     const now = env.context.clock.now().getTime() / 1000;

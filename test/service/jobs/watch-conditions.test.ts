@@ -5,6 +5,7 @@ import { watchDisks } from '../../../jobs/watch-disks.ts';
 import { syncAlerts } from '../../../src/alerts/raise-alerts.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
@@ -67,7 +68,9 @@ test('inbox_behind: a webhook that no worker splits, and an item that is due and
     .updateTable('webhook_items')
     .set({ next_look_at: ago(-MINUTE_MS) })
     .execute();
-  expect(await readFiring(), 'it waits for its next fetch').toEqual([]);
+  expect(await readFiring(), 'its first fetch failed, and is deferred').toMatchObject([{ name: 'inbox_behind' }]);
+  await context.db.updateTable('webhook_items').set({ looks: 1 }).execute();
+  expect(await readFiring(), 'it was fetched, and waits for its next fetch').toEqual([]);
 });
 
 /** Inserts a merchant. @returns its number. */
@@ -233,6 +236,21 @@ test('a report that is missing because its job failed is one alert, and no_compl
   expect(await readFiring()).toMatchObject([{ name: 'report_missing' }, cause]);
   await syncAlerts(context, cause.name, []);
   expect(await readFiring()).toMatchObject([{ name: 'report_missing' }, { name: 'no_complete_run' }]);
+});
+
+test('clock_differs: a process whose clock is more than two seconds off the database’s, ahead or behind', async () => {
+  const ahead = { ...context, timers: { ...context.timers, now: () => context.timers.now() + 10 * MINUTE_MS } };
+  await recordHeartbeat(ahead, 'inbox');
+  expect(await readFiring()).toMatchObject([
+    { name: 'clock_differs', severity: 'high', summary: expect.stringMatching(/is 600 s ahead of the database$/) },
+  ]);
+  await recordHeartbeat(
+    { ...context, timers: { ...context.timers, now: () => context.timers.now() - 5_000 } },
+    'inbox',
+  );
+  expect((await readFiring())[0]?.summary).toMatch(/is 5 s behind the database$/);
+  await recordHeartbeat(context, 'inbox');
+  expect(await readFiring()).toEqual([]);
 });
 
 test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process', async () => {

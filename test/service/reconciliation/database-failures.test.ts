@@ -40,11 +40,16 @@ test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is 
   });
 });
 
-test('a run waits while the database fails, and no alert is raised', async () => {
+test.each([
+  LOST,
+  Object.assign(new Error('Too many connections'), { code: 'ER_CON_COUNT_ERROR', errno: 1040 }),
+  Object.assign(new Error('connect'), { code: 'ECONNREFUSED', syscall: 'connect' }),
+  Object.assign(new Error('read-only'), { code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290 }),
+])('a run waits while the database fails with %s, and no alert is raised', async (error) => {
   await using environment = await openReconciliationEnvironment();
   const run = await claimed(environment);
   const away = watchWrites(environment.context, 'run_pages', () => {
-    throw LOST;
+    throw error;
   });
   await executeRun(away, environment.client, run);
   expect(await findRun(environment.context.db, run.id)).toMatchObject({

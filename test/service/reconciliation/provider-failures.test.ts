@@ -6,6 +6,7 @@ import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { executeRun, processRuns } from '../../../src/reconciliation/runs/process-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { checkProvider } from '../../../src/reconciliation/watches/watch-provider.ts';
 import { LEASE_MS } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -160,9 +161,11 @@ test('an outage of the provider is one alert, though runs of all triggers fail',
   environment.provider.switches.fault = () => ({ status: 503 });
   for (const trigger of ['reconcile_recent', 'reconcile_week', 'reconcile_month'] as const)
     await advanceUntilDone(environment, environment.reconcile(D3, D3, { trigger }));
-  expect(await alertsOf(environment)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+  expect(await alertsOf(environment)).toMatchObject([{ name: 'provider_failing', ended_at: null }]);
   environment.provider.switches.fault = () => undefined;
+  await environment.timers.advance(2 * 60_000);
   await environment.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  await checkProvider(environment.context, environment.client);
   expect(await alertsOf(environment)).toMatchObject([{ ended_at: expect.any(Date) }]);
 });
 

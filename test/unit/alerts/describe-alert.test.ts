@@ -21,6 +21,7 @@ const FACTS: Required<AlertFacts> = {
     platform: 'p1',
   },
   ...{ disks: [{ part: 'DATA_DIR', host: 'h1', mib: 5 }], parts: [{ part: 'inbox', since: SINCE }], zone: 'UTC' },
+  ...{ operation: 'show', clocks: [{ host: 'h1', seconds: 600 }] },
   ...{ fits: 'America/Manaus', minutes: 60, hours: 2, percent: 7, total: 40 },
 };
 const shown = (name: string, facts: AlertFacts | null, locale: 'pt-BR' | 'en' = 'pt-BR') =>

@@ -17,6 +17,9 @@ const GOOD: VerdictFacts = {
   readAt: minutesAgo(10),
   watchedAt: minutesAgo(10),
   activeRun: undefined,
+  unverifiedSince: minutesAgo(1),
+  providerFault: { percent: 96, cause: '503' },
+  unwritableSince: undefined,
   booksFrom: '2026-10-01',
   unproven: { count: 0, oldest: undefined },
   unopened: [],
@@ -40,6 +43,20 @@ const REASONS: [
   text: string,
   action: object,
 ][] = [
+  [
+    'a database that takes no writes',
+    'wrong',
+    { unwritableSince: minutesAgo(2) },
+    'O banco de dados não aceita gravações (há 2 min): a página mostra o que estava gravado antes',
+    { kind: 'link', path: '/runbooks/database_read_only' },
+  ],
+  [
+    'a webhook that waits for more than a minute',
+    'unknown',
+    { unverifiedSince: new Date(NOW.getTime() - 61_000) },
+    'Um webhook espera por sua verificação há 1 min: 96 % das consultas ao provedor falham ou demoram (503)',
+    { kind: 'link', path: '/inbox?state=pending' },
+  ],
   [
     'an alert',
     'wrong',

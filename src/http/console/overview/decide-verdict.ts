@@ -10,6 +10,8 @@ import { formatAge, formatDay, formatDuration, formatMoney } from '../parts/form
 export const READING_MS_MAX = 10 * 60_000;
 /** How old the watch's last round may be: it finds what is stuck or fails, so without it no alert says nothing. */
 const WATCH_MS_MAX = 10 * 60_000;
+/** How long a webhook may wait for its first answered fetch. */
+const UNVERIFIED_MS_MAX = 60_000;
 /** Reasons of one kind that are named one by one; the others are counted. */
 const NAMED_MAX = 5;
 
@@ -32,6 +34,12 @@ export type VerdictFacts = {
   /** When the watch last went round. */
   watchedAt: Date | undefined;
   activeRun: string | undefined;
+  /** Since when webhooks wait for their verification. */
+  unverifiedSince: Date | undefined;
+  /** How the provider fails: an operation and a cause, as in its alert. */
+  providerFault: { percent: number; cause: string } | undefined;
+  /** Since when the database takes no writes of this process. */
+  unwritableSince: Date | undefined;
   /** The first day of the books: of the earliest opening, else the first one known. */
   booksFrom: Day;
   /** Ended days since then that no run has proven. */
@@ -54,7 +62,12 @@ const RANKS = ['critical', 'high', 'medium'];
 
 /** Decides the verdict: `wrong` and `unknown` have every reason against a green one, in order. */
 export function decideVerdict(facts: VerdictFacts): Verdict {
-  const wrong = [...listAlerts(facts), ...listDifferences(facts), ...listFailingMerchants(facts)];
+  const wrong = [
+    ...listUnwritable(facts),
+    ...listAlerts(facts),
+    ...listDifferences(facts),
+    ...listFailingMerchants(facts),
+  ];
   const unknown = listUnknown(facts);
   const state = wrong.length > 0 ? 'wrong' : unknown.length > 0 ? 'unknown' : 'good';
   return { state, wrong, unknown, decided: describeDecided(facts) };
@@ -64,6 +77,15 @@ const link = (text: string, path: string): Action => ({ kind: 'link', text, path
 const compare = (a: bigint | number, b: bigint | number): number => (a < b ? -1 : a > b ? 1 : 0);
 const inMoney = (cents: bigint): string =>
   cents === 0n ? '' : `, ${t('{stake} em jogo', { stake: formatMoney(cents) })}`;
+
+/** First of all: no alert can be stored meanwhile, and what is shown is what was stored last. */
+function listUnwritable({ unwritableSince, now }: VerdictFacts): Reason[] {
+  if (!unwritableSince) return [];
+  const text = t('O banco de dados não aceita gravações ({age}): a página mostra o que estava gravado antes', {
+    age: formatAge(unwritableSince, now),
+  });
+  return [{ text, action: link(t('O que fazer'), '/runbooks/database_read_only') }];
+}
 
 /** The most severe first; among equals the one with more money, then the older one. */
 function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
@@ -150,7 +172,8 @@ function describeMerchant(name: string, isDisabled: boolean, duration: string | 
 }
 
 function listUnknown(facts: VerdictFacts): Reason[] {
-  const { now, today, readAt, watchedAt, activeRun, unproven, unopened, booksFrom } = facts;
+  const { now, today, readAt, watchedAt, activeRun, unproven, unopened, booksFrom, unverifiedSince, providerFault } =
+    facts;
   const start = (text: string, from: Day): Action =>
     activeRun === undefined
       ? { kind: 'run', text, from, to: today }
@@ -167,6 +190,17 @@ function listUnknown(facts: VerdictFacts): Reason[] {
       ? t('O vigia, que encontra o que parou, rodou pela última vez {age}', { age: formatAge(watchedAt, now) })
       : t('O vigia, que encontra o que parou, ainda não rodou');
     reasons.push({ text, action: link(t('Ver o sistema'), '/system') });
+  }
+  if (unverifiedSince && now.getTime() - unverifiedSince.getTime() > UNVERIFIED_MS_MAX) {
+    const late = t('Um webhook espera por sua verificação {age}', { age: formatAge(unverifiedSince, now) });
+    const why =
+      providerFault &&
+      t('{percent} % das consultas ao provedor falham ou demoram ({cause})', {
+        percent: String(providerFault.percent),
+        cause: providerFault.cause,
+      });
+    const text = [late, why].filter(Boolean).join(': ');
+    reasons.push({ text, action: link(t('Ver os webhooks'), '/inbox?state=pending') });
   }
   if (unproven.oldest !== undefined) {
     const text = plural(

@@ -5,9 +5,11 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
+import { findOldestUnverified } from '../../../inbox/manage/read-inbox-metrics.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { readProviderHealth } from '../../../reconciliation/watches/watch-provider.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
@@ -47,8 +49,11 @@ export async function readVerdict(
       readUnproven(context, firstOpening),
       findLastSuccess(db, 'watch'),
     ]);
+  const [unverifiedSince, provider] = await Promise.all([findOldestUnverified(db, now), readProviderHealth(context)]);
   const facts: VerdictFacts = {
     ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, watchedAt, activeRun, unproven },
+    ...{ unverifiedSince, unwritableSince: context.writes.failingSince() },
+    providerFault: provider.failing ?? provider.suspect,
     alerts: alerts.map((alert) => {
       const { title, text, path } = explainAlert(calendar, names, alert);
       return {

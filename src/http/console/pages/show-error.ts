@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
-import { isDatabaseAway } from '../../../database/open/explain-failure.ts';
+import { isDatabaseAway, isReadOnly } from '../../../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { type PlainText, t } from '../languages/translate.ts';
@@ -28,9 +28,17 @@ const DATABASE_AWAY: ErrorPage = {
   title: 'O banco de dados não responde',
   text: 'Nada do que esta página mostra pode ser lido agora. Recarregue-a em um minuto; se continuar, avise quem opera o Confere.',
 };
+const READ_ONLY: ErrorPage = {
+  status: 503,
+  title: 'O banco de dados não aceita gravações',
+  text: 'Ele só pode ser lido agora, e nada foi gravado. Tente de novo mais tarde; se continuar, avise quem opera o Confere.',
+};
 const PERHAPS_MADE = 'O que você enviou pode ter sido gravado: confira antes de enviar de novo.';
-/** It needs no database. */
-const AWAY_RUNBOOK = '/runbooks/database_unreadable';
+/** Pages that need no database. */
+const RUNBOOKS = new Map([
+  [DATABASE_AWAY, '/runbooks/database_unreadable'],
+  [READ_ONLY, '/runbooks/database_read_only'],
+]);
 
 const LIMITED: ErrorPage = {
   status: 429,
@@ -81,7 +89,7 @@ export function showErrors(context: Context) {
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.map((fault) => translateMessage(fault) ?? fault).join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
 ${shown === DATABASE_AWAY && request.method === 'POST' && html`<p>${t(PERHAPS_MADE)}</p>`}
-${shown === DATABASE_AWAY && siteOf(response).home === '/' && html`<p><a href="${AWAY_RUNBOOK}">${t('O que fazer')}</a></p>`}
+${RUNBOOKS.has(shown) && siteOf(response).home === '/' && html`<p><a href="${RUNBOOKS.get(shown)}">${t('O que fazer')}</a></p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;
     sendPage(request, response, { title: t(shown.title), body, status: shown.status });
   };
@@ -89,6 +97,7 @@ ${shown === DATABASE_AWAY && siteOf(response).home === '/' && html`<p><a href="$
 
 function describe(error: unknown): ErrorPage {
   if (isStatementTimeout(error)) return TOO_LONG;
+  if (isReadOnly(error)) return READ_ONLY;
   if (isDatabaseAway(error)) return DATABASE_AWAY;
   if (error instanceof ConfereError) {
     // a limit of requests ends by itself; that of a viewer's searches names no time

@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
+import { CLOCK_MS_MAX } from '../../../database/clock.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { examineSystem, type Finding } from '../../../doctor/examine-system.ts';
 import { type LiveProcess, readProcesses } from '../../../runtime/read-processes.ts';
@@ -104,6 +105,14 @@ function processTable(context: Context, processes: LiveProcess[]): Html {
       {
         title: 'Último sinal',
         cell: (row) => html`<span title="${row.seen_at.toISOString()}">${formatAge(row.seen_at, now)}</span>`,
+      },
+      {
+        title: 'Relógio',
+        cell: ({ aheadMs }) => {
+          if (Math.abs(aheadMs ?? 0) <= CLOCK_MS_MAX) return aheadMs === null ? EMPTY_VALUE : t('certo');
+          const duration = formatDuration(Math.round(Math.abs(Number(aheadMs)) / 1000));
+          return html`<b class="fault">${Number(aheadMs) > 0 ? t('{duration} adiantado', { duration }) : t('{duration} atrasado', { duration })}</b>`;
+        },
       },
       { title: 'Partes', cell: (row) => row.parts.map((one, index) => html`${index > 0 && ', '}${describePart(one)}`) },
     ],

@@ -81,6 +81,18 @@ export const OVERVIEW_EN = {
   'Tudo entregue.': 'Everything is delivered.',
   'O vigia, que encontra o que parou, rodou pela última vez {age}':
     'The watch, which finds what has stopped, last went round {age}',
+  'O banco de dados não aceita gravações ({age}): a página mostra o que estava gravado antes':
+    'The database takes no writes ({age}): the page shows what was stored before',
+  'O banco de dados não aceita gravações': 'The database takes no writes',
+  'Ele só pode ser lido agora, e nada foi gravado. Tente de novo mais tarde; se continuar, avise quem opera o Confere.':
+    'It can only be read now, and nothing was stored. Try again later; if it stays, inform the operator of Confere.',
+  'Um webhook espera por sua verificação {age}': 'A webhook waits for its verification {age}',
+  '{percent} % das consultas ao provedor falham ou demoram ({cause})':
+    '{percent} % of the requests to the provider fail or are slow ({cause})',
+  'Ver os webhooks': 'See the webhooks',
+  certo: 'right',
+  '{duration} adiantado': '{duration} ahead',
+  '{duration} atrasado': '{duration} behind',
   'O vigia, que encontra o que parou, ainda não rodou':
     'The watch, which finds what has stopped, has not gone round yet',
   'Ver o sistema': 'See the system',

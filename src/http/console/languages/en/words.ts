@@ -84,6 +84,8 @@ export const WORDS_EN = {
   // parts of a process
   webhooks: 'webhooks',
   'selo do razão': 'seal of the ledger',
+  provedor: 'provider',
+  'gravações no banco': 'writes to the database',
   alertas: 'alerts',
   vigia: 'watch',
   'disco de dados': 'data disk',
