@@ -10,7 +10,7 @@ export type CallbackCounts = Map<string, Counts>;
 export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
   const { rows: waiting } = await sql<{ id: string; name: string; state: string; count: number }>`
     SELECT merchants.id, merchants.name, callbacks.state, COUNT(*) AS count
-    FROM merchants STRAIGHT_JOIN callbacks FORCE INDEX (callbacks_due)
+    FROM merchants STRAIGHT_JOIN callbacks
       ON callbacks.merchant_seq = merchants.seq AND callbacks.state IN ('pending', 'held')
     WHERE merchants.deleted_at IS NULL
     GROUP BY merchants.seq, merchants.id, merchants.name, callbacks.state`.execute(db);
