@@ -40,8 +40,10 @@ export function nameFailed(connection: PoolConnection): void {
   target.query = (...args) => {
     const callback = args.at(-1);
     if (typeof callback !== 'function') return query(...args);
-    const sent = query(...args.slice(0, -1), (error: unknown, ...results: unknown[]) => {
-      if (error instanceof Error) Object.assign(error, { failedIndex: sent._resultIndex });
+    // undefined still where mysql2 calls back at once: the connection is closed, and nothing was sent
+    let sent: { _resultIndex?: number } | undefined;
+    sent = query(...args.slice(0, -1), (error: unknown, ...results: unknown[]) => {
+      if (error instanceof Error) Object.assign(error, { failedIndex: sent?._resultIndex });
       callback(error, ...results);
     });
     return sent;

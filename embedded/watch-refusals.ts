@@ -1,5 +1,6 @@
 import type { PoolConnection } from 'mysql2';
 import { interceptStatements } from './intercept-statements.ts';
+import { isConnectionLost } from './lost-connection.ts';
 
 /** A Galera node that is cut off from its cluster, or has not joined it yet. */
 const NOT_READY_ERRNO = 1047;
@@ -14,7 +15,8 @@ type Answer = (error: NodeJS.ErrnoException | null) => void;
 /**
  * Calls `onRefusal` when the server of a connection refuses a statement, and destroys that connection on release. The
  * server refuses ROLLBACK as well: the transaction stays open, and the next caller's BEGIN would commit its statements. A
- * ROLLBACK that failed for any other reason leaves the same state.
+ * ROLLBACK that failed for any other reason leaves the same state. A connection that the server is about to close is
+ * destroyed too: the next caller would only find that out.
  */
 export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: Refusal) => void): void {
   let isUnusable = false;
@@ -22,7 +24,7 @@ export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: R
     answered(error, text) {
       const refusal = readRefusal(error);
       if (refusal) onRefusal(refusal);
-      if (refusal || (error && ROLLBACK.test(String(text)))) isUnusable = true;
+      if (refusal || isConnectionLost(error) || (error && ROLLBACK.test(String(text)))) isUnusable = true;
     },
   });
   const release = connection.release.bind(connection);
@@ -51,7 +53,8 @@ export function checkServerReady(connection: PoolConnection, before: Refusal | u
   });
 }
 
-function readRefusal(error: unknown): Refusal | undefined {
+/** @returns undefined for any other error. */
+export function readRefusal(error: unknown): Refusal | undefined {
   const errno = (error as { errno?: number } | null)?.errno ?? 0;
   if (errno === NOT_READY_ERRNO) return 'not ready';
   return READ_ONLY_ERRNOS.has(errno) ? 'read only' : undefined;

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
+import { isConnectionLost } from '../../embedded/lost-connection.ts';
+import { readRefusal } from '../../embedded/watch-refusals.ts';
 import { transactionRetries } from '../metrics/metrics.ts';
 import type { Database } from './tables.ts';
 
@@ -8,17 +10,12 @@ const BACKOFF_BASE_MS = 5;
 const BACKOFF_MAX_MS = 400;
 
 /** Galera: a node lost its cluster while it committed. */
-const COMMIT_FAILED_ERRNO = 1180;
+const COMMIT_FAILED_ERRNOS = new Set([1180]);
 /** Deadlock, MariaDB's changed row. */
 const DEADLOCK_ERRNOS = new Set([1213, 1020]);
 /** Lock wait time-out. */
 const LOCK_WAIT_ERRNOS = new Set([1205]);
-/**
- * Also a Galera node that is not ready, a server that became read-only: the connection of these two was closed, and the
- * next one may go to another host.
- */
-const RETRIED_ERRNOS = new Set([...DEADLOCK_ERRNOS, ...LOCK_WAIT_ERRNOS, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
-const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
+const RETRIED_ERRNOS = new Set([...DEADLOCK_ERRNOS, ...LOCK_WAIT_ERRNOS]);
 /** Interrupted, statement time-out (MariaDB, MySQL), disk full, table full, no memory for locks. */
 const SERVER_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
 /** Too many prepared statements; a statement that must be prepared again; a statement that the server does not know. */
@@ -65,7 +62,8 @@ function nameReason(error: unknown): 'deadlock' | 'lock_wait' | 'duplicate' | 'l
 }
 
 export function isTransient(error: unknown): boolean {
-  return isOutcomeUnknown(error) || hasErrno(error, RETRIED_ERRNOS);
+  // the connection of a refusal was closed: the next one may go to another host
+  return isOutcomeUnknown(error) || hasErrno(error, RETRIED_ERRNOS) || readRefusal(error) !== undefined;
 }
 
 /** Whether the server failed for reasons of its own, which say nothing about the data of the statement. */
@@ -80,10 +78,7 @@ export function isPrepareError(error: unknown): boolean {
 
 /** Whether the connection was lost, or a Galera node lost its cluster, during a statement: it may have been committed. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  const { errno, code, fatal } = (error ?? {}) as { errno?: number; code?: string; fatal?: boolean };
-  // mysql2's error on a closed connection: a ROLLBACK after the loss hides the error that closed it
-  const isClosed = fatal === true && errno === undefined && code === undefined;
-  return isClosed || errno === COMMIT_FAILED_ERRNO || LOST_CODES.has(code ?? '');
+  return isConnectionLost(error) || hasErrno(error, COMMIT_FAILED_ERRNOS);
 }
 
 /** Whether a statement exceeds max_allowed_packet. The server may also just close the connection. */
@@ -103,10 +98,10 @@ export function isDataError(error: unknown): boolean {
 /** Whether the server answered a statement with an error, on a connection that goes on. */
 export function isRefused(error: unknown): boolean {
   const { errno, fatal } = (error ?? {}) as { errno?: number; fatal?: boolean };
-  return errno !== undefined && fatal !== true;
+  return errno !== undefined && fatal !== true && !isConnectionLost(error);
 }
 
 /** Whether an error has one of these error numbers of the server. */
 export function hasErrno(error: unknown, errnos: ReadonlySet<number>): boolean {
-  return errnos.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return errnos.has((error as { errno?: number } | null | undefined)?.errno ?? 0);
 }

@@ -1,6 +1,8 @@
+import { isConnectionLost } from '../../../embedded/lost-connection.ts';
 import { MIGRATION_TOO_NEW } from '../../../embedded/migrations/plan-migrations.ts';
 import type { ConnectionTarget } from '../../../embedded/open-database.ts';
 import { listHosts, nameHost } from '../../../embedded/open-database.ts';
+import { readRefusal } from '../../../embedded/watch-refusals.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
 /** A right on a database, a table or a column, or of the server, is missing. Messages quote the user and the table, no values. */
@@ -14,16 +16,16 @@ const READ_ONLY_CODES = new Set([
   ...['ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE', 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION'],
 ]);
 const AWAY_CODES = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE'],
-  ...['PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN'],
+  ...['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED'],
-  // a Galera node that is not ready; a server that is read-only, or offline
-  ...['ER_UNKNOWN_COM_ERROR', 'ER_SERVER_OFFLINE_MODE', ...READ_ONLY_CODES],
+  // a server that is read-only, or offline
+  ...['ER_SERVER_OFFLINE_MODE', ...READ_ONLY_CODES],
 ]);
 
-/** Whether an error of the database's driver says that the database is unreachable or not ready. */
+/** Whether an error of the database's driver says that the database is unreachable or not ready, or that the connection is lost. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  if (isConnectionLost(error) || readRefusal(error) !== undefined) return true;
   // of a socket: a file may also be missing
   return AWAY_CODES.has(String(code)) || (code === 'ENOENT' && syscall === 'connect');
 }

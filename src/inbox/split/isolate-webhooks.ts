@@ -3,6 +3,7 @@
  * webhook stands alone. It is quarantined and the rest is committed: one poisoned body must not block the inbox.
  */
 import type { Context } from '../../context.ts';
+import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { isDataError, isServerError, isTransient, transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
@@ -116,7 +117,9 @@ function deferAlone(
 function isAnswer(error: unknown): boolean {
   // errors of mysql2 carry these
   const { errno, sqlState, fatal } = (error ?? {}) as { errno?: number; sqlState?: string; fatal?: boolean };
-  return errno !== undefined && sqlState !== undefined && fatal !== true && !isTransient(error);
+  return (
+    errno !== undefined && sqlState !== undefined && fatal !== true && !isTransient(error) && !isDatabaseAway(error)
+  );
 }
 
 async function quarantine(context: Context, { seq, id, error }: FailedWebhook): Promise<void> {

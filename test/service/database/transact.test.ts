@@ -6,25 +6,35 @@ import { transact } from '../../../src/database/transact.ts';
 import { transactionRetries } from '../../../src/metrics/metrics.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 
-test('a transaction whose connection is closed under it is run again, though its rollback fails for that too', async () => {
-  await using opened = openDatabase<Database>({ ...(await createTestDatabase()), connectionLimit: 2 });
-  let runs = 0;
-  const answer = await transact(opened.db, async (trx) => {
-    runs++;
-    if (runs <= 3) {
-      const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(trx);
-      await sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(opened.db);
-    }
-    const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(trx);
-    return rows[0]?.one;
-  });
-  expect([answer, runs]).toEqual([1, 4]);
-});
+test.each([
+  { name: 'the writer', multipleStatements: true },
+  { name: 'another pool', multipleStatements: false },
+])(
+  'a transaction of $name whose connection is closed under it is run again, though its rollback fails for that too',
+  async (pool) => {
+    const target = { ...(await createTestDatabase()), connectionLimit: 2 };
+    await using opened = openDatabase<Database>(target, undefined, pool);
+    let runs = 0;
+    const answer = await transact(opened.db, async (trx) => {
+      runs++;
+      if (runs <= 3) {
+        const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(trx);
+        await sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(opened.db);
+      }
+      const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(trx);
+      return rows[0]?.one;
+    });
+    expect([answer, runs]).toEqual([1, 4]);
+  },
+);
 
 test.each([
   { errno: 1213, meaning: 'a deadlock, or a commit that lost against another node', reason: 'deadlock' },
   { errno: 1205, meaning: 'a lock wait time-out', reason: 'lock_wait' },
   { errno: 1180, meaning: 'a commit on a node that was cut off', isUnknown: true, reason: 'lost' },
+  { errno: 1927, meaning: 'a connection that was killed', isUnknown: true, reason: 'lost' },
+  { errno: 1053, meaning: 'a server that stops', isUnknown: true, reason: 'lost' },
+  { errno: 4031, meaning: 'a connection that was idle for too long', isUnknown: true, reason: 'lost' },
   { errno: 1047, meaning: 'a node that is not ready', reason: 'unavailable' },
   { errno: 1290, meaning: 'a server that became read-only', reason: 'unavailable' },
   { errno: 1836, meaning: 'InnoDB that became read-only', reason: 'unavailable' },

@@ -187,6 +187,25 @@ test('items claimed before the database went away are returned with the failure'
   });
 });
 
+test.each([
+  ['a connection that is killed', 1927],
+  ['a server that stops', 1053],
+  ['a server with too many connections', 1040],
+])('%s is no webhook’s fault, though others were split before it', async (_, errno) => {
+  const [refused, away] = [1644, errno].map((one) =>
+    Object.assign(new Error('x'), {
+      ...{ errno: one, sqlState: '70100' },
+      ...(one === 1040 ? { code: 'ER_CON_COUNT_ERROR' } : {}),
+    }),
+  );
+  const split: SplitTogether = async (seqs) => {
+    if (seqs.includes(-1)) return { claimed: [], items: 1 };
+    throw away;
+  };
+  const failing = { seqs: [-1, -2], slots: 2, error: refused };
+  expect(await isolateWebhooks(environment.context, failing, split)).toEqual({ claimed: [], failure: { error: away } });
+});
+
 test('due items are claimed as often as ever while no webhook can be split', async () => {
   await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
   await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
