@@ -1,7 +1,7 @@
-import { CronTime } from 'cron';
 import type { Context } from '../../context.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { type Reading, secondsSince } from '../../metrics/reading.ts';
+import { findNextDue } from '../../timetable/find-due-times.ts';
 
 /** The newest day with a report, and since when the next one is due. */
 export async function readReportMetrics(context: Context): Promise<Reading[]> {
@@ -34,5 +34,5 @@ function findDue({ config, calendar }: Context, day: Day): Date | undefined {
   if (JOBS === 'off' || cron === 'off') return undefined;
   // a tick on the stroke of midnight makes the report too
   const endedAt = new Date(calendar.startOfDay(addDays(day, 1)).getTime() - 1);
-  return new CronTime(cron, zone).getNextDateFrom(endedAt, zone).toJSDate();
+  return findNextDue(cron, zone, endedAt);
 }
