@@ -3,13 +3,13 @@
  * came back. The caller keeps the checks of an attempt with the browser that began it, so that no other browser can end it.
  */
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
-import { issuerName, type Person } from '../access/users.ts';
+import { issuerName } from '../access/users.ts';
 import type { RoleRule } from '../config/oidc-fields.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeFailure, LoginError } from './describe-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';
-import { type ClaimNames, lacksClaims, readPerson } from './read-person.ts';
+import { type ClaimNames, type KnownPerson, lacksClaims, readPerson } from './read-person.ts';
 
 export const ISSUER_LIMITS = {
   /** Time limit of each request to the issuer. */
@@ -46,7 +46,7 @@ export type Issuer = {
    * Redeems the code of an answer. @param query of the address that the browser came back to, with its `?`.
    * @throws LoginError
    */
-  redeem(query: string, checks: LoginChecks): Promise<Person>;
+  redeem(query: string, checks: LoginChecks): Promise<KnownPerson>;
   /** @returns where the person ends the session at the issuer; undefined if it has no such page, or can't be asked. */
   findLogout(): Promise<URL | undefined>;
 };
@@ -206,7 +206,7 @@ async function redeem(
   settings: OidcSettings,
   query: string,
   checks: LoginChecks,
-): Promise<Person> {
+): Promise<KnownPerson> {
   const client = await import('openid-client');
   const { names, rules } = settings;
   const answer = new URL(settings.redirectUri);

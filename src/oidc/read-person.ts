@@ -10,6 +10,8 @@ const NAMES = ['name', 'preferred_username', 'email'];
 
 export type Claims = Record<string, unknown>;
 export type ClaimNames = { groups: readonly string[]; name: string };
+/** `lacksGroups`: the issuer sent a reference in place of a claim of groups, which can give no role. */
+export type KnownPerson = Person & { lacksGroups: boolean };
 
 /** Whether these claims lack a name or groups, which the userinfo endpoint may have. */
 export function lacksClaims(claims: Claims, names: ClaimNames): boolean {
@@ -25,11 +27,19 @@ export function lacksClaims(claims: Claims, names: ClaimNames): boolean {
 export function readPerson(
   claims: Claims,
   { issuer, names, rules }: { issuer: string; names: ClaimNames; rules: readonly RoleRule[] },
-): Person | undefined {
+): KnownPerson | undefined {
   const subject = typeof claims.sub === 'string' ? claims.sub : '';
   if (subject === '' || subject.length > SUBJECT_CHARS_MAX) return undefined;
   const name = readName(claims, names.name) ?? subject;
-  return { issuer, subject, name: name.slice(0, NAME_CHARS_MAX), role: decideRole(readGroups(claims, names), rules) };
+  const role = decideRole(readGroups(claims, names), rules);
+  return { issuer, subject, name: name.slice(0, NAME_CHARS_MAX), role, lacksGroups: lacksGroups(claims, names) };
+}
+
+/** Whether a claim of groups is missing and stands in `_claim_names`: Entra ID does that from 200 groups of a person on. */
+function lacksGroups(claims: Claims, { groups }: ClaimNames): boolean {
+  return groups.some(
+    (name) => readClaim(claims, name) === undefined && readMember(claims._claim_names, name) !== undefined,
+  );
 }
 
 function decideRole(groups: ReadonlySet<string>, rules: readonly RoleRule[]): Role | undefined {
@@ -52,11 +62,14 @@ function readGroups(claims: Claims, { groups }: ClaimNames): Set<string> {
 function readClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
-  for (const part of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    value = (value as Claims)[part];
-  }
+  for (const part of name.split('.')) value = readMember(value, part);
   return value;
+}
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Claims)[name]
+    : undefined;
 }
 
 function readName(claims: Claims, claim: string): string | undefined {

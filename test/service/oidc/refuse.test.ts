@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type OidcEnvironment, openOidcEnvironment } from '../../support/open-oidc-environment.ts';
+import { type OidcEnvironment, openOidcEnvironment, PEOPLE } from '../../support/open-oidc-environment.ts';
 import type { TokenParts } from '../../support/open-test-issuer.ts';
 import { CLIENT } from '../../support/open-test-issuer.ts';
 import { openVisitor, type Visit, type Visitor } from '../../support/open-visitor.ts';
@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => env[Symbol.asyncDispose]());
 afterEach(() => {
   env.issuer.alterIdToken = undefined;
+  env.issuer.accounts = { ...PEOPLE };
 });
 
 async function countSessions(): Promise<number> {
@@ -148,6 +149,35 @@ test('an ID token whose payload was changed under its signature opens no session
   env.issuer.alterIdToken = (parts) => ({ ...parts, forged: { groups: ['admins'] } });
   await expectRefused(visitor, url, 401, NOT_VALID, 'OAUTH_INVALID_RESPONSE');
 });
+
+test.each([
+  ['pt-BR', /não enviou os seus grupos ao Confere: são muitos para o login/],
+  ['en', /did not send your groups to Confere: there are too many for the login/],
+])(
+  'a person whose groups the issuer left out for their number reads so in %s, and so does the log',
+  async (language, says) => {
+    const visitor = openVisitor();
+    const url = await comeBack(visitor);
+    // as Entra ID does for more than 200 groups
+    env.issuer.alterIdToken = ({ header, payload: { groups: _, ...payload } }) => ({
+      header,
+      payload: {
+        ...payload,
+        _claim_names: { groups: 'src1' },
+        _claim_sources: { src1: { endpoint: 'https://graph.microsoft.com/v1.0/users/0/getMemberObjects' } },
+      },
+    });
+    env.issuer.accounts = { ...env.issuer.accounts, ana: { name: 'Ana Souza' } };
+    const before = await countSessions();
+    log = '';
+    const page = await visitor.visit(url, { init: { headers: { 'accept-language': language } } });
+    expect([page.status, await countSessions()]).toEqual([403, before]);
+    expect(page.html).toMatch(says);
+    expect(log).toContain('the issuer left the groups of a person out');
+    expect(log).toContain('OIDC_GROUPS_CLAIM');
+    expect(log).not.toContain('Ana Souza');
+  },
+);
 
 test('a person who declines at the issuer reads so, and can begin again', async () => {
   const visitor = openVisitor();

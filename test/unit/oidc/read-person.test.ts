@@ -77,3 +77,15 @@ test('more claims are asked for where a name or a group claim is missing', () =>
   expect(lacksClaims({ name: 'Ana' }, names)).toBe(true);
   expect(lacksClaims({ groups: [] }, names)).toBe(true);
 });
+
+test.each([
+  [{ _claim_names: { groups: 'src1' } }, true],
+  [{ _claim_names: { groups: 'src1' }, groups: ['finance'] }, false],
+  [{ _claim_names: { address: 'src1' } }, false],
+  [{ _claim_names: 'groups' }, false],
+  [{ _claim_names: null }, false],
+  [{ _claim_names: JSON.parse('{"__proto__": {"groups": "src1"}}') }, false],
+  [{}, false],
+])('claims %j lack groups because the issuer sent a reference: %s', (claims, lacks) => {
+  expect(read(claims)?.lacksGroups).toBe(lacks);
+});

@@ -1,10 +1,11 @@
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { closeHashedSession, hashSession, openUserSession } from '../../../access/sessions.ts';
-import { type Person, recordUser, userIdOf } from '../../../access/users.ts';
+import { recordUser, userIdOf } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
 import { LoginError, type LoginFailure } from '../../../oidc/describe-failure.ts';
 import type { Issuer } from '../../../oidc/open-issuer.ts';
+import type { KnownPerson } from '../../../oidc/read-person.ts';
 import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
 import { type PlainText, t } from '../languages/translate.ts';
@@ -102,12 +103,14 @@ async function logIn(
   context: Context,
   request: Request,
   response: Response,
-  { person, next, earlier }: { person: Person; next: string; earlier?: string | undefined },
+  { person, next, earlier }: { person: KnownPerson; next: string; earlier?: string | undefined },
 ): Promise<void> {
-  const { role } = person;
+  const { role, lacksGroups } = person;
   const id = userIdOf(context.keys, person);
+  if (lacksGroups) context.log.warn({ user: id, role: role ?? null }, GROUPS_ELSEWHERE);
   if (role === undefined) {
-    const denied = { actor: id, action: 'console.login_denied', target: id, detail: 'oidc: no group has a role' };
+    const detail = `oidc: ${lacksGroups ? 'the issuer left the groups out' : 'no group has a role'}`;
+    const denied = { actor: id, action: 'console.login_denied', target: id, detail };
     await auditChange(context, (inner) => recordUser(inner, person), denied);
     sendDenied(request, response, person);
     return;
@@ -124,9 +127,15 @@ async function logIn(
   sendOnwards(request, response, { title: t('Entrando'), address: next, link: t('Continuar') });
 }
 
-function sendDenied(request: Request, response: Response, { name }: Person): void {
+/** The person must be given a role by another claim: Confere asks the issuer's directory for nothing. */
+const GROUPS_ELSEWHERE =
+  'the issuer left the groups of a person out and sent a reference: the person is in too many groups; use app roles and set OIDC_GROUPS_CLAIM';
+
+function sendDenied(request: Request, response: Response, { name, lacksGroups }: KnownPerson): void {
   const text = tHtml(
-    'A conta da empresa reconheceu <b>{name}</b>, mas nenhum dos seus grupos tem um papel no Confere. Peça o acesso a quem administra a conta da empresa e entre de novo.',
+    lacksGroups
+      ? 'A conta da empresa reconheceu <b>{name}</b>, mas não enviou os seus grupos ao Confere: são muitos para o login, e sem eles não há papel. Avise quem opera o Confere; o acesso pode vir de um papel de aplicativo.'
+      : 'A conta da empresa reconheceu <b>{name}</b>, mas nenhum dos seus grupos tem um papel no Confere. Peça o acesso a quem administra a conta da empresa e entre de novo.',
     { name },
   );
   const body = html`<div class="login"><p class="brand">${BRAND}</p>

@@ -19,6 +19,8 @@ export const LOGIN_EN = {
   'Sem acesso': 'No access',
   'A conta da empresa reconheceu <b>{name}</b>, mas nenhum dos seus grupos tem um papel no Confere. Peça o acesso a quem administra a conta da empresa e entre de novo.':
     'The company account recognised <b>{name}</b>, but none of your groups has a role in Confere. Ask the admins of the company account for access, and log in again.',
+  'A conta da empresa reconheceu <b>{name}</b>, mas não enviou os seus grupos ao Confere: são muitos para o login, e sem eles não há papel. Avise quem opera o Confere; o acesso pode vir de um papel de aplicativo.':
+    'The company account recognised <b>{name}</b>, but did not send your groups to Confere: there are too many for the login, and without them there is no role. Inform the operators of Confere; an app role can give access.',
   'Voltar ao login': 'Back to the login',
   // people
   Pessoas: 'People',
