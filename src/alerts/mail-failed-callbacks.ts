@@ -11,7 +11,10 @@ const MAILS_MAX = 20;
 const RETRY_MS = 5 * 60_000;
 const GIVE_UP_MS = 24 * 3_600_000;
 
-/** Mails each merchant with an e-mail address that callbacks failed for good: one mail a cause and day. Until the signal. */
+/**
+ * Mails each merchant with an e-mail address that callbacks failed for good: one mail a cause and day; and, once, that its
+ * answers are no HTTP. Until the signal.
+ */
 export async function mailFailedCallbacks(context: Context, mailer: Mailer | undefined): Promise<void> {
   if (!mailer) return;
   await runWorkerLoop({
@@ -87,6 +90,8 @@ async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolea
 
 /** Of a message that the merchant's format has no body for, which so was not sent. */
 const NOT_SENT = 'no_provider_body';
+/** Of a merchant's answer that is no HTTP. */
+const NO_HTTP = 'no_http';
 
 /** The text is in Portuguese and English, as the other mails to merchants. */
 function write({ day, cause, merchantId, webhookId }: Failure): { subject: string; text: string } {
@@ -97,6 +102,17 @@ function write({ day, cause, merchantId, webhookId }: Failure): { subject: strin
       text: `Pelo menos uma transação PIX foi corrigida em ${day}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça ao operador: ${about}. Há no máximo um e-mail por dia.
 
 At least one PIX transaction was corrected on ${day}, and the format of the provider, which your merchant uses, has no corrections. See the first in the portal, or ask the operator: ${about}. There is at most one mail a day.
+`,
+    };
+  }
+  if (cause === NO_HTTP) {
+    return {
+      subject: 'Confere: a resposta do seu servidor não é HTTP / your server’s answer is not HTTP',
+      text: `Em ${day}, o seu servidor respondeu a um aviso de transação PIX (${webhookId}) com algo que não é HTTP válido, como uma linha que termina sem CR ou um Content-Length ao lado de Transfer-Encoding. O aviso vale como entregue quando a resposta começa com um status 2xx legível; senão é repetido. Corrija a resposta: cada tentativa no portal mostra o que chegou. Este e-mail é enviado uma só vez.
+
+On ${day}, your server answered a notice of a PIX transaction (${webhookId}) with something that is not valid HTTP, such as a line that ends without CR, or a Content-Length beside a Transfer-Encoding. The notice counts as delivered where the answer begins with a readable 2xx status; otherwise it is repeated. Correct the answer: each attempt in the portal shows what came. This mail is sent once.
+
+${merchantId}
 `,
     };
   }

@@ -8,6 +8,7 @@ import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
 import { storeHeaders } from './attempt-headers.ts';
 import { decideOutcome, type Outcome } from './decide-outcome.ts';
+import { requestMails, requestNoHttpMails } from './request-mails.ts';
 import type { Attempt } from './send-attempt.ts';
 import { updateHealth } from './update-health.ts';
 
@@ -56,6 +57,7 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
   await writeUndelivered(context, trx, outcomes, now);
   const failed = outcomes.filter(({ outcome }) => outcome.state === 'failed');
   await requestMails(context, trx, failed, now);
+  await requestNoHttpMails(context, trx, attempts, now);
   return { woken: await wakeNewer(context, trx, outcomes, now) };
 }
 
@@ -152,31 +154,6 @@ async function writeUndelivered(
       list.map(({ callback }) => callback.seq),
     )
     .where('lease_holder', '=', context.holder)
-    .execute();
-}
-
-/** A callback that failed for good, and why. */
-export type Failed = { callback: Pick<ClaimedCallback, 'seq' | 'merchantSeq' | 'transactionSeq'>; cause: string };
-
-/** A merchant is mailed that a callback failed for good, once a cause and day (`src/alerts/mail-failed-callbacks.ts`). */
-export async function requestMails(
-  context: Context,
-  trx: Transaction<Database>,
-  callbacks: Failed[],
-  now: Date,
-): Promise<void> {
-  const failed = callbacks.filter(({ callback }) => callback.transactionSeq !== null);
-  if (failed.length === 0) return;
-  const day = context.calendar.dayOf(now);
-  await trx
-    .insertInto('merchant_mails')
-    .values(
-      failed.map(({ callback, cause }) => ({
-        ...{ merchant_seq: callback.merchantSeq, day, cause, callback_seq: callback.seq },
-        ...{ created_at: now, next_attempt_at: now },
-      })),
-    )
-    .onDuplicateKeyUpdate((eb) => ({ cause: eb.ref('cause') }))
     .execute();
 }
 

@@ -4,6 +4,7 @@ import { SYSTEM_TIMERS, type Timers } from '../../timers.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { AttemptResult, ErrorClass } from './decide-outcome.ts';
 import { createConnector, type ResolveHost } from './guard-connect.ts';
+import { keepAnswers, readRawAnswer } from './read-raw-answer.ts';
 
 export const ATTEMPT_MS_MAX = 15_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -23,7 +24,8 @@ export type Attempt = {
   response: AttemptResponse;
 };
 
-export type AttemptResponse = AttemptResult & { body: Buffer | null; durationMs: number };
+/** `isNoHttp`: an answer came and is no HTTP. It counts by its status line, if that can be read: it may have been handled. */
+export type AttemptResponse = AttemptResult & { body: Buffer | null; durationMs: number; isNoHttp?: boolean };
 
 /** Sends single attempts. `abort` ends those in flight: their `send` resolves to undefined. */
 export type Sender = {
@@ -36,7 +38,7 @@ export type Sender = {
 export function openSender(options: { allowPrivate: boolean; resolve?: ResolveHost; timers?: Timers }): Sender {
   const { timers = SYSTEM_TIMERS } = options;
   const agent = new Agent({
-    connect: createConnector(options.allowPrivate, options.resolve),
+    connect: keepAnswers(createConnector(options.allowPrivate, options.resolve)),
     pipelining: 1,
     maxHeaderSize: HEADERS_BYTES_MAX,
     // each attempt has timers of its own for both
@@ -87,6 +89,8 @@ async function attempt(
     const body = await readStart(response, timers);
     return { ...readStatus(response, new Date(timers.now())), body, durationMs: elapsedMs() };
   } catch (error) {
+    const raw = readRawAnswer(error);
+    if (raw) return { ...readRawStatus(raw.status), body: raw.body, durationMs: elapsedMs(), isNoHttp: true };
     const errorClass = classifyError(error);
     return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: elapsedMs() };
   } finally {
@@ -99,7 +103,12 @@ function splitUrl(text: string): { origin: string; path: string } {
   return { origin: url.origin, path: `${url.pathname}${url.search}` };
 }
 
-function readStatus(response: Dispatcher.ResponseData, now: Date): AttemptResult {
+function readRawStatus(status: number | null): AttemptResult {
+  if (status === null) return { status, errorClass: 'bad_response', retryAfterMs: undefined };
+  return readStatus({ statusCode: status, headers: {} }, new Date(0));
+}
+
+function readStatus(response: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>, now: Date): AttemptResult {
   const { statusCode: status, headers } = response;
   const header = headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, now);

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { callbackAttempts } from '../../metrics/metrics.ts';
-import { requestMails } from '../deliver/record-attempts.ts';
+import { requestMails } from '../deliver/request-mails.ts';
 
 const CAUSE = 'not_renderable';
 
