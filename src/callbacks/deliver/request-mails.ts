@@ -48,8 +48,8 @@ export async function requestNoHttpMails(
     .where('merchant_seq', 'in', [...new Set(odd.map((callback) => callback.merchantSeq))])
     .where('cause', '=', NO_HTTP)
     .execute();
-  const told = new Set(rows.map((row) => row.merchant_seq));
-  const fresh = odd.filter((callback) => !told.has(callback.merchantSeq));
+  const mailed = new Set(rows.map((row) => row.merchant_seq));
+  const fresh = odd.filter((callback) => !mailed.has(callback.merchantSeq));
   await requestMails(
     context,
     trx,
