@@ -36,7 +36,7 @@ export async function readLedgerState(context: Context) {
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
     .select(['events.seq', 'events.transaction_seq', 'events.position'])
-    .select(['transactions.id', 'events.status', 'events.at_wall', 'events.occurrence'])
+    .select(['transactions.id', 'events.status', 'events.at_wall'])
     .orderBy('transactions.id')
     .execute();
   const places = await readEventPositions(context.db, [...new Set(stored.map((event) => event.transaction_seq))]);

