@@ -32,19 +32,35 @@ export type ItemOutcome =
   | { kind: 'waiting'; nextFetchAt: Date; id: string | undefined }
   | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
 
-/** Decides the outcome of an item after a fetch. Pure. */
+/**
+ * Decides the outcome of an item after a fetch. Pure.
+ *
+ * Of several transactions with the item's key, the claim means the only one that it fits; fitting more, it is ambiguous. A
+ * claim that fits none is compared with the one that was created last: the latest attempt. What was found beside an
+ * unknown id ends the item at its second fetch at the earliest, as the id may be shown a moment later, and contradicts
+ * nothing: the webhook may be about somebody else's payment.
+ */
 export function classifyItem(claim: WebhookClaim, found: FetchResult, now: Date, graceMs: number): ItemOutcome {
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
-  const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
-  const contradictions = shown ? compareClaims(claim, shown) : [];
-  if (shown && contradictions.length === 0) return { kind: 'applied', id: shown.id, contradictions };
+  const rows = found.kind === 'row' ? found.rows.flatMap((row) => (row.ok ? [row.transaction] : [])) : [];
+  const isFallback = found.kind === 'row' && found.isFallback === true;
+  const fitting = rows.filter((row) => compareClaims(claim, row).length === 0);
   const nextFetchAt =
     found.kind === 'deferred' && (found.waitsFor === 'list' || found.notBefore)
       ? awaitList(claim, found.notBefore, now, graceMs)
       : scheduleFetch(claim.fetches + 1, now, claim.receivedAt, graceMs);
-  if (nextFetchAt) return { kind: 'waiting', nextFetchAt, id: shown?.id };
-  if (shown) return { kind: 'applied', id: shown.id, contradictions };
-  return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
+  const mayEnd = !isFallback || claim.fetches > 0 || !nextFetchAt;
+  if (fitting.length > 1 && mayEnd) return { kind: 'quarantined', reason: 'ambiguous' };
+  const shown = fitting[0] ?? rows.toSorted((a, b) => (a.createdWall < b.createdWall ? 1 : -1))[0];
+  const contradictions = shown ? compareClaims(claim, shown) : [];
+  if (shown && contradictions.length === 0 && mayEnd) return { kind: 'applied', id: shown.id, contradictions };
+  if (nextFetchAt)
+    return { kind: 'waiting', nextFetchAt, id: rows.length === 1 && !isFallback ? shown?.id : undefined };
+  if (shown && !isFallback) return { kind: 'applied', id: shown.id, contradictions };
+  return {
+    kind: 'quarantined',
+    reason: found.kind === 'row' && !isFallback ? 'unreadable_at_provider' : 'unknown_at_provider',
+  };
 }
 
 /** An item that waits for the list is retried once the ledger has learnt its transaction, else at the end of the grace. */

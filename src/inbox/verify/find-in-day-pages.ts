@@ -77,7 +77,7 @@ async function readDay(
       const before = left.size;
       for (const row of answer.rows) {
         const id = row.ok ? row.transaction.id.toLowerCase() : '';
-        if (left.delete(id)) found.set(id, { kind: 'row', row: { ...row, askedAt: answer.askedAt } });
+        if (left.delete(id)) found.set(id, { kind: 'row', rows: [{ ...row, askedAt: answer.askedAt }] });
       }
       progress.ids = left.size;
       progress.pages = Math.ceil(total / PAGE_ROWS) - page;

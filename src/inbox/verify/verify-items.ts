@@ -3,7 +3,7 @@
  * moves nothing: its claim is compared with the shown history. An item ends in one of three outcomes:
  * - applied: its claim is in the history, or it claimed nothing;
  * - applied with a contradiction: the claim did not come true within WEBHOOK_GRACE;
- * - quarantined: ambiguous, or unknown to the provider for WEBHOOK_GRACE.
+ * - quarantined: its claim fits several transactions, or is unknown to the provider for WEBHOOK_GRACE.
  * Many webhooks about one transaction need one fetch.
  */
 import type { Context } from '../../context.ts';
@@ -13,7 +13,7 @@ import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';
 import { itemsVerified, transactionsApplied } from '../../metrics/metrics.ts';
-import type { ProviderClient } from '../../provider/client.ts';
+import type { ProviderClient, ShownRow } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import { inSpan } from '../../tracing/in-span.ts';
@@ -92,17 +92,13 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
 
   /** @returns whether the row, if any, is in the ledger; otherwise the items are deferred. */
   async function applyFetch({ items, result, chargedSender }: ItemFetch): Promise<boolean> {
-    logVerified(
-      context,
-      items,
-      result.kind,
-      result.kind === 'row' && result.row.ok ? result.row.transaction.id : undefined,
-    );
+    logVerified(context, items, result);
     try {
       const [first] = items;
       if (result.kind === 'row' && first) {
         const webhook = { seq: first.webhookSeq, id: webhookIdOf(first.webhookHash) };
-        const apply = () => applyShownRow(context, result.row, { kind: 'webhook', webhook }, applyBatched);
+        const applyOne = (row: ShownRow) => applyShownRow(context, row, { kind: 'webhook', webhook }, applyBatched);
+        const apply = () => Promise.all(result.rows.map(applyOne));
         await inSpan('ledger.apply', {}, apply, { parent: first.traceparent });
         await budget.creditHit(items, chargedSender);
       } else if (result.kind !== 'unknown') await budget.refund(chargedSender);
@@ -117,7 +113,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
   async function fail(items: ClaimedItem[], chargedSender: string | undefined, error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'verifying items failed; retrying later');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
-    logVerified(context, items, 'failed');
+    logVerified(context, items, { kind: 'failed' });
     try {
       await budget.refund(chargedSender);
       await deferItems(context, items, choosePause(items, error));
@@ -129,10 +125,11 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
 
   async function fetchItem(item: ClaimedItem, admission: Admission): Promise<FetchResult> {
     if (admission.kind === 'wait') return { ...admission, kind: 'deferred' };
-    if (admission.chargedSender === undefined) return await fetchTransaction(context, client, spelling, item);
+    const { chargedSender } = admission;
+    if (chargedSender === undefined) return await fetchTransaction({ context, client, item, chargedSender }, spelling);
     unprovenInFlight++;
     try {
-      return await fetchTransaction(context, unproven, spelling, item);
+      return await fetchTransaction({ context, client: unproven, item, chargedSender }, spelling);
     } finally {
       unprovenInFlight--;
     }
@@ -179,19 +176,27 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       await fail(items, chargedSender, error);
       return;
     }
-    const fetched = { items, result, chargedSender };
+    // items of one id may have another reference beside it
+    const isSame = (item: ClaimedItem): boolean => isSameKey(item, first);
+    const same = result.kind === 'row' && result.isFallback ? items.filter(isSame) : items;
+    const others = items.filter((item) => !same.includes(item));
+    const fetched = { items: same, result, chargedSender };
     if (await applyFetch(fetched)) await recordNext(fetched);
+    if (others.length > 0) await deferItems(context, others, UNPROVEN_RETRY_MS);
   }
 }
 
+function isSameKey(one: ClaimedItem, other: ClaimedItem): boolean {
+  const isSameExtra = one.extraHash?.toString('hex') === other.extraHash?.toString('hex');
+  return one.reference === other.reference && isSameExtra;
+}
+
 /** Of a webhook only what the provider showed is logged: its sender chose the rest. */
-function logVerified(
-  { log }: Context,
-  items: ClaimedItem[],
-  outcome: FetchResult['kind'] | 'failed',
-  transaction?: string,
-): void {
+function logVerified({ log }: Context, items: ClaimedItem[], result: FetchResult | { kind: 'failed' }): void {
   if (!log.isLevelEnabled('debug')) return;
+  const { kind: outcome } = result;
+  const [row] = result.kind === 'row' && result.rows.length === 1 ? result.rows : [];
+  const transaction = row?.ok ? row.transaction.id : undefined;
   for (const { webhookHash, seq: item, position } of items) {
     const webhook = webhookIdOf(webhookHash);
     log.debug({ stage: 'verified', webhook, item, position, outcome, transaction }, 'webhook item verified');

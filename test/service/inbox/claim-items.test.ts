@@ -71,7 +71,7 @@ test('a webhook that is received again during its fetch is closed by the next fe
     const { transaction, digest, askedAt } = observe(makeShownTransaction(['paid@0']), context.clock.now());
     await whileFetching();
     await recordOutcomes(context, [
-      { items, result: { kind: 'row', row: { ok: true, transaction, digest, askedAt } } },
+      { items, result: { kind: 'row', rows: [{ ok: true, transaction, digest, askedAt }] } },
     ]);
   };
   await fetchOnce(() => context.db.updateTable('webhooks').set({ repeats: 1 }).execute());
@@ -104,7 +104,7 @@ test.each([
   const { transaction, digest, askedAt } = observe(shown, context.clock.now());
   const row = { ok: true as const, transaction, digest, askedAt };
   expect((await readItemBytes()) - inserted).toBeLessThanOrEqual(GROWTH_BYTES_MAX);
-  await recordOutcomes(context, [{ items, result: { kind: 'row', row } }]);
+  await recordOutcomes(context, [{ items, result: { kind: 'row', rows: [row] } }]);
   expect((await readItemBytes()) - inserted).toBeLessThanOrEqual(GROWTH_BYTES_MAX);
   const stored = await context.db
     .selectFrom('webhook_items')

@@ -31,7 +31,7 @@ function shown(statuses: string[], more: object = {}): FetchResult {
     events,
     ...more,
   });
-  return { kind: 'row', row: { ...row, askedAt: early } };
+  return { kind: 'row', rows: [{ ...row, askedAt: early }] };
 }
 
 test('a claim that the history holds is applied, also where the history went on', () => {
@@ -111,4 +111,33 @@ test('an ambiguous key is never guessed, nor fetched again', () => {
     kind: 'quarantined',
     reason: 'ambiguous',
   });
+});
+
+/** Several attempts, each with its statuses, created one after another. */
+function attempts(...histories: string[][]): FetchResult {
+  const rows = histories.flatMap((statuses, index) => {
+    const found = shown(statuses, { id: `tx${index}`, date_created: `2026-11-20 0${index}:00:00` });
+    return found.kind === 'row' ? found.rows : [];
+  });
+  return { kind: 'row', rows };
+}
+
+test('of several attempts the claim means the only one that it fits; fitting more it is ambiguous', () => {
+  const one = attempts(['pending', 'expired'], ['pending', 'paid'], ['pending']);
+  expect(classify(claim(), one, early, GRACE_MS)).toEqual({ kind: 'applied', id: 'tx1', contradictions: [] });
+  expect(classify(claim(), attempts(['paid'], ['paid']), early, GRACE_MS)).toMatchObject({ reason: 'ambiguous' });
+  const none = attempts(['expired'], ['pending'], ['canceled']);
+  expect(classify(claim(), none, early, GRACE_MS)).toMatchObject({ kind: 'waiting', id: undefined });
+  expect(classify(claim(), none, late, GRACE_MS)).toMatchObject({ id: 'tx2', contradictions: [{ scope: 'tx2 paid' }] });
+});
+
+test('a row found beside an unknown id ends the item at the second fetch, and only where the claim fits', () => {
+  const beside = (statuses: string[]) => ({ ...attempts(statuses), isFallback: true }) as FetchResult;
+  expect(classify(claim(), beside(['paid']), early, GRACE_MS).kind).toBe('waiting');
+  expect(classify(claim({ fetches: 1 }), beside(['paid']), early, GRACE_MS)).toMatchObject({
+    kind: 'applied',
+    id: 'tx0',
+  });
+  expect(classify(claim({ fetches: 1 }), beside(['pending']), early, GRACE_MS).kind).toBe('waiting');
+  expect(classify(claim(), beside(['pending']), late, GRACE_MS)).toMatchObject({ reason: 'unknown_at_provider' });
 });
