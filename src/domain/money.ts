@@ -25,15 +25,6 @@ function parseCents(text: string, max: bigint): bigint | undefined {
   return cents <= max ? cents : undefined;
 }
 
-/** A double keeps decimals of up to 15 digits exactly; a longer number may have been rounded by the sender. */
-const EXACT_DIGITS = 15;
-
-/** Parses a JSON number to cents, by its shortest decimal text. @returns undefined if it may have been rounded. */
-export function parseAmountNumber(value: number): bigint | undefined {
-  const text = String(value);
-  return text.replace('.', '').length <= EXACT_DIGITS ? parseAmount(text) : undefined;
-}
-
 /** Like parseAmount, with an optional leading `-`: for balances and adjustments that people enter. */
 export function parseSignedAmount(text: string): bigint | undefined {
   return parseSignedCents(text, AMOUNT_CENTS_MAX);

@@ -47,6 +47,8 @@ export type Observation = {
   transaction: ObservedTransaction;
   /** Fields of `transaction` that are null because their values could not be read. */
   unreadable?: UnreadableFields | undefined;
+  /** The provider wrote `extra` as an object or a list: `transaction` has its canonical JSON. */
+  isExtraJson?: boolean;
   /** The database's clock when the request was sent. */
   askedAt: Date;
   source: Source;

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Agent } from 'undici';
 import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
+import { readList, readTextOrNumber } from '../domain/exact-json.ts';
 import { formatAmount } from '../domain/money.ts';
 import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import { type ParsedRow, parseTransaction } from './parse-transaction.ts';
@@ -137,7 +138,8 @@ async function show(transport: Transport, id: string, triesMax?: number): Promis
 
 function readOne(answer: unknown): ParsedRow {
   const parsed = wrapped.safeParse(answer);
-  const rows = parsed.success ? [parsed.data.transaction].flat() : [];
+  const shown = parsed.success ? parsed.data.transaction : [];
+  const rows = readList(shown) ?? [shown];
   if (rows.length !== 1) {
     // an empty array also says that the id is unknown
     const code = rows.length === 0 && parsed.success ? 'provider_not_found' : 'provider_unreadable';
@@ -151,17 +153,14 @@ const COUNT_MAX = 1_000_000_000;
 
 /** A number, or its text. Not z.coerce: that turns null into 0, and an answer without a total would prove an empty day. */
 const count = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,12}$/)
-      .transform(Number),
-  ])
+  .unknown()
+  .transform((value) => readTextOrNumber(value) ?? '')
+  .pipe(z.string().regex(/^\d{1,16}(?:\.0+)?$/))
+  .transform(Number)
   .refine((value) => Number.isSafeInteger(value) && value >= 0)
   .transform((value) => Math.min(COUNT_MAX, value));
 const listShape = z.object({
-  transactions: z.array(z.unknown()),
+  transactions: z.unknown().transform(readList).pipe(z.array(z.unknown())),
   total: count,
   last_page: count.optional().catch(undefined),
   next_page_url: z.unknown().optional(),

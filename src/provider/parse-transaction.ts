@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isWallTime, type WallTime } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
+import { readCanonicalJson, readList, readScalar, readTextOrNumber } from '../domain/exact-json.ts';
 import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField, truncateText } from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
-import type { ObservedEvent, ObservedTransaction, UnreadableFields } from '../domain/observation.ts';
+import type { Observation, ObservedEvent, ObservedTransaction, UnreadableFields } from '../domain/observation.ts';
 import { OPERATIONS, type Operation, STATUS_UNREADABLE } from '../domain/statuses.ts';
 
 const ID_BYTES_MAX = 64;
@@ -17,16 +18,19 @@ const TEXT_FIELDS = Object.entries(TEXT_BYTES_MAX) as [TextField, number][];
 const wall = z.string().refine(isWallTime, 'no date of the form YYYY-MM-DD HH:mm:ss');
 // the database returns a lone surrogate as another character: the row would not be found by its id
 const id = z
-  .string()
-  .min(1)
+  .unknown()
+  .transform((value) => readTextOrNumber(value) ?? '')
+  .pipe(z.string().min(1))
   .refine((value) => Buffer.byteLength(value) <= ID_BYTES_MAX, `longer than ${ID_BYTES_MAX} bytes`)
   .refine((value) => value.isWellFormed(), 'not well-formed Unicode');
 
-/** The fields without which a row is refused. An amount is its decimal text; of a JSON number, the shortest text. */
+const decimal = z.unknown().transform((value) => readTextOrNumber(value) ?? '');
+
+/** The fields without which a row is refused. An amount is its decimal text; a JSON number's digits are as they were. */
 const required = z.object({
   id,
   operation: z.enum(OPERATIONS),
-  amount: z.union([z.string(), z.number()]).transform(centsOf(parseAmount, NO_AMOUNT)),
+  amount: decimal.transform(centsOf(parseAmount, NO_AMOUNT)),
   date_created: wall,
 });
 
@@ -42,14 +46,17 @@ type Shown = Record<TextField, string | null> & {
   events: { date_created: WallTime; status: string }[];
 };
 
+type AcceptedRow = Pick<Observation, 'transaction' | 'digest' | 'unreadable' | 'isExtraJson'> & { ok: true };
+
 export type ParsedRow =
-  | { ok: true; transaction: ObservedTransaction; digest: Buffer; unreadable?: UnreadableFields }
+  | AcceptedRow
   | { ok: false; id: string | null; createdWall: WallTime | undefined; reason: string; raw: string };
 
 /**
  * Parses one transaction of the provider. Only `id`, `operation`, `amount` and `date_created` can refuse a row: it is
  * returned raw, with the reason. Any other unreadable field is null in the transaction and named in `unreadable`, with
- * the raw row. A text longer than its column is truncated (see `truncateText`).
+ * the raw row. A text longer than its column is truncated (see `truncateText`). An `extra` that is an object or a list is
+ * its canonical JSON (`isExtraJson`), as in a webhook.
  */
 export function parseTransaction(row: unknown): ParsedRow {
   const plain = readPlain(row);
@@ -66,7 +73,9 @@ export function parseBySchema(row: unknown): ParsedRow {
     const createdWall = z.object({ date_created: wall }).safeParse(row).data?.date_created;
     return { ok: false, id: shownId, createdWall, reason, raw: keepRaw(row) };
   }
-  const given = row as Record<string, unknown>;
+  const shownRow = row as Record<string, unknown>;
+  const extra = readCanonicalJson(shownRow.extra);
+  const given = extra === undefined ? shownRow : { ...shownRow, extra };
   const fields = new Map<string, string>();
   /** @param read returns undefined where it can't read the value. */
   const side = <T>(name: string, rule: string, read: (value: unknown) => T | undefined): T | null => {
@@ -85,10 +94,11 @@ export function parseBySchema(row: unknown): ParsedRow {
     events: side('events', 'no history of statuses and dates', readEvents) ?? [],
     ...(Object.fromEntries(texts) as Record<TextField, string | null>),
   };
-  return finish(shown, fields.size === 0 ? undefined : { fields: Object.fromEntries(fields), raw: keepRaw(row) });
+  const unreadable = fields.size === 0 ? undefined : { fields: Object.fromEntries(fields), raw: keepRaw(row) };
+  return { ...finish(shown, unreadable), ...(extra ? { isExtraJson: true } : {}) };
 }
 
-function finish(shown: Shown, unreadable: UnreadableFields | undefined): ParsedRow {
+function finish(shown: Shown, unreadable: UnreadableFields | undefined): AcceptedRow {
   const events = orderHistory(shown.events, shown.status);
   const status = shown.status ?? events.at(-1)?.status ?? STATUS_UNREADABLE;
   const transaction: ObservedTransaction = {
@@ -116,24 +126,23 @@ function finish(shown: Shown, unreadable: UnreadableFields | undefined): ParsedR
 
 /** Absent, null and empty become null; a number or a boolean its text. @returns undefined where it is no text. */
 function readText(value: unknown, bytesMax: number): string | null | undefined {
-  if (value === null || value === undefined || value === '') return null;
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-  return truncateText(String(value), bytesMax);
+  const text = readScalar(value ?? '');
+  return text === undefined ? undefined : truncateText(text, bytesMax) || null;
 }
 
 /** Reads cents. Trailing zeros beyond the second decimal are accepted (`0.9900`): they change no value. */
 function readCommission(value: unknown): bigint | null | undefined {
   if (value === null || value === undefined || value === '') return null;
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  return parseAmount(String(value).replace(TRAILING_ZEROS, '$1'));
+  return parseAmount(readTextOrNumber(value)?.replace(TRAILING_ZEROS, '$1') ?? '');
 }
 
 const TRAILING_ZEROS = /^(\d+\.\d{2})0+$/;
 
 function readEvents(value: unknown): Shown['events'] | undefined {
   if (value === null || value === undefined || value === '') return [];
-  if (!Array.isArray(value) || value.length > EVENTS_MAX) return undefined;
-  const events = value.map((event: unknown) => {
+  const list = readList(value);
+  if (!list || list.length > EVENTS_MAX) return undefined;
+  const events = list.map((event: unknown) => {
     const { date_created: at, status } = Object(event) as Record<string, unknown>;
     const name = readText(status, STATUS_BYTES_MAX);
     return typeof at === 'string' && isWallTime(at) && name ? { date_created: at, status: name } : undefined;

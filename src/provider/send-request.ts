@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { parseExactJson } from '../domain/exact-json.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { providerRequestSeconds, providerRequests } from '../metrics/metrics.ts';
 import type { Timers } from '../timers.ts';
@@ -223,18 +224,10 @@ function describeFailure(answer: Answer): ProviderError {
 
 function parseJson(text: string, status: number): unknown {
   try {
-    return AMOUNT_AS_NUMBER.test(text) ? JSON.parse(text, keepNumberText) : JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     throw new ProviderError('provider_unreadable', `the provider's answer (${status}) is no JSON`, { status });
   }
-}
-
-const AMOUNT_AS_NUMBER = /"(?:amount|commission)"\s*:\s*-?\d/;
-
-/** Reads money in JSON numbers by its digits: as a double, 10.999…9 would become 11 unnoticed. */
-function keepNumberText(key: string, value: unknown, context?: { source?: string }): unknown {
-  const isMoney = key === 'amount' || key === 'commission';
-  return isMoney && typeof value === 'number' ? (context?.source ?? value) : value;
 }
 
 function tryJson(text: string): unknown {

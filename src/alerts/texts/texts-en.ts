@@ -59,7 +59,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   row_refused: { title: 'Unreadable row', todo: 'It is stored and not booked: ask the provider to correct it.' },
   field_unreadable: {
     title: 'Unreadable field',
-    todo: 'The transaction is booked without it: ask the provider to correct it.',
+    todo: 'The transaction is booked without it (an `extra` that is no text: as its JSON): ask the provider to correct it.',
   },
   unknown_status: { title: 'Unknown status', todo: 'Nothing is booked for it: ask the provider what it means.' },
   webhook_quarantined: {

@@ -67,7 +67,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   field_unreadable: {
     title: 'Campo ilegível',
-    todo: 'A transação foi lançada sem esse campo e a linha está guardada como veio: peça ao provedor que o corrija; ao ser lido, a divergência se resolve sozinha.',
+    todo: 'A transação foi lançada sem esse campo (um `extra` que não é texto: como o seu JSON) e a linha está guardada como veio: peça ao provedor que o corrija; ao ser lido, a divergência se resolve sozinha.',
   },
   unknown_status: {
     title: 'Situação desconhecida',

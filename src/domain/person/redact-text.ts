@@ -5,7 +5,7 @@
  * value that only they have. Only then their name is redacted too, so that namesakes are not affected.
  */
 
-import { DEPTH_MAX, isDeeperThan } from '../json-depth.ts';
+import { DEPTH_MAX, isDeeperThan } from '../exact-json.ts';
 import { holdsUtf16 } from './decode-text.ts';
 import { completeCpf, findWithinNumbers } from './find-documents.ts';
 import {

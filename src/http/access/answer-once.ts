@@ -15,7 +15,7 @@ import {
 } from '../../access/keyed-request.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { DEPTH_MAX, isDeeperThan } from '../../domain/json-depth.ts';
+import { DEPTH_MAX, isDeeperThan } from '../../domain/exact-json.ts';
 import { describeError } from '../../log.ts';
 import { readBearer } from './authorize.ts';
 

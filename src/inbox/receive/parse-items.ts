@@ -1,5 +1,6 @@
+import { isObject, readCanonicalJson, readList, readTextOrNumber } from '../../domain/exact-json.ts';
 import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
-import { parseAmount, parseAmountNumber } from '../../domain/money.ts';
+import { parseAmount } from '../../domain/money.ts';
 
 export const ITEMS_MAX = 1000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -21,7 +22,8 @@ const WRAPPERS = ['transaction', 'transactions', 'data'];
 /**
  * Splits a body into the transactions that it names. Known shapes: flat; flat with the interface's own field names;
  * `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; several of these beside each other; a list of any of
- * them. An item without a usable key has null for all three. Returns at most ITEMS_MAX + 1 items.
+ * them, or an object whose names are integers (see `readList`). An item without a usable key has null for all three.
+ * Returns at most ITEMS_MAX + 1 items.
  */
 export function parseItems(body: unknown): WebhookItem[] {
   return readValue(body).slice(0, ITEMS_MAX + 1);
@@ -34,12 +36,12 @@ export function hasKey(item: WebhookItem): boolean {
 
 /** Always returns at least one item, so that the webhook can be quarantined. */
 function readValue(value: unknown): WebhookItem[] {
-  if (Array.isArray(value) && value.length > 0) return readList(value);
-  const isItem = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isItem ? readObject(value as Record<string, unknown>) : [readItem({})];
+  const list = readList(value);
+  if (list && list.length > 0) return readValues(list);
+  return isObject(value) ? readObject(value) : [readItem({})];
 }
 
-function readList(values: unknown[]): WebhookItem[] {
+function readValues(values: unknown[]): WebhookItem[] {
   const items: WebhookItem[] = [];
   for (const value of values) {
     items.push(...readValue(value));
@@ -69,7 +71,7 @@ function readItem(fields: Record<string, unknown>): WebhookItem {
   return {
     transactionId: readId(fields),
     reference: reference('transaction_reference') ?? reference('reference'),
-    extra: readText(own(fields, 'extra'), TEXT_BYTES_MAX.extra),
+    extra: readText(own(fields, 'extra'), TEXT_BYTES_MAX.extra, readCanonicalJson),
     claimedStatus: readText(own(fields, 'status'), STATUS_BYTES_MAX),
     claimedAmountCents: readAmount(own(fields, 'transaction_amount')) ?? readAmount(own(fields, 'amount')),
   };
@@ -86,20 +88,14 @@ function readUuid(value: unknown): string | null {
   return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : null;
 }
 
-function readText(value: unknown, bytesMax: number): string | null {
-  if (!isTextual(value)) return null;
-  const text = String(value);
+/** @param readOther reads a value that is neither a text nor a number. */
+function readText(value: unknown, bytesMax: number, readOther = (_: unknown): string | undefined => undefined) {
   // the same form as the ledger stores, for comparison
-  return text === '' ? null : truncateText(text, bytesMax);
+  return truncateText(readTextOrNumber(value) ?? readOther(value) ?? '', bytesMax) || null;
 }
 
 function readAmount(value: unknown): bigint | null {
-  if (typeof value === 'number') return parseAmountNumber(value) ?? null;
-  return typeof value === 'string' ? (parseAmount(value) ?? null) : null;
-}
-
-function isTextual(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
+  return parseAmount(readTextOrNumber(value) ?? '') ?? null;
 }
 
 /** Reads own properties only: a body may name `__proto__` or `constructor`. */

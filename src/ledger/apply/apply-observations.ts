@@ -40,7 +40,7 @@ import { foldObservations, type TransactionChange } from './fold-observations.ts
 import { listCallbackCauses } from './list-callback-causes.ts';
 import { loadStoredTransactions } from './load-stored-transactions.ts';
 import { reportApplied } from './report-applied.ts';
-import { storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
+import { findJsonExtras, storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
 import { updateMismatches } from './update-mismatches.ts';
 import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
 import { numberTransactions, writeTransactions } from './write-transactions.ts';
@@ -131,7 +131,7 @@ async function applyInTransaction(
     isReordered: change.history.repositioned.length > 0,
   }));
   const seqs = await numberTransactions(context, trx, writes, now);
-  const [, recipients, references, commissions] = await runTogether(trx, [
+  const [, recipients, references, commissions, jsonExtras] = await runTogether(trx, [
     (together) => writeTransactions(context, together, { changes: writes, seqs }, now),
     (together) => readRecipients(together),
     (together) =>
@@ -141,6 +141,7 @@ async function applyInTransaction(
         changes.map((change) => ({ ...change, before: change.loaded?.stored })),
       ),
     (together) => compareNewCommissions(context, together, changes, seqs),
+    (together) => findJsonExtras(together, batch),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
@@ -148,7 +149,14 @@ async function applyInTransaction(
     (together) => writeEntries(context, together, diffs, now),
     (together) => storeUnreadableRows(context, together, batch, now),
     (together) => notifyMerchants(context, together, changes, { causes, recipients, claims, now }),
-    (together) => updateMismatches(context, together, changes, { seqs, diffs, references, commissions, now }),
+    (together) =>
+      updateMismatches(context, together, changes, {
+        seqs,
+        diffs,
+        references,
+        found: [...commissions, ...jsonExtras],
+        now,
+      }),
   ]);
   const hasUnclaimed =
     enqueued.length > (claims?.count() ?? 0) || changes.some((change) => change.history.isCorrection);

@@ -83,6 +83,28 @@ export async function storeUnreadableRows(
   if (rows.length > 0) await writeRaw(context, trx, rows, now);
 }
 
+/** One for all rows: a provider that writes one `extra` so writes many. */
+const JSON_EXTRA_SCOPE = 'extra of all rows';
+
+/** Returns, the first time, that the provider writes `extra` as objects or lists: it is booked as their JSON. */
+export async function findJsonExtras(trx: Transaction<Database>, batch: Observation[]): Promise<FoundMismatch[]> {
+  const first = batch.find(({ isExtraJson }) => isExtraJson);
+  if (!first) return [];
+  const { transaction, source } = first;
+  const mismatch = { kind: 'field_unreadable', scope: JSON_EXTRA_SCOPE } as const;
+  // without a lock: a mismatch that the first batch raised must not make all later ones wait for each other
+  const select = trx.selectFrom('mismatches').select('seq').where('kind', '=', mismatch.kind);
+  if (await select.where('scope', '=', mismatch.scope).limit(1).executeTakeFirst()) return [];
+  return [
+    {
+      ...mismatch,
+      actual: { fields: { extra: 'an object or a list, booked as its JSON' }, transaction_id: transaction.id },
+      ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
+      ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
+    },
+  ];
+}
+
 /** Inserts each raw row once, without data of forgotten people. */
 async function writeRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
   const written = [];

@@ -27,7 +27,7 @@ type Compared = {
   seqs: Map<string, number>;
   diffs: Diff[];
   references: Awaited<ReturnType<typeof compareReferences>>;
-  commissions: FoundMismatch[];
+  found: FoundMismatch[];
   now: Date;
 };
 
@@ -36,7 +36,7 @@ export async function updateMismatches(
   context: Context,
   trx: Transaction<Database>,
   changes: Change[],
-  { seqs, diffs, references, commissions, now }: Compared,
+  { seqs, diffs, references, found: others, now }: Compared,
 ): Promise<FoundMismatch[]> {
   const numbered = changes.map((change) => ({
     ...change,
@@ -51,7 +51,7 @@ export async function updateMismatches(
   const found = numbered.flatMap((change) => listFoundMismatches(context, change, change.seq));
   const raised = await raiseMismatches(
     trx,
-    [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
+    [...found, ...others, ...doubts.found, ...references.found, ...closed],
     now,
   );
   const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DEPTH_MAX } from '../../../src/domain/json-depth.ts';
+import { DEPTH_MAX, parseExactJson } from '../../../src/domain/exact-json.ts';
 import { checkBody } from '../../../src/inbox/receive/check-body.ts';
 import { propertyOptions } from '../../support/property.ts';
 
@@ -21,6 +21,9 @@ test.each([
   ['an object', '{}', undefined],
   ['a list of objects', '[{}]', undefined],
   ['an object behind a byte order mark', '\uFEFF{}', undefined],
+  ['an object that was encoded twice', '"{\\"a\\":1}"', undefined],
+  ['a list that was encoded twice, behind byte order marks', '\uFEFF"\uFEFF[{}]"', undefined],
+  ['an object that was encoded three times', JSON.stringify(JSON.stringify('{}')), 'not_an_object'],
   ['duplicate keys', '{"a":1,"a":2}', undefined],
   ['a number that no double holds', '{"a":1e999}', undefined],
   ['prototype keys', '{"__proto__":{"a":1},"constructor":{"prototype":{}}}', undefined],
@@ -28,8 +31,24 @@ test.each([
   expect(faultOf(text)).toBe(fault);
 });
 
-test('bytes that are not UTF-8 are no JSON, inside a string too', () => {
-  expect(faultOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not_json');
+test('of a body in Latin-1, texts with other letters are left out, and the rest is read', () => {
+  const latin1 = (text: string) => checkBody(Buffer.from(text, 'latin1')).value;
+  const body = { id: 'a', extra: 'verão', list: ['é', 'e'], escaped: '@', data: { status: 'paid', name: 'João' } };
+  expect(latin1(JSON.stringify(body).replace('@', '\\u00e9'))).toEqual({
+    id: 'a',
+    list: [undefined, 'e'],
+    escaped: 'é',
+    data: { status: 'paid' },
+  });
+  expect(latin1(JSON.stringify(JSON.stringify(body)))).toMatchObject({ id: 'a', data: { status: 'paid' } });
+  // a part of an extra is another extra
+  expect(latin1('{"id":"a","extra":{"order":1,"nome":"João"}}')).toEqual({ id: 'a' });
+  // one broken byte in UTF-8 as well
+  expect(latin1('{"a":"Jo\xc3\x28o","b":12345678901234567891}')).toEqual(parseExactJson('{"b":12345678901234567891}'));
+});
+
+test('bytes that are not UTF-8 are no JSON outside of a string', () => {
+  expect(faultOf(Buffer.from([0x7b, 0xff, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not_json');
   expect(faultOf(Buffer.from('{}', 'utf16le'))).toBe('not_json');
 });
 
@@ -48,6 +67,8 @@ test('the deepest nesting that is taken is the limit, in objects and in lists', 
 test('a quarter of a megabyte of brackets is refused, not a crash', () => {
   expect(faultOf('['.repeat(130_000) + ']'.repeat(130_000))).toBe('too_deep');
   expect(faultOf('['.repeat(260_000))).toBe('not_json');
+  expect(faultOf(`${'['.repeat(100_000)}1.50${']'.repeat(100_000)}`)).toBe('too_deep');
+  expect(faultOf(JSON.stringify('['.repeat(100_000) + ']'.repeat(100_000)))).toBe('too_deep');
 });
 
 test('a prototype key of a body touches no prototype', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseExactJson } from '../../../src/domain/exact-json.ts';
 import { ITEMS_MAX, parseItems, type WebhookItem } from '../../../src/inbox/receive/parse-items.ts';
 import { propertyOptions } from '../../support/property.ts';
 
@@ -32,7 +33,7 @@ const NOTHING: WebhookItem = {
   claimedStatus: null,
   claimedAmountCents: null,
 };
-const read = (text: string) => parseItems(JSON.parse(text));
+const read = (text: string) => parseItems(parseExactJson(text));
 
 test.each<[string, unknown]>([
   ['flat, as clients of the live service read it', FLAT],
@@ -43,6 +44,8 @@ test.each<[string, unknown]>([
   ['wrapped in data', { data: FLAT }],
   ['an event around data around transaction', { type: 'paid', data: { transaction: [SPEC] } }],
   ['a list of one', [FLAT]],
+  ['a list of PHP with a gap', { transactions: { 3: SPEC } }],
+  ['lists of PHP within each other', { data: { 1: { transaction: { 0: SPEC } } } }],
   ['a list of wrapped ones', [{ transaction: SPEC }]],
 ])('%s is the same item', (_, body) => {
   expect(parseItems(body)).toEqual([READ]);
@@ -53,7 +56,8 @@ test('several transactions of one body are as many items, in their order', () =>
     { ...SPEC, status: 'pending' },
     { ...SPEC, id: OTHER },
   ];
-  for (const body of [{ transaction: two }, { transactions: two }, { data: two }, two]) {
+  const gaps = { 10: two[1], 2: two[0] };
+  for (const body of [{ transaction: two }, { transactions: two }, { data: two }, two, { transactions: gaps }, gaps]) {
     expect(parseItems(body).map((item) => [item.transactionId, item.claimedStatus])).toEqual([
       [ID, 'pending'],
       [OTHER, 'paid'],
@@ -154,8 +158,26 @@ describe('the key', () => {
     expect(parseItems({ reference: 'é'.repeat(257) })[0]?.reference).toBe(`${'é'.repeat(254)}…`);
     expect(parseItems({ extra: 'x'.repeat(2049) })[0]?.extra).toBe(`${'x'.repeat(2045)}…`);
     expect(parseItems({ reference: 4711 })[0]?.reference).toBe('4711');
-    expect(parseItems({ reference: { a: 1 }, extra: ['x'] })[0]).toEqual(NOTHING);
+    expect(parseItems({ reference: { a: 1 }, extra: [] })[0]).toEqual(NOTHING);
   });
+});
+
+test('a number keeps its digits as a key and as an amount', () => {
+  expect(read('{"reference":12345678901234567891,"extra":-98765432109876543210,"amount":100.50}')[0]).toMatchObject({
+    reference: '12345678901234567891',
+    extra: '-98765432109876543210',
+    claimedAmountCents: 10_050n,
+  });
+  expect(read('{"amount":10.9999999999999999999}')[0]?.claimedAmountCents).toBeNull();
+});
+
+test('an extra that is an object or a list is its canonical JSON', () => {
+  const extra = (text: string) => read(`{"extra":${text}}`)[0]?.extra;
+  expect(extra('{"order": 1042, "loja": "sp", "a": {"z": 1, "b": []}}')).toBe(
+    '{"a":{"b":[],"z":1},"loja":"sp","order":1042}',
+  );
+  expect(extra('["1042", 12345678901234567891, 1.50]')).toBe('["1042",12345678901234567891,1.50]');
+  expect([extra('{}'), extra('[]')]).toEqual([null, null]);
 });
 
 test('an amount is claimed only where it is exact', () => {

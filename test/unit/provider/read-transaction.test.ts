@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseExactJson } from '../../../src/domain/exact-json.ts';
 import { type ParsedRow, parseBySchema, parseTransaction } from '../../../src/provider/parse-transaction.ts';
 import { propertyOptions } from '../../support/property.ts';
 
@@ -161,6 +162,34 @@ test('a number or a boolean in a text field is read as its text', () => {
   });
 });
 
+test('a number beyond 2^53 keeps its digits as id, reference and extra, and in the raw row', () => {
+  const text = JSON.stringify({ ...ROW, id: '@', reference: '@', extra: '@', name: ['@'] });
+  const row = unknown(parseTransaction(parseExactJson(text.replaceAll('"@"', '12345678901234567891'))));
+  const digits = '12345678901234567891';
+  expect(row.transaction).toMatchObject({ id: digits, reference: digits, extra: digits });
+  expect(row.raw).toContain(`"name":[${digits}]`);
+});
+
+test('an extra that is an object or a list is its canonical JSON, and marked as no text', () => {
+  for (const extra of [
+    { order: 1042, loja: 'sp' },
+    { loja: 'sp', order: 1042 },
+  ]) {
+    expect(read({ extra })).toMatchObject({ isExtraJson: true, transaction: { extra: '{"loja":"sp","order":1042}' } });
+    expect(read({ extra })).not.toHaveProperty('unreadable');
+  }
+  expect(taken(read({ extra: ['1042'] })).extra).toBe('["1042"]');
+  expect(taken(read({ extra: ['x'.repeat(3000)] })).extra).toMatch(/^\["x+…$/);
+  for (const extra of [{}, []]) expect(read({ extra })).toEqual(read({ extra: null }));
+  const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000));
+  expect(unknown(read({ extra: deep })).fields).toEqual(['extra']);
+});
+
+test('a history that PHP wrote as an object is read in the order of its names', () => {
+  const [newest, oldest] = ROW.events;
+  expect(taken(read({ events: { 5: oldest, 0: newest } }))).toEqual(taken(read()));
+});
+
 test('identifiers are kept byte for byte', () => {
   for (const text of ['A', 'a', 'á', 'a\u0301', 'a ', ' a', '\u0000a']) {
     expect(taken(read({ reference: text, extra: text, platform: text }))).toMatchObject({
@@ -201,9 +230,9 @@ test('a lone surrogate is read as the database gives it back, and refuses a row 
 });
 
 test('a side field that can not be read is null, named with its rule, and kept in the raw row', () => {
-  const bad = { commission: '0.9950', name: ['Maria'], extra: {}, status: null, description: [] };
+  const bad = { commission: '0.9950', name: ['Maria'], e2e_id: {}, status: null, description: [] };
   const { transaction, fields, raw, rules } = unknown(read(bad));
-  expect(transaction).toMatchObject({ commissionCents: null, name: null, extra: null, description: null });
+  expect(transaction).toMatchObject({ commissionCents: null, name: null, e2eId: null, description: null });
   expect(transaction).toMatchObject({ amountCents: 10_000n, status: 'paid', reference: 'pedido-1' });
   expect(fields.sort()).toEqual(Object.keys(bad).sort());
   expect(JSON.parse(raw)).toMatchObject(bad);
