@@ -88,7 +88,8 @@ const ROWS: Row[] = [
   },
   {
     attack: '200 unread pipelined answers on each of 20 connections',
-    run: (target) => openManyConnections(target, 20, 'GET /openapi HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(200), false),
+    run: (target) =>
+      openManyConnections(target, 20, 'GET /openapi HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(200), false),
     outcome: async (attack) => {
       for (const socket of attack.sockets) socket.resume();
       return await eventually('each is closed', () => open(attack) === 0);

@@ -462,7 +462,9 @@ describe('bodies that are being read', () => {
 describe('the rest of the app', () => {
   it('asks for a body that waits to be asked', async () => {
     const raw = await dial(server.port);
-    raw.socket.write('POST /api/v1/tokens HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n');
+    raw.socket.write(
+      'POST /api/v1/tokens HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n',
+    );
     await raw.until(/100 Continue/);
     raw.socket.write('{}');
     await raw.until(/ 401 [\s\S]*\}$/);
