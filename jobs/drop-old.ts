@@ -1,9 +1,11 @@
 import type { Context } from '../src/context.ts';
+import { bindSecrets } from '../src/database/keys/reseal.ts';
 import { evictDerivedFiles } from '../src/reports/serve/evict-derived-files.ts';
 import { applyRetention } from '../src/retention/apply-retention.ts';
 
-/** Deletes derived report files, and rows that are older than their retention. */
+/** Deletes derived report files, and rows that are older than their retention. Binds secrets of earlier versions to their rows. */
 export async function dropOldNightly(context: Context): Promise<void> {
+  await bindSecrets(context);
   const { files } = await evictDerivedFiles(context);
   context.signal.throwIfAborted();
   const results = await applyRetention(context);

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { supportsReturning } from './database/insert-returning.ts';
 import { findVault } from './database/keys/find-vault.ts';
+import { watchOlderProcesses } from './database/keys/older-processes.ts';
 import {
   type Keys,
   openKeys,
@@ -134,9 +135,11 @@ async function openOn(
   if (hosts) choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
   if (!options.isRestoring) await refuseUnfinishedRestore(db);
   const databaseName = nameDatabase(target);
-  const vault = await findVault(db, config, readOnly);
+  const older = watchOlderProcesses(db, timers);
+  const vault = await findVault(db, config, readOnly, older.haveEnded);
   const migrates = !readOnly && (options.migrates || isEmbedded);
   await bringUpToDate(db, { migrates, isEmbedded, log, name: databaseName });
+  await older.check();
   const readOrPropose = readOnly ? readOrProposeSetting : readOrCreateSetting;
   const keys = await openKeys(db, vault, readOrPropose);
   const clock = await openClock(db, timers);

@@ -1,9 +1,8 @@
-/** Answers and results that are kept for idempotency keys: when they go, and what a forgotten person or a new key changes in them. */
+/** Answers and results that are kept for idempotency keys: when they go, and what a forgotten person changes in them. */
 import { deserialize } from 'node:v8';
-import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { placeOf } from '../database/keys/sealed-columns.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
-import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Erase } from '../domain/person/person.ts';
 import { KEPT_DAYS } from './keyed-request.ts';
@@ -53,9 +52,11 @@ export function eraseFromAnswers({ db, vault, signal }: Context): Erase {
     for (let last = 0; ; ) {
       signal.throwIfAborted();
       const rows = await selectSealed(db, last).execute();
-      for (const { seq, sealed } of rows) {
+      for (const { seq, sealed, ...row } of rows) {
         try {
-          if (!sealed || redact(listTexts(deserialize(vault.decrypt(sealed))).join('\n')) === undefined) continue;
+          const place = placeOf('idempotency_results', row);
+          if (!sealed || redact(listTexts(deserialize(vault.decrypt(sealed, place))).join('\n')) === undefined)
+            continue;
         } catch {
           onSkipped(`idempotency_results ${seq}`);
           continue;
@@ -83,26 +84,10 @@ function listTexts(value: unknown): string[] {
   return texts;
 }
 
-/** Seals all answers and results with another key. */
-export async function reencryptAnswers(
-  trx: Transaction<Database>,
-  encryptAgain: (sealed: Buffer) => Buffer,
-): Promise<void> {
-  for (let last = 0; ; ) {
-    const rows = await selectSealed(trx, last).forUpdate().execute();
-    for (const { seq, sealed } of rows) {
-      const change = { sealed: sealed && encryptAgain(sealed) };
-      await trx.updateTable('idempotency_results').set(change).where('seq', '=', seq).execute();
-    }
-    if (rows.length < BATCH_ROWS) return;
-    last = rows.at(-1)?.seq ?? last;
-  }
-}
-
 function selectSealed(db: Context['db'], after: number) {
   return db
     .selectFrom('idempotency_results')
-    .select(['seq', 'sealed'])
+    .select(['seq', 'sealed', 'key_hash', 'number'])
     .where('sealed', 'is not', null)
     .where('seq', '>', after)
     .orderBy('seq')

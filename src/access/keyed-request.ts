@@ -18,6 +18,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { isDuplicateKey, transact } from '../database/transact.ts';
@@ -137,11 +138,11 @@ function otherRequest(): ConfereError {
 async function readAnswer<Answer>(request: KeyedRequest): Promise<{ answer: Answer } | undefined> {
   const row = await request.context.db
     .selectFrom('idempotency_results')
-    .select('sealed')
+    .select(['sealed', 'key_hash', 'number'])
     .where('key_hash', '=', request.keyHash)
     .where('number', '=', ANSWER)
     .executeTakeFirst();
-  return row && { answer: open(request.context, row.sealed) as Answer };
+  return row && { answer: open(request.context, row) as Answer };
 }
 
 /** Takes a key whose lease has ended, with the results of its steps. @returns whether no other request was faster. */
@@ -156,12 +157,12 @@ async function take(request: KeyedRequest, leaseUntil: Date): Promise<boolean> {
   if (numUpdatedRows === 0n) return false;
   const rows = await context.db
     .selectFrom('idempotency_results')
-    .select('sealed')
+    .select(['sealed', 'key_hash', 'number'])
     .where('key_hash', '=', keyHash)
     .where('number', '>', ANSWER)
     .orderBy('number')
     .execute();
-  request.results = rows.map(({ sealed }) => open(context, sealed));
+  request.results = rows.map((row) => open(context, row));
   request.isContinued = true;
   noteStored(request);
   return true;
@@ -171,8 +172,10 @@ export function leaseEnd({ clock }: Context): Date {
   return new Date(clock.now().getTime() + LEASE_MS);
 }
 
-function open({ vault }: Context, sealed: Buffer | null): unknown {
-  if (sealed) return deserialize(vault.decrypt(sealed));
+type Kept = { sealed: Buffer | null; key_hash: Buffer; number: number };
+
+function open({ vault }: Context, { sealed, ...row }: Kept): unknown {
+  if (sealed) return deserialize(vault.decrypt(sealed, placeOf('idempotency_results', row)));
   const text = 'this request was done, and what it answered was erased with a person: it is not done again';
   throw new ConfereError('conflict', text);
 }
@@ -183,8 +186,13 @@ export async function sealResult(
   trx: Transaction<Database>,
   { number, result }: { number: number; result: unknown },
 ): Promise<void> {
-  const sealed = await encryptForStorage(trx, context.vault, serialize(result));
-  await trx.insertInto('idempotency_results').values({ key_hash: keyHash, number, sealed }).execute();
+  const row = { key_hash: keyHash, number };
+  const place = placeOf('idempotency_results', row);
+  const sealed = await encryptForStorage(trx, context.vault, serialize(result), place);
+  await trx
+    .insertInto('idempotency_results')
+    .values({ ...row, sealed })
+    .execute();
 }
 
 /** From here on the lease is renewed until the request is closed. */

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Config } from '../config.ts';
 import type { Keys } from '../database/keys/settings.ts';
-import { createVault, type Vault } from '../database/keys/vault.ts';
+import type { Place } from '../database/keys/vault.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 export type ArchiveKind = 'bodies' | 'audit';
@@ -62,7 +62,7 @@ export async function writeArchive(
   lines: readonly object[],
 ): Promise<number> {
   const text = lines.map((line) => JSON.stringify(line)).join('\n');
-  const content = openVault(keys).encrypt(await compress(text));
+  const content = keys.archive.encrypt(await compress(text), placeOf(name));
   const file = path.join(directory, name);
   const folder = path.dirname(file);
   const created = await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -83,7 +83,7 @@ export async function writeArchive(
 export async function readArchive<Line>(keys: Keys, directory: string, name: string): Promise<Line[]> {
   const file = path.join(directory, name);
   try {
-    const compressed = openVault(keys).decrypt(await readFile(file));
+    const compressed = keys.archive.decrypt(await readFile(file), placeOf(name));
     const text = (await decompress(compressed, { maxOutputLength: CONTENT_BYTES_MAX })).toString();
     return text.split('\n').map((line) => JSON.parse(line) as Line);
   } catch (error) {
@@ -99,8 +99,9 @@ export async function readArchive<Line>(keys: Keys, directory: string, name: str
   }
 }
 
-function openVault({ archive }: Keys): Vault {
-  return createVault(archive.export());
+/** A file opens under its own name. */
+function placeOf(name: string): Place {
+  return { purpose: 'archive', row: [name] };
 }
 
 /** Deletes a file that no row names. */

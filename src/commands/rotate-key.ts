@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Transaction } from 'kysely';
 import { auditChange } from '../access/audit.ts';
-import { reencryptAnswers } from '../access/kept-answers.ts';
 import type { Context } from '../context.ts';
+import { resealAll } from '../database/keys/reseal.ts';
 import { adoptNextKey, writeNextKey } from '../database/keys/secret-key-file.ts';
 import { KEY_CHECK } from '../database/keys/settings.ts';
-import { createVault, type Vault } from '../database/keys/vault.ts';
+import { createVault, type Place, type Vault } from '../database/keys/vault.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -47,7 +47,7 @@ async function readKey(file: string): Promise<Buffer> {
 /** Rotates in one transaction: after a crash at any instant, all secrets are encrypted with the same key. */
 async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<Rotated> {
   const { config, vault } = context;
-  const next = createVault(key);
+  const next = createVault(key, vault.binds);
   if (next.keyId === vault.keyId) throw new ConfereError('wrong_use', 'that is the key that is in use');
   const file = inFile ? writeNextKey(config.DATA_DIR, key) : undefined;
   const target = `key:${next.keyId}`;
@@ -70,61 +70,17 @@ async function reencrypt(trx: Transaction<Database>, old: Vault, next: Vault): P
     .forUpdate()
     .executeTakeFirstOrThrow();
   // a retry after a COMMIT that succeeded, but whose response was lost
-  if (check.value.equals(next.check)) return await countSecrets(trx);
+  if (check.value.equals(next.check))
+    return await resealAll(
+      (work) => work(trx),
+      () => undefined,
+      next.keyId,
+    );
   if (!check.value.equals(old.check)) throw new ConfereError('conflict', 'the key is being rotated by someone else');
-  const encryptAgain = (sealed: Buffer): Buffer => next.encrypt(old.decrypt(sealed));
-  const keys = await trx.selectFrom('settings').selectAll().where('name', 'like', 'key\\_%').execute();
-  for (const { name, value } of keys) {
-    await trx
-      .updateTable('settings')
-      .set({ value: encryptAgain(value) })
-      .where('name', '=', name)
-      .execute();
-  }
-  const secrets = await trx.selectFrom('merchant_secrets').select(['seq', 'ciphertext']).forUpdate().execute();
-  for (const { seq, ciphertext } of secrets) {
-    const change = { ciphertext: encryptAgain(ciphertext), key_id: next.keyId };
-    await trx.updateTable('merchant_secrets').set(change).where('seq', '=', seq).execute();
-  }
-  const signing = await reencryptSigningKeys(trx, encryptAgain, next.keyId);
-  const people = await trx
-    .selectFrom('forgotten_people')
-    .select(['document_hash', 'sealed_values'])
-    .where('sealed_values', 'is not', null)
-    .forUpdate()
-    .execute();
-  for (const { document_hash, sealed_values } of people) {
-    if (!sealed_values) continue;
-    const change = { sealed_values: encryptAgain(sealed_values) };
-    await trx.updateTable('forgotten_people').set(change).where('document_hash', '=', document_hash).execute();
-  }
-  // not counted as secrets: they go after a week
-  await reencryptAnswers(trx, encryptAgain);
+  const encryptAgain = (sealed: Buffer, place: Place): Buffer => next.encrypt(old.decrypt(sealed, place), place);
+  const secrets = await resealAll((work) => work(trx), encryptAgain, next.keyId);
   await trx.updateTable('settings').set({ value: next.check }).where('name', '=', KEY_CHECK).execute();
-  return keys.length + secrets.length + signing + people.length;
-}
-
-/** The private keys that sign day manifests. */
-async function reencryptSigningKeys(
-  trx: Transaction<Database>,
-  encryptAgain: (sealed: Buffer) => Buffer,
-  keyId: string,
-): Promise<number> {
-  const query = trx.selectFrom('manifest_keys').select(['seq', 'ciphertext']).where('ciphertext', 'is not', null);
-  const rows = await query.forUpdate().execute();
-  for (const { seq, ciphertext } of rows) {
-    if (!ciphertext) continue;
-    const change = { ciphertext: encryptAgain(ciphertext), key_id: keyId };
-    await trx.updateTable('manifest_keys').set(change).where('seq', '=', seq).execute();
-  }
-  return rows.length;
-}
-
-async function countSecrets(trx: Transaction<Database>): Promise<number> {
-  const { length: keys } = await trx.selectFrom('settings').select('name').where('name', 'like', 'key\\_%').execute();
-  const { length: secrets } = await trx.selectFrom('merchant_secrets').select('seq').execute();
-  const signing = trx.selectFrom('manifest_keys').select('seq').where('ciphertext', 'is not', null);
-  return keys + secrets + (await signing.execute()).length;
+  return secrets;
 }
 
 function describe({ key_id, old_key_id, secrets }: Rotated, inFile: boolean): string {

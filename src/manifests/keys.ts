@@ -6,6 +6,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -28,7 +29,9 @@ export async function readSigningKeys(context: Context): Promise<SigningKey[]> {
     .orderBy('generation', 'desc')
     .execute();
   return rows.flatMap(({ id, ciphertext }) =>
-    ciphertext === null ? [] : [{ id, privateKey: importKey(context.vault.decrypt(ciphertext)) }],
+    ciphertext === null
+      ? []
+      : [{ id, privateKey: importKey(context.vault.decrypt(ciphertext, placeOf('manifest_keys', { id }))) }],
   );
 }
 
@@ -105,9 +108,10 @@ async function ensureKey(context: Context): Promise<void> {
 
 async function insertKey(context: Context, trx: Transaction<Database>, made: NewKey, generation: number) {
   const plain = made.privateKey.export({ format: 'der', type: 'pkcs8' });
+  const ciphertext = await encryptForStorage(trx, context.vault, plain, placeOf('manifest_keys', made));
   const row = {
     ...{ generation, id: made.id, public_key: made.publicKey, created_at: context.clock.now() },
-    ...{ ciphertext: await encryptForStorage(trx, context.vault, plain), key_id: context.vault.keyId },
+    ...{ ciphertext, key_id: context.vault.keyId },
   };
   await trx.insertInto('manifest_keys').values(row).execute();
 }

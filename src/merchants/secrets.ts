@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
@@ -37,9 +38,12 @@ export async function addSecret(
   header: string | null = null,
 ): Promise<void> {
   const { vault } = context;
-  const ciphertext = await encryptForStorage(trx, vault, key);
-  const row = { merchant_seq: merchantSeq, header, ciphertext, key_id: vault.keyId, created_at: createdAt };
-  await trx.insertInto('merchant_secrets').values(row).execute();
+  const row = { merchant_seq: merchantSeq, header, created_at: createdAt };
+  const ciphertext = await encryptForStorage(trx, vault, key, placeOf('merchant_secrets', row));
+  await trx
+    .insertInto('merchant_secrets')
+    .values({ ...row, ciphertext, key_id: vault.keyId })
+    .execute();
 }
 
 /**
@@ -77,12 +81,12 @@ async function isStored(
 ): Promise<boolean> {
   const rows = await trx
     .selectFrom('merchant_secrets')
-    .select('ciphertext')
+    .select(['ciphertext', 'merchant_seq', 'header', 'created_at'])
     .where('merchant_seq', '=', merchantSeq)
     .where('header', 'is', null)
     .where('created_at', '=', createdAt)
     .execute();
-  return rows.some((row) => vault.decrypt(row.ciphertext).equals(key));
+  return rows.some((row) => vault.decrypt(row.ciphertext, placeOf('merchant_secrets', row)).equals(key));
 }
 
 /** @returns the row number of a merchant's newest secret, which signs first. */
@@ -146,16 +150,19 @@ export async function readCredentials(
         .onRef('secrets.merchant_seq', '=', 'merchants.seq')
         .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
     )
-    .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header'])
+    .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
     .where('merchants.seq', 'in', merchantSeqs)
     .where('deleted_at', 'is', null)
     .orderBy('secrets.seq', 'desc')
     .execute();
-  for (const { seq, url, format, ciphertext, header } of rows) {
+  for (const { seq, url, format, ciphertext, header, created_at } of rows) {
     const one: Credentials = found.get(seq) ?? { url, format, keys: [], headers: Object.create(null) };
     found.set(seq, one);
     if (ciphertext === null) continue;
-    const plain = context.vault.decrypt(ciphertext);
+    const plain = context.vault.decrypt(
+      ciphertext,
+      placeOf('merchant_secrets', { merchant_seq: seq, header, created_at }),
+    );
     if (header === null) one.keys.push(createSecretKey(plain));
     else one.headers[header] = plain.toString();
   }

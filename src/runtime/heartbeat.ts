@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Kysely } from 'kysely';
 import { type Clock, measureAheadMs } from '../database/clock.ts';
 import type { Database } from '../database/tables.ts';
+import { VERSION } from '../domain/version.ts';
 import { describeError, type Log } from '../log.ts';
 import type { Timers } from '../timers.ts';
 
@@ -45,7 +46,7 @@ export async function recordHeartbeat(
   { shortBytes = null, facts = null }: { shortBytes?: number | null; facts?: string | null } = {},
 ): Promise<void> {
   const { db, clock, holder } = process;
-  const about = { short_bytes: shortBytes, ahead_ms: measureAheadMs(process), facts };
+  const about = { short_bytes: shortBytes, ahead_ms: measureAheadMs(process), facts, version: VERSION };
   const news = { host: hostname(), seen_at: clock.now(), ...about };
   await db
     .insertInto('heartbeats')

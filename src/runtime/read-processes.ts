@@ -13,7 +13,14 @@ export type LiveProcess = {
 
 /** Reads the processes that showed life since an instant, the newest sign first. */
 export async function readProcesses(db: Reader, since: Date): Promise<LiveProcess[]> {
-  const rows = await db.selectFrom('heartbeats').selectAll().where('seen_at', '>=', since).orderBy('part').execute();
+  const rows = await db
+    .selectFrom('heartbeats')
+    .selectAll()
+    .where('seen_at', '>=', since)
+    // the migration's, which stands for processes that had none
+    .where('part', '!=', 'earlier')
+    .orderBy('part')
+    .execute();
   const processes = new Map<string, LiveProcess>();
   for (const { part, holder, host, seen_at, short_bytes, ahead_ms } of rows) {
     const one = processes.get(holder) ?? { holder, host, seen_at, aheadMs: ahead_ms, parts: [] };

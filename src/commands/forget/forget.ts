@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
+import { placeOf } from '../../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
@@ -161,10 +162,8 @@ async function readValues(context: Context, hash: Buffer): Promise<PersonValues>
     .where('document_hash', '=', hash)
     .executeTakeFirst();
   if (!row?.sealed_values) return NO_PERSON_VALUES;
-  return {
-    ...NO_PERSON_VALUES,
-    ...(JSON.parse(context.vault.decrypt(row.sealed_values).toString()) as Partial<PersonValues>),
-  };
+  const opened = context.vault.decrypt(row.sealed_values, placeOf('forgotten_people', { document_hash: hash }));
+  return { ...NO_PERSON_VALUES, ...(JSON.parse(opened.toString()) as Partial<PersonValues>) };
 }
 
 /** Writes the tombstone, and audits the command before anything is counted: a count reveals whether the person is known. */
@@ -188,7 +187,8 @@ async function writeTombstone({ db, clock }: Context, hash: Buffer): Promise<voi
 
 async function storeValues(context: Context, hash: Buffer, values: PersonValues): Promise<void> {
   await transact(context.db, async (trx) => {
-    const sealed = await encryptForStorage(trx, context.vault, Buffer.from(JSON.stringify(values)));
+    const place = placeOf('forgotten_people', { document_hash: hash });
+    const sealed = await encryptForStorage(trx, context.vault, Buffer.from(JSON.stringify(values)), place);
     await trx
       .updateTable('forgotten_people')
       .set({ sealed_values: sealed })

@@ -13,21 +13,22 @@ const NO_SUCH_TABLE_ERRNO = 1146;
  * key is created only for a database that names none. Comes before the migrations: with the key of another installation
  * nothing may be changed.
  * @param readOnly creates no key and renames none: where there is no key, nothing is encrypted yet, and any key will do.
+ * @param binds whether secrets are bound to their place; see Vault.
  * @throws ConfereError if the database is encrypted with another key.
  */
-export async function findVault(db: Reader, config: Config, readOnly: boolean): Promise<Vault> {
+export async function findVault(db: Reader, config: Config, readOnly: boolean, binds?: () => boolean): Promise<Vault> {
   const check = await readCheck(db);
   const known = readKey(config);
   if (!check) {
     const key = known ?? (readOnly ? randomBytes(KEY_BYTES) : readOrCreateSecretKey(config.DATA_DIR));
-    return createVault(requireLength(key, config));
+    return createVault(requireLength(key, config), binds);
   }
-  const vault = known && createVault(known);
+  const vault = known && createVault(known, binds);
   if (vault && check.equals(vault.check)) return vault;
   const next = config.SECRET_KEY ? undefined : findNextKey(config.DATA_DIR, check);
   if (!next) throw await explainWrongKey(db, config, known);
   if (!readOnly) adoptNextKey(config.DATA_DIR, next.file);
-  return createVault(next.key);
+  return createVault(next.key, binds);
 }
 
 /** @param key of SECRET_KEY or DATA_DIR; undefined if there is none. @returns the error that names it, and the key that is needed. */

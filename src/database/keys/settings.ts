@@ -3,7 +3,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Reader } from '../reader.ts';
 import type { Database } from '../tables.ts';
 import { isDuplicateKey } from '../transact.ts';
-import { readKeyId, type Vault } from './vault.ts';
+import { placeOf } from './sealed-columns.ts';
+import { createVault, type Place, readKeyId, type Vault } from './vault.ts';
 import { WrongKeyError } from './wrong-key-error.ts';
 
 export const KEY_BYTES = 32;
@@ -38,7 +39,7 @@ export async function readSetting(db: Reader, name: string): Promise<Buffer | un
  * Random keys of this installation, generated once and never changed: they derive ids and search hashes, and encrypt archives.
  * KeyObjects, because creating one from bytes costs more than a hash.
  */
-export type Keys = { callbackIds: KeyObject; search: KeyObject; archive: KeyObject };
+export type Keys = { callbackIds: KeyObject; search: KeyObject; archive: Vault };
 
 /**
  * Opens the keys, or creates them.
@@ -52,13 +53,15 @@ export async function openKeys(
 ): Promise<Keys> {
   const stored = await readOrPropose(db, KEY_CHECK, () => vault.check);
   if (!stored.equals(vault.check)) throw await explainOtherKey(db, 'the key of this process', vault.keyId);
-  const open = async (name: string): Promise<KeyObject> =>
-    createSecretKey(vault.decrypt(await readOrPropose(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
+  const open = async (name: string): Promise<Buffer> => {
+    const place = placeOf('settings', { name });
+    return vault.decrypt(await readOrPropose(db, name, () => vault.encrypt(randomBytes(KEY_BYTES), place)), place);
+  };
   return {
-    callbackIds: await open('key_callback_ids'),
-    search: await open('key_search'),
+    callbackIds: createSecretKey(await open('key_callback_ids')),
+    search: createSecretKey(await open('key_search')),
     // a key of its own: a rotation of SECRET_KEY encrypts this key again, and no archive
-    archive: await open('key_archive'),
+    archive: createVault(await open('key_archive'), vault.binds),
   };
 }
 
@@ -67,7 +70,18 @@ export async function openKeys(
  * ends: otherwise a secret encrypted with the old key would be lost.
  * @throws ConfereError when the key was rotated since this process started.
  */
-export async function encryptForStorage(trx: Transaction<Database>, vault: Vault, plain: Buffer): Promise<Buffer> {
+export async function encryptForStorage(
+  trx: Transaction<Database>,
+  vault: Vault,
+  plain: Buffer,
+  place: Place,
+): Promise<Buffer> {
+  await requireKey(trx, vault);
+  return vault.encrypt(plain, place);
+}
+
+/** Keeps the key from being rotated until the transaction ends. @throws as encryptForStorage. */
+export async function requireKey(trx: Transaction<Database>, vault: Vault): Promise<void> {
   const row = await trx
     .selectFrom('settings')
     .select('value')
@@ -76,7 +90,6 @@ export async function encryptForStorage(trx: Transaction<Database>, vault: Vault
     .modifyEnd(sql`LOCK IN SHARE MODE`)
     .executeTakeFirst();
   if (!row?.value.equals(vault.check)) throw await explainOtherKey(trx, 'the key of this process', vault.keyId);
-  return vault.encrypt(plain);
 }
 
 /**

@@ -101,5 +101,6 @@ export type AccessTables = {
     short_bytes: Optional<number>;
     ahead_ms: Optional<number>;
     facts: Optional<string>;
+    version: Optional<string>;
   };
 };

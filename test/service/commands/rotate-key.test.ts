@@ -18,6 +18,7 @@ import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
+import { readSealed } from '../../support/read-sealed.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
@@ -31,7 +32,7 @@ let databaseUrl: string;
 let target: Awaited<ReturnType<typeof createTestDatabase>>;
 let current = newKey();
 let merchantId: string;
-let before: { secrets: string[]; keys: Context['keys'] };
+let before: { secrets: string[]; keys: unknown };
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
@@ -42,7 +43,7 @@ beforeAll(async () => {
     ...{ name: 'Loja', url: 'https://loja.example/pix', headers: { 'x-key': 'theirs' } },
   });
   merchantId = merchant.id;
-  before = { secrets: await readSecrets(context), keys: context.keys };
+  before = { secrets: await readSecrets(context), keys: readKeys(context) };
 });
 afterAll(() => stack.disposeAsync());
 
@@ -59,6 +60,11 @@ async function readSecrets(context: Context): Promise<string[]> {
   const { keys, headers } = (await readCredentials(context, context.db, [seq])).get(seq) ?? { keys: [], headers: {} };
   const signing = (await readSigningKeys(context)).map(({ privateKey: key }) => key.export({ format: 'jwk' }).d ?? '');
   return [...keys.map((key) => key.export().toString('base64')), JSON.stringify(headers), ...signing];
+}
+
+/** The keys that never change; of the archive's, its id. */
+function readKeys({ keys: { archive, ...keys } }: Context) {
+  return { ...keys, archive: archive.keyId };
 }
 
 function keyFile(key: string): string {
@@ -95,15 +101,19 @@ describe('another SECRET_KEY', () => {
     current = next;
     await using context = await openWith(current);
     expect(await runCommandInProcess(create, envOf(current))).toMatchObject({ code: 0, out: made.out });
-    expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+    expect({ secrets: await readSecrets(context), keys: readKeys(context) }).toEqual(before);
+    const bound = await readSealed(context);
+    expect(bound.map(({ isPlaced }) => isPlaced)).toEqual(bound.map(() => true));
     const rows = await context.db.selectFrom('merchant_secrets').select('key_id').execute();
     expect(rows).toEqual([{ key_id: context.vault.keyId }, { key_id: context.vault.keyId }]);
   });
 
   it('decrypts secrets from before keys had ids', async () => {
     await using context = await openWith(current);
-    const sealed = context.vault.encrypt(Buffer.from('old'));
-    expect(context.vault.decrypt(sealed.subarray(9)).toString()).toBe('old');
+    const place = { purpose: 'any', row: [1] };
+    const earlier = createVault(Buffer.from(current, 'base64'), () => false);
+    const sealed = earlier.encrypt(Buffer.from('old'), place);
+    expect(context.vault.decrypt(sealed.subarray(9), place).toString()).toBe('old');
   });
 
   // bin/confere execs the command, so a signal to it reaches the command
@@ -144,7 +154,7 @@ describe('another SECRET_KEY', () => {
     for (const one of opened) {
       if (one.status !== 'fulfilled') continue;
       await using context = one.value;
-      expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+      expect({ secrets: await readSecrets(context), keys: readKeys(context) }).toEqual(before);
     }
     if (opensWith === 'new') current = next;
   });

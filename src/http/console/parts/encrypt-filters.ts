@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { createVault, type Vault } from '../../../database/keys/vault.ts';
+import { createVault, type Place, type Vault } from '../../../database/keys/vault.ts';
 import { t } from '../languages/translate.ts';
 import type { Draft } from './fields.ts';
 import { isPersonal, readFilters } from './parse-filters.ts';
@@ -17,6 +17,7 @@ import { readSessionCookie } from './require-session.ts';
 export type Filters = Record<string, unknown>;
 type Configured = Pick<Context, 'config'>;
 
+const PLACE: Place = { purpose: 'search', row: [] };
 const SEALED = 'sealed';
 const FORM_TOKEN = 'form_token';
 
@@ -83,7 +84,7 @@ function decryptFilters(context: Configured, request: Request): Filters | undefi
   if (sealed === undefined) return plain;
   if (!isFilled(sealed)) return undefined;
   try {
-    const text = openVault(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
+    const text = openVault(context, request).decrypt(Buffer.from(sealed, 'base64url'), PLACE).toString();
     return { ...plain, ...(JSON.parse(text) as Filters) };
   } catch {
     return undefined;
@@ -100,7 +101,7 @@ export function encryptAddress(context: Configured, request: Request, path: stri
     else search.set(name, value);
   }
   if (Object.keys(personal).length > 0) {
-    const sealed = openVault(context, request).encrypt(Buffer.from(JSON.stringify(personal)));
+    const sealed = openVault(context, request).encrypt(Buffer.from(JSON.stringify(personal)), PLACE);
     search.set(SEALED, sealed.toString('base64url'));
   }
   return search.size === 0 ? path : `${path}?${search.toString()}`;
@@ -108,7 +109,9 @@ export function encryptAddress(context: Configured, request: Request, path: stri
 
 function openVault(context: Configured, request: Request): Vault {
   const session = readSessionCookie(context, request) ?? '';
-  return createVault(createHmac('sha256', session).update('confere search').digest());
+  const key = createHmac('sha256', session).update('confere search').digest();
+  // the next release binds: this one knows both forms, the version before it the other one alone
+  return createVault(key, () => false);
 }
 
 function isFilled(value: unknown): value is string {

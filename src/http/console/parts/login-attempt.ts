@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { Place } from '../../../database/keys/vault.ts';
 import { isHttps, readCookie } from './require-session.ts';
 
 /** Time for a login at the issuer, second factor included. */
@@ -27,7 +28,7 @@ export type LoginAttempt = z.infer<typeof attempt>;
 export function setLoginAttempt(context: Context, response: Response, begun: Omit<LoginAttempt, 'expiresAt'>): void {
   const next = begun.next.length > NEXT_CHARS_MAX ? '/' : begun.next;
   const kept: LoginAttempt = { ...begun, next, expiresAt: context.clock.now().getTime() + ATTEMPT_MS };
-  const sealed = context.vault.encrypt(Buffer.from(JSON.stringify(kept))).toString('base64url');
+  const sealed = context.vault.encrypt(Buffer.from(JSON.stringify(kept)), placeOf(context)).toString('base64url');
   response.cookie(cookieName(context), sealed, { ...cookieOptions(context), maxAge: ATTEMPT_MS });
 }
 
@@ -37,13 +38,18 @@ export function takeLoginAttempt(context: Context, request: Request, response: R
   if (sealed === undefined) return undefined;
   response.clearCookie(cookieName(context), cookieOptions(context));
   try {
-    const opened = context.vault.decrypt(Buffer.from(sealed, 'base64url')).toString();
+    const opened = context.vault.decrypt(Buffer.from(sealed, 'base64url'), placeOf(context)).toString();
     const kept = attempt.parse(JSON.parse(opened));
     return kept.expiresAt > context.clock.now().getTime() ? kept : undefined;
   } catch {
     // forged, cut, or of another key
     return undefined;
   }
+}
+
+/** Nothing else that is sealed opens as an attempt. */
+function placeOf(context: Context): Place {
+  return { purpose: 'cookie', row: [cookieName(context)] };
 }
 
 function cookieName(context: Context): string {
