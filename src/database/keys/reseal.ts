@@ -45,7 +45,8 @@ export async function bindSecrets({ db, vault, log }: { db: Kysely<Database>; va
       bound++;
       return replaced;
     } catch (error) {
-      log.error({ error: describeError(error), column: place.purpose }, 'a stored secret cannot be opened');
+      const row = place.row.map((part) => (Buffer.isBuffer(part) ? part.toString('hex') : part));
+      log.error({ error: describeError(error), column: place.purpose, row }, 'a stored secret cannot be opened');
       return undefined;
     }
   };
