@@ -6,7 +6,7 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 /** Opens in its place alone. */
 const PLACED = 2;
-/** Opens wherever it is moved to: of earlier versions, and beside them. The next release refuses it. */
+/** Opens in any place: the form of earlier versions, written beside them. The next release refuses it. */
 const UNPLACED = 1;
 const KEY_ID_BYTES = 8;
 const HEAD_BYTES = 1 + KEY_ID_BYTES;
