@@ -7,7 +7,7 @@ const CHECK_EVERY_MS = 60_000;
 /** Whether processes of a version that can't read values bound to their place may still run. */
 export type OlderProcesses = {
   /** Whether none does. Never waits: while they may run, the heartbeats are read again in the background, once a minute. */
-  haveEnded(): boolean;
+  haveEnded: () => boolean;
   /** Reads the heartbeats; the tables are up to date. */
   check(): Promise<void>;
 };

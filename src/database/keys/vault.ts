@@ -30,7 +30,7 @@ export type Vault = {
   /** Stored in the database to recognize the key. */
   check: Buffer;
   /** Whether `encrypt` binds a value to its place; false while processes may run that could not read it. */
-  binds(): boolean;
+  binds: () => boolean;
   encrypt(plain: Buffer, place: Place): Buffer;
   /** @throws ConfereError `config_invalid` if another key encrypted it, or if it was sealed in another place. */
   decrypt(sealed: Buffer, place: Place): Buffer;
