@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DEPTH_MAX, hasInexactNumber, isDeeperThan, parseExactJson } from '../../domain/exact-json.ts';
+import { hasKey, parseItems } from './parse-items.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -29,7 +30,10 @@ export function checkBody(body: Buffer): CheckedBody {
   if (isDeeperThan(value as object, DEPTH_MAX)) return { defect: 'too_deep', value: undefined };
   // nearly always: parsed once
   if (isReadable && !hasInexactNumber(text)) return { defect: undefined, value: value as object };
-  return { defect: undefined, value: parseExactJson(withoutMark(text), isReadable ? undefined : isAscii) as object };
+  const exact = parseExactJson(withoutMark(text), isReadable ? undefined : isAscii) as object;
+  // without a key left, nobody could look for anything
+  if (!isReadable && !parseItems(exact).some(hasKey)) return { defect: 'not_json', value: undefined };
+  return { defect: undefined, value: exact };
 }
 
 /** An `extra` of several values counts only as a whole. */

@@ -33,21 +33,30 @@ test.each([
 
 test('of a body in Latin-1, texts with other letters are left out, and the rest is read', () => {
   const latin1 = (text: string) => checkBody(Buffer.from(text, 'latin1')).value;
-  const body = { id: 'a', extra: 'verão', list: ['é', 'e'], escaped: '@', data: { status: 'paid', name: 'João' } };
+  const body = {
+    reference: 'a',
+    extra: 'verão',
+    list: ['é', 'e'],
+    escaped: '@',
+    data: { status: 'paid', name: 'João' },
+  };
   expect(latin1(JSON.stringify(body).replace('@', '\\u00e9'))).toEqual({
-    id: 'a',
+    reference: 'a',
     list: [undefined, 'e'],
     escaped: 'é',
     data: { status: 'paid' },
   });
-  expect(latin1(JSON.stringify(JSON.stringify(body)))).toMatchObject({ id: 'a', data: { status: 'paid' } });
+  expect(latin1(JSON.stringify(JSON.stringify(body)))).toMatchObject({ reference: 'a', data: { status: 'paid' } });
   // a part of an extra is another extra
-  expect(latin1('{"id":"a","extra":{"order":1,"nome":"João"}}')).toEqual({ id: 'a' });
+  expect(latin1('{"reference":"a","extra":{"order":1,"nome":"João"}}')).toEqual({ reference: 'a' });
   // one broken byte in UTF-8 as well
-  expect(latin1('{"a":"Jo\xc3\x28o","b":12345678901234567891}')).toEqual(parseExactJson('{"b":12345678901234567891}'));
+  expect(latin1('{"a":"Jo\xc3\x28o","reference":12345678901234567891}')).toEqual(
+    parseExactJson('{"reference":12345678901234567891}'),
+  );
 });
 
-test('bytes that are not UTF-8 are no JSON outside of a string', () => {
+test('bytes that are not UTF-8 are no JSON outside of a string, nor where no key is left to look for', () => {
+  expect(faultOf(Buffer.from('{"\xff":1}', 'latin1'))).toBe('not_json');
   expect(faultOf(Buffer.from([0x7b, 0xff, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not_json');
   expect(faultOf(Buffer.from('{}', 'utf16le'))).toBe('not_json');
 });
