@@ -31,7 +31,7 @@ export function checkBody(body: Buffer): CheckedBody {
   // nearly always: parsed once
   if (isReadable && !hasInexactNumber(text)) return { defect: undefined, value: value as object };
   const exact = parseExactJson(withoutMark(text), isReadable ? undefined : isAscii) as object;
-  // without a key left, nobody could look for anything
+  // without a key left, nothing can be fetched
   if (!isReadable && !parseItems(exact).some(hasKey)) return { defect: 'not_json', value: undefined };
   return { defect: undefined, value: exact };
 }

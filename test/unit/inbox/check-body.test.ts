@@ -55,7 +55,7 @@ test('of a body in Latin-1, texts with other letters are left out, and the rest 
   );
 });
 
-test('bytes that are not UTF-8 are no JSON outside of a string, nor where no key is left to look for', () => {
+test('bytes that are not UTF-8 are no JSON outside of a string, nor where no key is left', () => {
   expect(faultOf(Buffer.from('{"\xff":1}', 'latin1'))).toBe('not_json');
   expect(faultOf(Buffer.from([0x7b, 0xff, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not_json');
   expect(faultOf(Buffer.from('{}', 'utf16le'))).toBe('not_json');
