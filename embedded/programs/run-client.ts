@@ -35,12 +35,12 @@ export function findClient(names: string[], debianPackage: string): ClientProgra
   return { file, kind: /mariadb/i.test(readVersion(file)) ? 'mariadb' : 'mysql' };
 }
 
-/** What a program prints of its version. */
+/** Returns what a program prints of its version. */
 export function readVersion(file: string): string {
   return readOutput(file, ['--version']);
 }
 
-/** What a client program prints of its options. */
+/** Returns what a client program prints of its options. */
 export function readHelp(file: string): string {
   return readOutput(file, ['--no-defaults', '--help']);
 }

@@ -20,7 +20,7 @@ export const TABLE_LIMITS = {
   /** Texts that cells share. */
   textsMax: 100_000,
   cellsMax: 1_000_000,
-  /** Of all cells, a shared text counted in each. */
+  /** Characters of all cells, a shared text counted in each. */
   charsMax: 16 * 1024 * 1024,
 };
 
@@ -29,7 +29,7 @@ type Values = Record<string, unknown>;
 type Table = {
   rows: AsyncIterable<SheetRow> | Iterable<SheetRow>;
   is1904: boolean;
-  /** Of the sheet as a whole; filled while its rows are read. */
+  /** Faults of the sheet as a whole; filled while its rows are read. */
   faults: ImportFault[];
   /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
   isSeparated: boolean;

@@ -46,7 +46,7 @@ type OperationHealth = {
   /** The newest answer to an accepted key. */
   authorizedAt: string | undefined;
 };
-/** What a process reports. */
+/** Facts that a process reports. */
 export type HealthReport = Record<Operation, OperationHealth>;
 
 export type ProviderHealth = {

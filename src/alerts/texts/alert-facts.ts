@@ -27,11 +27,11 @@ export type AlertFacts = {
   sheet?: string;
   opening?: string;
   platform?: string;
-  /** Of the provider: `show` or `list`. */
+  /** The provider's operation: `show` or `list`. */
   operation?: string;
   /** Machines whose clock differs: by how many seconds, ahead or behind (below 0). */
   clocks?: { host: string; seconds: number }[];
-  /** Of several processes on one machine, the first. */
+  /** The first of several processes on one machine. */
   disks?: { part: string; host: string; holder?: string; mib: number }[];
   parts?: { part: string; since?: string | undefined }[];
   zone?: string;

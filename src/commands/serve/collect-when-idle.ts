@@ -10,7 +10,7 @@ const IDLE_SHARE_MAX = 0.1;
 /** How much more than after the last collection may be in use: a full nursery, and 16 MiB. */
 const UNCOLLECTED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a collection is decided by: the share of the time since the last call for which the thread was busy, and the heap. */
+/** Facts that decide on a collection: the share of the time since the last call that the thread was busy, and the heap. */
 export type Engine = { busyShare(): number; usedBytes(): number; nowMs(): number; collect(): void };
 
 /**

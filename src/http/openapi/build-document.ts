@@ -78,7 +78,7 @@ function describe(operation: Operation): Json {
   };
 }
 
-/** What takes an idempotency key: all that may change something. */
+/** Commands that take an idempotency key: all that may change something. */
 function isChange({ method, path }: Operation): boolean {
   return path.startsWith('/api/v1/') && CHANGING_METHODS.includes(method.toUpperCase());
 }

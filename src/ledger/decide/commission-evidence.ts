@@ -21,7 +21,7 @@ export function addCommission(
   return { paidAtMs, open: !open || isEarlier(open, shown) ? shown : open, paid };
 }
 
-/** Of two requests of one instant, the smaller commission counts as the earlier one. */
+/** The smaller commission of two requests of one instant counts as the earlier one. */
 function isEarlier(a: Shown, b: Shown): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.cents < b.cents);
 }

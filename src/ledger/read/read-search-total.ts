@@ -19,7 +19,7 @@ export type SearchTotal = {
   cents: Record<Operation, Record<Outcome, bigint>>;
 };
 
-/** What became of an amount, by the status of now. */
+/** Outcomes of an amount, by the status of now. */
 export const OUTCOMES = ['paid', 'refunded', 'unpaid'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 

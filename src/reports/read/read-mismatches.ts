@@ -163,7 +163,7 @@ function asOfChange<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actu
   return sql<T>`CASE WHEN change.opened_at IS NULL THEN ${now} ELSE ${then} END`;
 }
 
-/** What was at stake at the cut. */
+/** Returns what was at stake at the cut. */
 function stakeAtCut() {
   const [amount_cents, expected, actual] = [asOfChange('amount_cents'), asOfChange('expected'), asOfChange('actual')];
   return stakeInSql({ kind: sql.ref('mismatches.kind'), amount_cents, expected, actual });
