@@ -34,7 +34,7 @@ export function exportCommand(program: Command): void {
     .description('write the report of a day or a range: the workbook, or a file that another program imports')
     .option('--day <day>', 'the day: YYYY-MM-DD')
     .option('--from <day>', 'with --to: a range of days in one file, made from one cut and not stored')
-    .option('--to <day>', 'the last day of the range: at most 92 days, except for journals')
+    .option('--to <day>', 'the last day of the range: at most 92 days, except for a journal')
     .option('--format <format>', `${FILE_FORMATS.join(', ')}`, 'xlsx')
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
@@ -54,7 +54,7 @@ function checkUse(options: Options): FileFormat {
   const unreal = days.find((day) => !isDay(day));
   if (unreal !== undefined) throw fault(`${unreal} is no day: write it as 2026-11-20`);
   const format = FILE_FORMATS.find((one) => one === options.format);
-  if (!format) throw fault(`--format is ${FILE_FORMATS.join(', ')}`);
+  if (!format) throw fault(`there is no format ${options.format}: --format is ${FILE_FORMATS.join(', ')}`);
   if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
   if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
   if (!isRange) {

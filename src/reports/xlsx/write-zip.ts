@@ -12,7 +12,6 @@ const DEFLATE_LEVEL = 3;
 /** Packed bytes that are written to the disk at once: each write takes a turn of the event loop. */
 const CHUNK_BYTES = 65_536;
 const VERSION = 20;
-const METHOD_STORE = 0;
 const METHOD_DEFLATE = 8;
 const FLAG_UTF8 = 0x800;
 
@@ -27,8 +26,6 @@ export type ZipEntry = {
   crc: number;
   packedBytes: number;
   plainBytes: number;
-  /** It is stored as it is: it was compressed before. */
-  isStored?: true;
 };
 
 export type ZipEntryWriter = {
@@ -101,17 +98,6 @@ async function send(deflate: DeflateRaw, bytes: Buffer): Promise<void> {
   });
 }
 
-/** Makes an entry of a file that is compressed already. */
-export async function storeZipEntry(name: string, file: string): Promise<ZipEntry> {
-  let crc = 0;
-  let bytes = 0;
-  for await (const chunk of readFileChunks(file)) {
-    crc = crc32(chunk, crc);
-    bytes += chunk.length;
-  }
-  return { name, head: Buffer.alloc(0), file, crc, packedBytes: bytes, plainBytes: bytes, isStored: true };
-}
-
 /** Packs entries into one zip. Each entry is dated `at`, so equal entries give equal bytes. */
 export async function writeZip(out: WriteStream, entries: ZipEntry[], at: Date): Promise<void> {
   const stamp = dosTime(at);
@@ -136,7 +122,7 @@ function describeEntry(entry: ZipEntry, name: Buffer, stamp: { time: number; dat
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(VERSION, 0);
   fields.writeUInt16LE(FLAG_UTF8, 2);
-  fields.writeUInt16LE(entry.isStored ? METHOD_STORE : METHOD_DEFLATE, 4);
+  fields.writeUInt16LE(METHOD_DEFLATE, 4);
   fields.writeUInt16LE(stamp.time, 6);
   fields.writeUInt16LE(stamp.date, 8);
   fields.writeUInt32LE(entry.crc, 10);

@@ -125,7 +125,7 @@ test('an accountant closes a month in two steps, once however often the form is 
   for (const text of ['Mês fechado: as suas cifras não mudam mais.', 'entregue', close?.digest?.toString('hex') ?? ''])
     expect(shown.text).toContain(text);
   expect(shown.html).toContain('href="/reports/period?from=2025-10-01&amp;to=2025-10-31&amp;format=xlsx"');
-  const unknown = await as(accountant).get('/reports/period?from=2025-10-01&to=2025-10-31&format=pdf');
+  const unknown = await as(accountant).get('/reports/period?from=2025-10-01&to=2025-10-31&format=beancount');
   expect([unknown.status, unknown.text]).toEqual([422, expect.stringContaining('Este formato não existe.')]);
   expect((await as(viewer).get(PAGE)).text).not.toContain('entregue');
   expect((await as(viewer).get(`/reports?month=${MONTH}`)).html).toContain(`<a href="${PAGE}">Mês fechado</a>`);

@@ -43,7 +43,7 @@ import { readOfx } from './run-reader.ts';
 const [SEPTEMBER, OCTOBER, NOVEMBER] = ['2025-09', '2025-10', '2025-11'] as const;
 const BY = { actor: 'tk_accountant' };
 /** Beside the workbook, those that need no chart of accounts. */
-const KINDS = ['csv', 'journal', 'ofx', 'beancount', 'parquet'] as const;
+const KINDS = ['csv', 'journal', 'ofx'] as const;
 const ADJUSTMENTS = 'Ajustes de meses anteriores';
 
 const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));

@@ -78,7 +78,7 @@ test.each([
   [[], 'say which day'],
   [['--day', '2026-02-30'], 'is no day'],
   [['--day', '2999-01-01'], 'has not begun'],
-  [['--day', '2026-03-11', '--format', 'pdf'], '--format is'],
+  [['--day', '2026-03-11', '--format', 'parquet'], 'there is no format parquet: --format is xlsx, csv, journal, ofx'],
   [['--day', '2026-03-11', '--locale', 'fr'], '--locale is'],
   [['--from', '2026-03-11', '--to', '2026-03-10'], '--from is after --to'],
   [['--from', '2026-01-01', '--to', '2026-04-03'], 'are 93 days: at most 92 are allowed'],

@@ -1,10 +1,9 @@
 /** Files for other programs, each read by the program that it is for, against the workbook of the same days. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDays } from '../../../src/domain/calendar.ts';
-import { formatAmount } from '../../../src/domain/money.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
@@ -22,7 +21,7 @@ import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
-import { queryDuckDb, readOfx, runReader } from './run-reader.ts';
+import { readOfx, runReader } from './run-reader.ts';
 
 const RANGE = { from: '2026-03-08', to: '2026-03-12' };
 const MIDDLE = '2026-03-10';
@@ -158,31 +157,6 @@ test('a masked OFX shows no name, and one of a platform has its statement alone'
   expect(one.map((statement) => statement.id.slice(0, 8))).toEqual([PLATFORM_B.slice(0, 8)]);
 });
 
-test("bean-check accepts a beancount journal, and its balances are Resumo's", async () => {
-  const file = await write({ format: 'beancount' });
-  expect(await runReader('bean-check', [file])).toBe('');
-  const { closing } = await readBook();
-  const query = "SELECT sum(number) WHERE account ~ '^Assets:Provider:(Available|Held)'";
-  expect(cents((await runReader('bean-query', ['-f', 'csv', file, query])).trim().split('\n').at(-1) ?? '')).toBe(
-    closing.get('Total'),
-  );
-  const text = readFileSync(file, 'utf8');
-  for (const personal of ['José', 'Maria', '12345678909']) expect(text).not.toContain(personal);
-});
-
-test('bean-check refuses a beancount journal in which one balance is off by a cent', async () => {
-  const file = await write({ format: 'beancount' });
-  const text = readFileSync(file, 'utf8');
-  const changed = text.replace(
-    /(balance Assets:Provider:Available\S* +-?\d+\.\d)(\d)/,
-    (_, start, digit) => `${start}${(Number(digit) + 1) % 10}`,
-  );
-  expect(changed).not.toBe(text);
-  const other = path.join(books.dataDir, 'changed.beancount');
-  writeFileSync(other, changed);
-  await expect(runReader('bean-check', [other])).rejects.toThrow();
-});
-
 const row = (account: string, more: Partial<MappedAccount>): MappedAccount => ({
   ...{ account, platform: null, code: null, category: null, cost_center: null, history: null },
   ...more,
@@ -299,46 +273,6 @@ test('an account without a row in the map is an error that names it, and no file
   await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
 });
 
-test("DuckDB reads the Parquet tables, and their sums are Resumo's", async () => {
-  const zip = await write({ format: 'parquet' });
-  const directory = path.join(books.dataDir, 'parquet');
-  await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', zip, directory]);
-  const table = (name: string): string => `read_parquet('${directory}/${name}.parquet')`;
-  const { opening, closing, sheets } = await readBook();
-  const moved = (closing.get('Total') ?? 0n) - (opening.get('Total') ?? 0n);
-  const statement = rowsOf(sheetOf(sheets, 'Extrato'));
-  expect(
-    await queryDuckDb(`SELECT count(*) AS rows, sum(net) AS net, sum(amount) - sum(commission) AS checked,
-      typeof(any_value(net)) AS type, min(day) AS first, max("at") AS last FROM ${table('entries')}`),
-  ).toEqual([
-    {
-      rows: String(statement.length),
-      net: formatAmount(moved),
-      checked: formatAmount(moved),
-      type: 'DECIMAL(18,2)',
-      first: RANGE.from,
-      last: statement.at(-1)?.['Data e hora']?.value,
-    },
-  ]);
-  const byKind = await queryDuckDb(`SELECT kind, sum(amount) AS amount FROM ${table('entries')} GROUP BY kind`);
-  const amountOf = (kind: string) => byKind.find((one) => one.kind === kind)?.amount;
-  expect(amountOf('receipt')).toBe(formatAmount(readLine(sheets, '+ Recebimentos').get('Total') ?? 0n));
-  expect(amountOf('payment')).toBe(formatAmount(readLine(sheets, '− Pagamentos').get('Total') ?? 0n));
-  expect(
-    await queryDuckDb(`SELECT sum(amount) AS all, sum(amount) FILTER (account IN
-      ('Assets:Provider:Available', 'Assets:Provider:Held')) AS balance FROM ${table('postings')}`),
-  ).toEqual([{ all: '0.00', balance: formatAmount(moved) }]);
-  const ids = new Set(statement.map((one) => one['Id da transação']?.value).filter(Boolean));
-  expect(
-    await queryDuckDb(`SELECT count(*) AS rows, count(DISTINCT transaction_id) AS ids,
-      count(*) FILTER (document = '***.456.789-**') AS masked, count(*) FILTER (status IS NULL) AS unknown,
-      (SELECT count(*) FROM ${table('entries')} e ANTI JOIN ${table('transactions')} t USING (transaction_id)
-        WHERE e.transaction_id IS NOT NULL) AS strange FROM ${table('transactions')}`),
-  ).toEqual([{ rows: String(ids.size), ids: String(ids.size), masked: String(ids.size), unknown: '0', strange: '0' }]);
-  const last = await queryDuckDb(`SELECT status FROM ${table('transactions')} WHERE transaction_id = '${odd.id}'`);
-  expect(last).toEqual([{ status: 'paid' }]);
-});
-
 test('each file of one platform moves what its column of Resumo moves', async () => {
   await setAccountMap(books.context, { accounts: BOOKING_MAP, actor: 'test' });
   const platform = PLATFORM_B;
@@ -354,16 +288,11 @@ test('each file of one platform moves what its column of Resumo moves', async ()
     const bookings = await readBookings(await write({ format, platform }), format);
     expect([format, bookings.moved]).toEqual([format, moved]);
   }
-  const journal = await write({ format: 'beancount', platform });
-  expect(await runReader('bean-check', [journal])).toBe('');
-  const query = "SELECT sum(number) WHERE account ~ '^Assets:Provider:(Available|Held)'";
-  const balance = (await runReader('bean-query', ['-f', 'csv', journal, query])).trim().split('\n').at(-1);
-  expect(cents(balance ?? '')).toBe(end);
-  const directory = path.join(books.dataDir, 'parquet-of-platform');
-  await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', await write({ format: 'parquet', platform }), directory]);
-  expect(
-    await queryDuckDb(`SELECT sum(net) AS net, any_value(platform) AS platform FROM '${directory}/entries.parquet'`),
-  ).toEqual([{ net: formatAmount(moved), platform }]);
+  const journal = await write({ format: 'journal', platform });
+  await runReader('hledger', ['-f', journal, 'check', '--strict', 'ordereddates']);
+  const accounts = `^Assets:Provider:(Available|Held):${platform}`;
+  const balance = await runReader('hledger', ['-f', journal, 'balance', '--format', '%(total)', '-E', accounts]);
+  expect(cents(balance.trim().split('\n').at(-1)?.replace(' BRL', '') ?? '')).toBe(end);
 });
 
 test('a file of a revision stays the same after later payments, and the next revision has them', async () => {
@@ -396,18 +325,14 @@ test('no file of a viewer shows a person, or a platform that is a document', asy
   const personal = { platform, reference: 'CPF 12345678909', name: 'Maria da Conceição' };
   await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', `${MIDDLE} 10:00:00`]], personal)]);
   await setAccountMap(context, { accounts: MAP.filter((one) => one.platform === null), actor: 'test' });
-  const directory = path.join(other.dataDir, 'masked');
   const texts: string[] = [];
-  for (const format of ['ofx', 'lancamentos', 'conta-azul', 'calima', 'beancount', 'parquet'] as const) {
+  for (const format of ['ofx', 'lancamentos', 'conta-azul', 'calima', 'journal'] as const) {
     const wanted = { from: MIDDLE, to: MIDDLE, format, masked: true };
     await exportRange(context, wanted, async ({ file, name }) => {
       expect(name).toContain('-masked');
-      if (format !== 'parquet') texts.push(readFileSync(file, 'latin1'));
-      else await runReader('/usr/bin/python3', ['-m', 'zipfile', '-e', file, directory]);
+      texts.push(readFileSync(file, 'latin1'));
     });
   }
-  for (const table of ['entries', 'postings', 'transactions'])
-    texts.push(JSON.stringify(await queryDuckDb(`SELECT * FROM '${directory}/${table}.parquet'`)));
   expect(texts.join('\n')).toContain('***');
   for (const text of texts)
     for (const one of ['123.456', '789-09', '12345678909', 'Maria']) expect(text).not.toContain(one);

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DuckDBInstance } from '@duckdb/node-api';
 
 const run = promisify(execFile);
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -26,19 +25,4 @@ export type OfxStatement = {
 export async function readOfx(file: string): Promise<OfxStatement[]> {
   const script = fileURLToPath(new URL('./read-ofx.py', import.meta.url));
   return JSON.parse(await runReader('/usr/bin/python3', [script, file])) as OfxStatement[];
-}
-
-/** Runs a query with DuckDB. @returns the rows, each value as its text. */
-export async function queryDuckDb(query: string): Promise<Record<string, string | null>[]> {
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
-  try {
-    const rows = (await connection.runAndReadAll(query)).getRowObjects();
-    return rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),
-    );
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
 }

@@ -5,11 +5,6 @@ import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { FILE_FORMATS } from '../../../src/reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../../src/reports/render/formats/formats.ts';
 import { CALIMA, CONTA_AZUL, GENERIC } from '../../../src/reports/render/formats/layouts.ts';
-import {
-  ENTRY_COLUMNS,
-  POSTING_COLUMNS,
-  TRANSACTION_COLUMNS,
-} from '../../../src/reports/render/formats/open-parquet.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/files.md'), 'utf8');
 
@@ -42,9 +37,6 @@ test.each([
   expect(tableUnder(heading).flatMap(([names = '']) => names.split(', '))).toEqual(layout.header);
 });
 
-test('docs/files.md lists the columns of each Parquet table, and the accounts of the ledger', () => {
-  const columns = tableUnder('## Parquet').map(([, names = '']) => names.replaceAll('`', '').split(', '));
-  const are = [ENTRY_COLUMNS, POSTING_COLUMNS, TRANSACTION_COLUMNS].map((list) => list.map(({ name }) => name));
-  expect(columns).toEqual(are);
+test('docs/files.md lists the accounts of the ledger', () => {
   for (const account of LEDGER_ACCOUNTS) expect(page).toContain(`\`${account}\``);
 });

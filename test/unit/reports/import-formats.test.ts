@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
-import { BEANCOUNT } from '../../../src/reports/render/formats/beancount.ts';
 import { fitWindows1252, spellWindows1252 } from '../../../src/reports/render/formats/encode-windows-1252.ts';
 import { pairLegs } from '../../../src/reports/render/formats/layouts.ts';
 import { propertyOptions } from '../../support/property.ts';
@@ -47,11 +46,4 @@ test('an entry is split into pairs of a debit and a credit above zero, with the 
     }),
     propertyOptions(100, 2_000),
   );
-});
-
-test('accounts of beancount have the characters that it allows, and no two platforms share one', () => {
-  const platforms = ['none', 'a.b', 'a_b', 'a-b', 'A-B', 'a3bb189e-8bf9-4888-9912-ace4e6543002', 'loja~20~x', '***'];
-  const names = platforms.map((platform) => BEANCOUNT.nameAccount(`Assets:Provider:Held:${platform}`));
-  for (const name of names) expect(name).toMatch(/^Assets:Provider:Held:[A-Z0-9][A-Za-z0-9-]*$/);
-  expect(new Set(names).size).toBe(platforms.length);
 });

@@ -13,8 +13,6 @@ export const FORMAT_WORDS = words<FileFormat>({
   lancamentos: 'Lançamentos contábeis (CSV)',
   'conta-azul': 'Lançamentos para Conta Azul',
   calima: 'Lançamentos para Calima',
-  beancount: 'Diário beancount',
-  parquet: 'Parquet (zip)',
 });
 
 export function isFormat(value: unknown): value is FileFormat {

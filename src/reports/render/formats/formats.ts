@@ -2,14 +2,12 @@
  * The formats of a report's files, one row each. The command line, the API and the console offer what is in this table.
  */
 import type { FileFormat } from '../../plan/report-plan.ts';
-import { BEANCOUNT } from './beancount.ts';
-import { HLEDGER } from './hledger.ts';
 import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from './layouts.ts';
 import { openLancamentos } from './open-lancamentos.ts';
 import { openOfx } from './open-ofx.ts';
 import type { OpenOutput } from './output.ts';
 import { openCsv } from './write-csv.ts';
-import { type JournalDialect, openJournal } from './write-journal.ts';
+import { openJournal } from './write-journal.ts';
 
 type FormatFacts = {
   /** What follows the dot in the file's name and in its address. */
@@ -27,24 +25,12 @@ export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   },
   csv: { extension: 'csv', contentType: 'text/csv; charset=utf-8', open: openCsv },
-  journal: journal(HLEDGER, 'journal'),
+  journal: { extension: 'journal', contentType: 'text/plain; charset=utf-8', open: openJournal, anyLength: true },
   ofx: { extension: 'ofx', contentType: 'application/x-ofx', open: openOfx },
   lancamentos: lancamentos(GENERIC, 'lancamentos.csv'),
   'conta-azul': lancamentos(CONTA_AZUL, 'conta-azul.csv'),
   calima: lancamentos(CALIMA, 'calima.csv'),
-  beancount: journal(BEANCOUNT, 'beancount'),
-  parquet: { extension: 'parquet.zip', contentType: 'application/zip', open: openParquet },
 };
-
-/** The library is imported when the format is used: every command imports this table. */
-async function openParquet(...[work, file]: Parameters<OpenOutput>): ReturnType<OpenOutput> {
-  return await (await import('./open-parquet.ts')).openParquet(work, file);
-}
-
-function journal(dialect: JournalDialect, extension: string): FormatFacts {
-  const open: OpenOutput = (work, file) => openJournal(work, file, dialect);
-  return { extension, contentType: 'text/plain; charset=utf-8', open, anyLength: true };
-}
 
 /** A journal in the customer's own accounts: one that the account map lacks is an error. */
 function lancamentos(layout: Layout, extension: string): FormatFacts {
