@@ -26,6 +26,8 @@ export const DATA = 'data';
 export const SPOOL = `${DATA}/spool`;
 export const ARCHIVE = `${DATA}/archive`;
 
+const ARCHIVE_TABLES = ['body_archives', 'audit_archives'] as const;
+
 export type CopiedKey = { name: string; key: Buffer };
 
 /**
@@ -75,15 +77,20 @@ export async function copyKeysAndManifests(
 /**
  * Copies the files of the archive that the database names. Called after the database was copied: what was archived meanwhile is
  * in both.
+ * @param db of the same tables as `tables`, which may be those of an earlier version.
  * @returns the names of the copies.
  * @throws ConfereError `unavailable` if one is not there, and not stated as lost.
  */
-export async function copyArchives(config: Config, db: Reader, store: StoreFile): Promise<string[]> {
+export async function copyArchives(
+  config: Config,
+  { db, tables }: { db: Reader; tables: string[] },
+  store: StoreFile,
+): Promise<string[]> {
   const directory = archiveDirectory(config);
-  const archives = [
-    ...(await db.selectFrom('body_archives').select('file').orderBy('file').execute()),
-    ...(await db.selectFrom('audit_archives').select('file').orderBy('file').execute()),
-  ];
+  const archives: { file: string }[] = [];
+  // 0.1.0 archives nothing
+  for (const table of ARCHIVE_TABLES)
+    if (tables.includes(table)) archives.push(...(await db.selectFrom(table).select('file').orderBy('file').execute()));
   const lost = await readLostArchives(db);
   const names: string[] = [];
   for (const { file } of archives) {

@@ -8,6 +8,8 @@
  *  - No manifest names a seal that the snapshot lacks: manifests are copied before it.
  *  - No body is missing: a body only moves from its row to the archive, which is copied last.
  *
+ * The tables may be those of the previous release: an upgrade begins with a backup, where the new version may be installed already.
+ *
  * All files are written into a draft beside the target, flushed and then renamed: a target that exists is complete.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
@@ -33,7 +35,7 @@ import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameSpool } from '../inbox/spool/spool-owner.ts';
 import { describeError, type Log } from '../log.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
-import { readNewestSeal } from '../seal/read-seals.ts';
+import { readHead } from '../seal/read-seals.ts';
 import { type CopiedKey, copyArchives, copyKeysAndManifests, copySpool } from './copy-data-dir.ts';
 import { type BackupDescription, type BackupMethod, DESCRIPTION, renderDescription } from './describe-backup.ts';
 import { makeDraft, refuseOwnFolder, removeDeadDrafts } from './drafts.ts';
@@ -126,7 +128,7 @@ async function writeBackup(
 ): Promise<MadeBackup> {
   const { config, db } = source;
   const shape = await readShape(db);
-  const head = await readNewestSeal(db);
+  const head = await readHead(db);
   const startedAt = await readDatabaseTime(db);
   const encrypted = recipients.length > 0;
   await audit(
@@ -137,7 +139,7 @@ async function writeBackup(
   const spool = await copySpool(config, store);
   const { names, keys } = await copyKeysAndManifests(config, store);
   const used = await storeDatabase({ ...source, method, store, signal });
-  const archives = await copyArchives(config, db, store);
+  const archives = await copyArchives(config, { db, tables: shape.tables }, store);
   const key = await findKey(source, keys);
   await refuseMigrated(db, shape.migrations);
   const description = {

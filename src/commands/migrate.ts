@@ -5,20 +5,29 @@ import {
   type PreviewedStatement,
   previewMigrations,
 } from '../../embedded/migrations/preview-migrations.ts';
-import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
+import { describePending, listPending, MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { readDatabase } from '../database/open/read-database.ts';
 import { listGrants } from '../proof/list-grants.ts';
-import { print, withConfig, withContext } from './with-context.ts';
+import { NOT_YET, print, withConfig, withContext } from './with-context.ts';
 
 export function migrateCommand(program: Command): void {
   program
     .command('migrate')
     .description("bring the database's tables up to date")
     .option('--dry-run', 'print the statements of pending migrations, with an estimate from the sizes of the tables')
+    .option('--check', 'say which migrations are pending, and change nothing; exit 0: none, 3: some')
     .option('--grants <user>', 'print the grants that serve needs, for a user or user@host, instead of migrating')
     .option('--json', 'print one JSON object')
-    .action(async (options: { json?: boolean; grants?: string; dryRun?: boolean }) => {
+    .action(async (options: { json?: boolean; grants?: string; dryRun?: boolean; check?: boolean }) => {
       const { grants, json } = options;
+      if (options.check) {
+        await withConfig(async (config, { log }) => {
+          const pending = await readDatabase(config, log, listPending);
+          print(json, { pending }, pending.length === 0 ? 'no migration is pending' : describePending(pending));
+          return pending.length === 0 ? 0 : NOT_YET;
+        });
+        return;
+      }
       if (options.dryRun) {
         await withConfig(async (config, { log }) => {
           const previewed = await readDatabase(config, log, (db) => previewMigrations(db, { folder: MIGRATIONS }));

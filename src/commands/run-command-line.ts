@@ -42,11 +42,12 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
   backup: async () => (await import('./backup/backup.ts')).backupCommand,
   restore: async () => (await import('./backup/restore.ts')).restoreCommand,
+  drill: async () => (await import('./backup/drill.ts')).drillCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
 };
 
 /**
- * Runs one command of the command line. Exit codes, in process.exitCode: 0 done, 1 failed, 2 wrong use.
+ * Runs one command of the command line. Exit codes, in process.exitCode: 0 done, 1 failed, 2 wrong use, 3 not yet.
  * @param args the arguments after `confere`. @param open opens the context of commands that wait; tests pass timers by it.
  */
 export async function runCommandLine(args: string[], open: typeof withContext = withContext): Promise<void> {

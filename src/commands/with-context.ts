@@ -7,6 +7,9 @@ import type { Timers } from '../timers.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 import { runOnce, writeOutput } from './keyed-command.ts';
 
+/** Exit code of a check that ends well later: what it waits for is still pending. */
+export const NOT_YET = 3;
+
 type CommandProcess = { log: Log; signal: AbortSignal; about: { instance: string; role: string } };
 
 /**

@@ -18,6 +18,16 @@ export type Seal = {
 /** Number of seals that replicas of an older version may write during an upgrade: ten minutes. */
 const OLD_POSITIONS_MAX = 600;
 
+/** Returns the end of the chain, also from the tables of an earlier version; undefined while nothing is sealed. */
+export async function readHead(db: Reader): Promise<Pick<Seal, 'position' | 'hash'> | undefined> {
+  return await db
+    .selectFrom('seals')
+    .select(['position', 'hash'])
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** Returns the newest seal; undefined while there is none. */
 export async function readNewestSeal(db: Reader): Promise<Seal | undefined> {
   const row = await selectSeals(db).orderBy('position', 'desc').limit(1).executeTakeFirst();

@@ -1,5 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { migrate } from '../../embedded/migrations/migrate.ts';
+import { openDatabase } from '../../embedded/open-database.ts';
+import { createTestDatabase } from './create-test-database.ts';
+import { temporaryDirectory } from './start-serve.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -28,4 +34,17 @@ export function missesRelease(): string | undefined {
 
 export function git(...args: string[]): string {
   return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+}
+
+/** Creates a database with the tables of the previous release. */
+export async function createPreviousDatabase(): ReturnType<typeof createTestDatabase> {
+  using home = temporaryDirectory();
+  const [from, folder] = [path.join(ROOT, 'migrations'), path.join(home.path, 'migrations')];
+  mkdirSync(folder);
+  const released = readdirSync(from).filter((name) => /^\d{4}-/.test(name) && name <= PREVIOUS.lastMigration);
+  for (const name of [...released, 'baseline.ts']) symlinkSync(path.join(from, name), path.join(folder, name));
+  const target = await createTestDatabase('empty');
+  await using opened = openDatabase<unknown>(target);
+  await migrate(opened.db, { folder, log: () => undefined });
+  return target;
 }

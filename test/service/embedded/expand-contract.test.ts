@@ -1,38 +1,33 @@
 /** The migrations since the previous release: its processes work on while these run, and afterwards (CONTRIBUTING.md). */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadMigration, migrate } from '../../../embedded/migrations/migrate.ts';
+import { loadMigration } from '../../../embedded/migrations/migrate.ts';
 import { classifyStatement, previewMigrations } from '../../../embedded/migrations/preview-migrations.ts';
 import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
-import { createTestDatabase } from '../../support/create-test-database.ts';
 import { findContractions, readSchema, type Schema } from '../../support/find-contractions.ts';
-import { git, missesRelease, PREVIOUS, ROOT, UNUSED_COLUMNS } from '../../support/previous-release.ts';
-import { temporaryDirectory } from '../../support/start-serve.ts';
+import {
+  createPreviousDatabase,
+  git,
+  missesRelease,
+  PREVIOUS,
+  ROOT,
+  UNUSED_COLUMNS,
+} from '../../support/previous-release.ts';
 
 const FOLDER = path.join(ROOT, 'migrations');
-const released = readdirSync(FOLDER).filter((name) => /^\d{4}-/.test(name) && name <= PREVIOUS.lastMigration);
 const missing = missesRelease();
 
-let home: ReturnType<typeof temporaryDirectory>;
 let opened: OpenDatabase<unknown>;
 let before: Schema;
 
 /** A database of the previous release. */
 beforeAll(async () => {
-  home = temporaryDirectory();
-  const folder = path.join(home.path, 'migrations');
-  mkdirSync(folder);
-  for (const name of [...released, 'baseline.ts']) symlinkSync(path.join(FOLDER, name), path.join(folder, name));
-  opened = openDatabase<unknown>(await createTestDatabase('empty'));
-  await migrate(opened.db, { folder, log: () => undefined });
+  opened = openDatabase<unknown>(await createPreviousDatabase());
   before = await readSchema(opened.db);
 });
-afterAll(async () => {
-  await opened[Symbol.asyncDispose]();
-  home[Symbol.dispose]();
-});
+afterAll(() => opened[Symbol.asyncDispose]());
 
 test('migrations since the previous release change tables while they take reads and writes', async () => {
   const ran: string[] = [];
@@ -109,6 +104,7 @@ test('the previous release is the newest tag, and its migrations are here as the
     .split('\n')
     .map((name) => path.basename(name))
     .filter((name) => /^\d{4}-/.test(name));
+  const released = readdirSync(FOLDER).filter((name) => /^\d{4}-/.test(name) && name <= PREVIOUS.lastMigration);
   expect(released).toEqual(tagged);
   for (const name of tagged) {
     const text = git('show', `${PREVIOUS.commit}:migrations/${name}`);
