@@ -50,6 +50,11 @@ export async function readDescription(directory: string, sums: Sums): Promise<Ba
   const file = path.join(directory, DESCRIPTION);
   const text = await readFile(file);
   refuseOtherSum(DESCRIPTION, sha256Of(text), sums);
+  return parseDescription(file, text);
+}
+
+/** @param file its name, for the error. @throws ConfereError if this version cannot read it. */
+export function parseDescription(file: string, text: Buffer): BackupDescription {
   const parsed = description.safeParse(parseOrNull(text.toString()));
   if (parsed.success) return parsed.data;
   throw new ConfereError(

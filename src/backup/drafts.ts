@@ -23,6 +23,10 @@ const DRAFT = /\.draft-(\d+-.{1,255}-[0-9a-f]{12})-[0-9a-f]{8}$/;
  */
 const QUIET_MS = 20 * 3_600_000;
 
+export function isDraft(name: string): boolean {
+  return DRAFT.test(name);
+}
+
 /** Makes an empty draft of this backup. @throws ConfereError `wrong_use` where none can be made. */
 export function makeDraft(directory: string, { option }: { option: string }): string {
   const draft = `${directory}.draft-${nameOwner()}-${randomBytes(4).toString('hex')}`;

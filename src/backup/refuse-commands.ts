@@ -1,8 +1,14 @@
 /** Keeps what a backup could run beside the statements of its rows: commands of the client, and programs of the database. */
 import { type Kysely, sql } from 'kysely';
+import { findMissingTriggers } from '../../embedded/migrations/preview-migrations.ts';
+import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { listPrograms } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
+import type { Log } from '../log.ts';
+
+/** A server that allows no triggers, or not to this user: `doctor` reports that the tables have no guard. */
+const NOT_ALLOWED_ERRNOS = new Set([1419, 1142, 1227, 1044]);
 
 const [NEWLINE, BACKSLASH] = [0x0a, 0x5c];
 const COMMAND = Buffer.from([NEWLINE, BACKSLASH]);
@@ -35,4 +41,27 @@ export async function removePrograms(db: Kysely<Database>): Promise<void> {
       `the backup has the ${other.kind.toLowerCase()} ${other.name}, and Confere makes none: it is not from Confere`,
     );
   for (const { name } of programs) await sql`DROP TRIGGER ${sql.id(name)}`.execute(db);
+}
+
+/** Makes the triggers of the migrations. None of the backup's own are kept: they are statements that others may have written. */
+export async function createMissingTriggers(db: Kysely<Database>, log: Log): Promise<void> {
+  for (const [name, query] of await findMissingTriggers(db, MIGRATIONS)) {
+    await sql`DROP TRIGGER IF EXISTS ${sql.id(name)}`.execute(db).catch(() => undefined);
+    if (!(await unlessForbidden(db.executeQuery(query))))
+      log.warn(
+        { trigger: name },
+        'this server, or this user, allows no trigger that guards a table: see doctor, grants',
+      );
+  }
+}
+
+/** @returns whether the server allowed it. */
+async function unlessForbidden(creation: Promise<unknown>): Promise<boolean> {
+  try {
+    await creation;
+    return true;
+  } catch (error) {
+    if (!NOT_ALLOWED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
+    return false;
+  }
 }

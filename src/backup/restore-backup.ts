@@ -8,16 +8,15 @@
  * A restore that fails removes what it placed. One that was killed leaves its marks: the next restore into the same DATA_DIR
  * removes what it placed, and begins anew.
  */
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { chooseHost } from '../../embedded/choose-host.ts';
 import { listUnknownMigrations } from '../../embedded/migrations/plan-migrations.ts';
-import { findMissingTriggers } from '../../embedded/migrations/preview-migrations.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/programs/copy-server.ts';
 import { loadDump } from '../../embedded/programs/dump-database.ts';
 import type { Config } from '../config.ts';
-import { openContext } from '../context.ts';
+import { type Context, openContext } from '../context.ts';
 import { createVault } from '../database/keys/vault.ts';
 import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { explainServer, findDatabase } from '../database/open/find-database.ts';
@@ -37,23 +36,25 @@ import { explainFullDisk } from './explain-full-disk.ts';
 import { placeFiles } from './place-data-dir.ts';
 import { recordBackup } from './read-backup-metrics.ts';
 import { queueGapRuns, recordRestore } from './record-restore.ts';
-import { refuseClientCommands, removePrograms } from './refuse-commands.ts';
+import { createMissingTriggers, refuseClientCommands, removePrograms } from './refuse-commands.ts';
 import { readTables } from './store-database.ts';
 import { createReader, type ReadFile } from './stored-files.ts';
 import { verifySums } from './sums.ts';
 import { type Place, takePlace } from './take-place.ts';
 
 const CONNECTIONS = 2;
-/** A server that allows no triggers, or not to this user: `doctor` reports that the tables have no guard. */
-const NOT_ALLOWED_ERRNOS = new Set([1419, 1142, 1227, 1044]);
-
 export type RestoreOptions = {
   from: string;
   /** Text of an identity file of age. */
   identity?: string | undefined;
   /** SHA-256 of SHA256SUMS, as `backup` printed it. */
   sum?: string | undefined;
+  /** Called at the end of each step. */
+  onStep?: (step: RestoreStep, says: string) => void;
+  /** Of a drill: called with the restored database, which is then removed with everything else that was placed. */
+  rehearse?: (context: Context, restore: Restore) => Promise<void>;
 };
+export type RestoreStep = 'sums' | 'database' | 'files' | 'tables';
 
 export type RestoredBackup = { description: BackupDescription; restore: Restore };
 
@@ -66,20 +67,21 @@ type Opened = {
   bytes: number;
   log: Log;
   signal: AbortSignal;
-};
+} & Pick<RestoreOptions, 'onStep' | 'rehearse'>;
 
 /** @throws ConfereError `wrong_use` before anything is written, if the backup or the place cannot be used. */
 export async function restoreBackup(
   config: Config,
-  { from, identity, sum }: RestoreOptions,
+  { from, identity, sum, ...more }: RestoreOptions,
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<RestoredBackup> {
   const { bytes, sums } = await verifySums(from, sum);
   const description = await readDescription(from, sums);
+  more.onStep?.('sums', `${sums.size} files, ${(bytes / 2 ** 20).toFixed(1)} MiB, each with its sum`);
   refuseEncryption(description, identity);
   await refuseVersion(description);
   const read = createReader(from, identity, sums);
-  const opened = { config, description, read, bytes, log, signal };
+  const opened = { config, description, read, bytes, log, signal, ...more };
   await refuseKey(opened);
   refuseOtherServer(config, description);
   // a wrong identity is found here
@@ -89,7 +91,7 @@ export async function restoreBackup(
     if (description.database.method === 'copy') await placeCopy(opened);
     else if (config.DATABASE_URL) await ensureTarget(config.DATABASE_URL);
     const restore = await restoreInto(place, opened);
-    await place.finish();
+    await (more.rehearse ? place.discard() : place.finish());
     return { description, restore };
   } catch (failure) {
     const error = await explainFullDisk(failure, config);
@@ -118,7 +120,10 @@ async function restoreInto(place: Place, opened: Opened): Promise<Restore> {
   }
   await markUnfinishedRestore(db, place.id);
   try {
-    return await fillDatabase(db, target, place, opened);
+    const restore = await fillDatabase(db, target, place, opened);
+    if (!opened.rehearse) await unmarkUnfinishedRestore(db);
+    else if (config.DATABASE_URL) await clearUnfinishedRestore(db, place.id);
+    return restore;
   } catch (error) {
     // an embedded one is removed with its files
     if (config.DATABASE_URL) await clearUnfinishedRestore(db, place.id).catch(() => place.keep());
@@ -126,9 +131,9 @@ async function restoreInto(place: Place, opened: Opened): Promise<Restore> {
   }
 }
 
-/** Fills the marked database and DATA_DIR, records the restore, and removes the database's mark. */
+/** Fills the marked database and DATA_DIR, and records the restore. */
 async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, opened: Opened): Promise<Restore> {
-  const { config, description, read, log, signal } = opened;
+  const { config, description, read, log, signal, onStep } = opened;
   if (description.database.method === 'dump') {
     const name = DATABASE_FILES.dump;
     const options = { compressed: true, check: refuseClientCommands };
@@ -137,7 +142,9 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   }
   await removePrograms(db);
   await refuseIncomplete(db, description);
+  onStep?.('database', `${description.database.tables.length} tables, ${description.database.method}`);
   await placeFiles(place.files, read);
+  onStep?.('files', `${place.files.length} files`);
   await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
   await createMissingTriggers(db, log);
   if (description.head) {
@@ -152,7 +159,8 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   await recordBackup(db, { startedAt: description.started_at, bytes: opened.bytes });
   const restore = await recordRestore(context, description.started_at);
   await queueGapRuns(context, restore);
-  await unmarkUnfinishedRestore(db);
+  onStep?.('tables', `of version ${VERSION}, with its triggers`);
+  await opened.rehearse?.(context, restore);
   return restore;
 }
 
@@ -206,29 +214,6 @@ async function ensureTarget(databaseUrl: string): Promise<void> {
   const { database, ...server } = parseDatabaseUrl(databaseUrl);
   const host = await chooseHost(server as ConnectionTarget);
   await ensureDatabase(host, database).catch(() => undefined);
-}
-
-/** Makes the triggers of the migrations. None of the backup's own are kept: they are statements that others may have written. */
-async function createMissingTriggers(db: Kysely<Database>, log: Log): Promise<void> {
-  for (const [name, query] of await findMissingTriggers(db, MIGRATIONS)) {
-    await sql`DROP TRIGGER IF EXISTS ${sql.id(name)}`.execute(db).catch(() => undefined);
-    if (!(await unlessForbidden(db.executeQuery(query))))
-      log.warn(
-        { trigger: name },
-        'this server, or this user, allows no trigger that guards a table: see doctor, grants',
-      );
-  }
-}
-
-/** @returns whether the server allowed it. */
-async function unlessForbidden(creation: Promise<unknown>): Promise<boolean> {
-  try {
-    await creation;
-    return true;
-  } catch (error) {
-    if (!NOT_ALLOWED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw error;
-    return false;
-  }
 }
 
 async function refuseIncomplete(db: Kysely<Database>, { database }: BackupDescription): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { confirmRestore } from '../backup/confirm-restore.ts';
-import { examineRestored } from '../backup/examine-restored.ts';
+import { examineRestored, type RestoreFinding } from '../backup/examine-restored.ts';
 import type { Context } from '../context.ts';
 import { examineSystem, examineWithoutContext, type Finding } from '../doctor/examine-system.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseInstant } from './parse-options.ts';
-import { print, withContext } from './with-context.ts';
+import { NOT_YET, print, withContext } from './with-context.ts';
 
 type Options = {
   books?: boolean;
@@ -28,7 +28,7 @@ export function doctorCommand(program: Command): void {
     .option('--since-proof', 'with --books: only what was written after the last check that found no break')
     .option(
       '--restored',
-      'after a restore: what is missing, what is read again, and what waits for you; checks the books',
+      'after a restore: what is missing, what is read again, and what waits for you; checks the books. Exit 3 while it is read',
     )
     .option('--since <instant>', 'with --restored: the instant of the backup, if confere restore did not restore it')
     .option('--manifests <dir>', 'with --restored: manifests of the lost machine, kept elsewhere')
@@ -70,9 +70,13 @@ async function confirm(context: Context, { json }: Options): Promise<void> {
   print(json, { confirmed: true }, 'confirmed: serve sends callbacks again, the oldest first');
 }
 
-function printFindings(findings: Finding[], { json }: Options): number {
+function printFindings(findings: (Finding | RestoreFinding)[], { json }: Options): number {
   const ok = findings.every((finding) => finding.ok);
-  const lines = findings.map((one) => `${one.ok ? 'ok  ' : 'FAIL'}  ${one.check.padEnd(9)} ${one.says}`);
+  const waits = (one: Finding | RestoreFinding): boolean => 'waits' in one && one.ok;
+  const lines = findings.map((one) => {
+    const state = waits(one) ? 'wait' : one.ok ? 'ok  ' : 'FAIL';
+    return `${state}  ${one.check.padEnd(9)} ${one.says}`;
+  });
   print(json, { ok, findings }, lines.join('\n'));
-  return ok ? 0 : 1;
+  return !ok ? 1 : findings.some(waits) ? NOT_YET : 0;
 }

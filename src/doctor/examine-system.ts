@@ -17,15 +17,13 @@ import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { hasSpool, spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkIssuer } from '../oidc/check-issuer.ts';
-import { checkBooks, describeLost } from '../proof/check-books.ts';
+import { checkBooks, describeCheck } from '../proof/check-books.ts';
 import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
 import { checkArchive, checkDisks, checkSizes } from './check-storage.ts';
-
-const BREAKS_SHOWN_MAX = 5;
 
 export type Finding = { check: string; ok: boolean; says: string };
 type Check<C> = { name: string; run: (context: C) => Promise<string> };
@@ -200,12 +198,7 @@ async function examineProvider({ config, calendar, clock, openProvider }: BareCo
 
 async function examineBooks(context: Context, { sinceProof = false }: { sinceProof?: boolean }): Promise<string> {
   const check = await checkBooks(context, { sinceProof });
-  const { position, entries, transactions, broken, breaks } = check;
-  const lost = describeLost(check);
-  if (broken > 0) {
-    const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
-    throw new Error(`${broken} breaks. ${[...shown, lost].filter((one) => one !== undefined).join('; ')}`);
-  }
-  const since = sinceProof ? ' since the last proof' : '';
-  return `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}${lost === undefined ? '' : `; ${lost}`}`;
+  const { ok, says } = describeCheck(check, sinceProof ? ' since the last proof' : '');
+  if (!ok) throw new Error(says);
+  return says;
 }

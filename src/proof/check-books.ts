@@ -32,6 +32,7 @@ import { runSteps } from './run-steps.ts';
 export const NIGHTLY_WHOLE_ENTRIES_MAX = 1_000_000;
 /** The whole check works for this share of its time, on one connection: after each batch it pauses for the rest. */
 const WHOLE_SHARE = 0.5;
+export const BREAKS_SHOWN_MAX = 5;
 /** Shorter pauses are added up. */
 const PAUSE_MS_MIN = 200;
 /** How much of a whole check may be read again after it was interrupted. */
@@ -125,8 +126,24 @@ function toCheck({ walk, entries, lost, histories, touched, broken, breaks }: Ch
   return { position: walk.position, entries: entries.count, transactions, lost: { rows, positions }, broken, breaks };
 }
 
-/** Describes what a check cannot prove because archives are lost; undefined without any. */
-export function describeLost({ lost }: BooksCheck): string | undefined {
-  if (lost.rows === 0) return undefined;
-  return `${lost.rows} rows of the audit are stated as lost: the hashes of ${lost.positions} positions can't be computed again`;
+/**
+ * Describes the outcome of a check, with its first breaks, and what it cannot prove because archives are lost.
+ * @param since what the entries are counted from, such as ` since the last proof`.
+ */
+export function describeCheck(
+  { position, entries, transactions, broken, breaks, lost }: BooksCheck,
+  since = '',
+): { ok: boolean; says: string } {
+  const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
+  const says =
+    broken > 0
+      ? [`${broken} breaks. ${shown.join('; ')}`]
+      : [
+          `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}`,
+        ];
+  if (lost.rows > 0)
+    says.push(
+      `${lost.rows} rows of the audit are stated as lost: the hashes of ${lost.positions} positions can't be computed again`,
+    );
+  return { ok: broken === 0, says: says.join('; ') };
 }
