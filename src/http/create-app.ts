@@ -13,7 +13,7 @@ import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
 import { adjustmentRoutes } from './api/books/adjustments.ts';
-import { bankImportRoutes, bankRoutes } from './api/books/bank.ts';
+import { bankRoutes } from './api/books/bank.ts';
 import { commissionRoutes } from './api/books/commissions.ts';
 import { monthRoutes } from './api/books/months.ts';
 import { openingRoutes } from './api/books/openings.ts';
@@ -80,7 +80,7 @@ export function createApp(
   app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json, once]));
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
-  app.use('/api/v1', bankImportRoutes(context, once), importRoutes(context, once));
+  app.use('/api/v1', importRoutes(context, once));
   app.use('/api/v1', json, once, [
     transactionRoutes(context),
     reconciliationRoutes(context),

@@ -1,7 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { ConfereError } from '../domain/errors.ts';
-import { IMPORT_BYTES_MAX } from '../imports/import-file.ts';
-import { OFX_BYTES_MAX } from '../ledger/bank/read-ofx-elements.ts';
+import { IMPORT_BYTES_MAX } from '../imports/import-kinds.ts';
 
 /** Of the fields beside the file, and of the boundaries between them. */
 const FIELDS_BYTES_MAX = 64 * 1024;
@@ -10,13 +9,11 @@ const MULTIPART = 'multipart/form-data';
 
 /** The address of the form for files that people import. Its preview sends the file again, as base64. */
 export const IMPORT_ADDRESS = '/balances/imports';
-const IMPORT = limitFile(IMPORT_BYTES_MAX, Math.ceil((IMPORT_BYTES_MAX * 4) / 3));
-/** Any other form: the largest file is an OFX. */
-const OFX = limitFile(OFX_BYTES_MAX, OFX_BYTES_MAX);
-
-function limitFile(bytesMax: number, sentMax: number) {
-  return { bytesMax, read: express.raw({ type: MULTIPART, limit: sentMax + FIELDS_BYTES_MAX, inflate: false }) };
-}
+const read = express.raw({
+  type: MULTIPART,
+  limit: Math.ceil((IMPORT_BYTES_MAX * 4) / 3) + FIELDS_BYTES_MAX,
+  inflate: false,
+});
 
 /**
  * Reads a form that was sent with a file into `request.body`: the file as base64. Other forms are left as they are. It is
@@ -25,9 +22,8 @@ function limitFile(bytesMax: number, sentMax: number) {
  */
 export async function readUpload(request: Request, response: Response): Promise<void> {
   if (!request.is(MULTIPART)) return;
-  const { bytesMax, read } = request.path === IMPORT_ADDRESS ? IMPORT : OFX;
   await new Promise<void>((resolve, reject) => {
-    read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error, bytesMax))));
+    read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error))));
   });
   const fields = Object.create(null) as Record<string, string>;
   try {
@@ -43,14 +39,8 @@ export async function readUpload(request: Request, response: Response): Promise<
   request.body = fields;
 }
 
-/** The file of a form; empty where none was chosen. */
-export function uploadOf(request: Request, name: string): Buffer {
-  const value = (request.body as Record<string, unknown> | undefined)?.[name];
-  return Buffer.from(typeof value === 'string' ? value : '', 'base64');
-}
-
-function explain(error: unknown, bytesMax: number): unknown {
+function explain(error: unknown): unknown {
   if ((error as { type?: string }).type !== 'entity.too.large') return error;
-  const fault = `the file is larger than ${bytesMax / MIB} MiB`;
+  const fault = `the file is larger than ${IMPORT_BYTES_MAX / MIB} MiB`;
   return new ConfereError('invalid_request', fault, { fields: { file: [fault] }, cause: error });
 }

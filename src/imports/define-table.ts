@@ -22,32 +22,39 @@ type Table<Given extends Columns, Value> = {
   toValue(row: RowOf<Given>): { value: Value } | { fault: Omit<ImportFault, 'row'> } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
+  isWholeState?: boolean;
   compare?: ImportKind<Value>['compare'];
   finish?: (context: Context) => Promise<void>;
 } & ({ applyRow: ApplyRow<Value> } | Pick<ImportKind<Value>, 'apply'>);
 
 /** Defines a kind whose file is a table by a template. */
 export function defineTable<Given extends Columns, Value>(table: Table<Given, Value>): ImportKind<Value> {
-  const { titles, roles, columns, compare, finish } = table;
+  const { titles, roles, columns, isWholeState = false, compare, finish } = table;
   return {
-    ...{ titles, roles, columns },
-    async read(_context, bytes) {
-      const { rows, faults } = await readTable(bytes, columns);
-      const values: ImportedRow<Value>[] = [];
-      for (const { number, value: row } of rows) {
-        // `readTable` reads each cell by its column
-        const made = table.toValue(row as RowOf<Given>);
-        if (made === undefined) continue;
-        if ('fault' in made) faults.push({ row: number, ...made.fault });
-        else values.push({ number, value: made.value });
-      }
-      if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
-      return { rows: values, faults: faults.sort((a, b) => a.row - b.row) };
-    },
+    ...{ titles, roles, columns, isWholeState },
+    read: (_context, bytes) => readValues(bytes, table),
     apply: 'apply' in table ? table.apply : (...given) => applyRows(table.applyRow, table.columnOf ?? {}, ...given),
     ...(compare ? { compare } : {}),
     ...(finish ? { finish } : {}),
   };
+}
+
+/** Reads the values of a table's rows, and the faults of the others. */
+export async function readValues<Given extends Columns, Value>(
+  bytes: Buffer,
+  { columns, toValue }: Pick<Table<Given, Value>, 'columns' | 'toValue'>,
+): Promise<{ rows: ImportedRow<Value>[]; faults: ImportFault[] }> {
+  const { rows, faults } = await readTable(bytes, columns);
+  const values: ImportedRow<Value>[] = [];
+  for (const { number, value: row } of rows) {
+    // `readTable` reads each cell by its column
+    const made = toValue(row as RowOf<Given>);
+    if (made === undefined) continue;
+    if ('fault' in made) faults.push({ row: number, ...made.fault });
+    else values.push({ number, value: made.value });
+  }
+  if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
+  return { rows: values, faults: faults.sort((a, b) => a.row - b.row) };
 }
 
 /** Makes the change of each row, also after one is refused: all faults are listed. */

@@ -10,6 +10,7 @@ import { transact } from '../database/transact.ts';
 import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
 import {
+  type Applied,
   ChangedSincePreviewError,
   type EqualRow,
   type ImportedRow,
@@ -17,15 +18,12 @@ import {
   type ImportKind,
   ImportRefusedError,
 } from './import-kind.ts';
-import { findImportKind, type ImportKindName } from './import-kinds.ts';
-
-/** A file of 2,000 rows takes 100 KiB as XLSX. */
-export const IMPORT_BYTES_MAX = 1024 * 1024;
+import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.ts';
 
 export type ImportedFile = { kind: ImportKindName; bytes: Buffer };
 
 /** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
-export type ImportOutcome = {
+export type ImportOutcome = Pick<Applied, 'bank'> & {
   kind: ImportKindName;
   sha256: string;
   rows: number;
@@ -59,7 +57,7 @@ export async function importFile(
 ): Promise<ImportOutcome | undefined> {
   const read = await readFile(context, file);
   const change = (inner: Context) => apply(inner, read, by);
-  const describe = ({ kind, sha256, rows, changed, repeats, equal }: ImportOutcome) => ({
+  const describe = ({ kind, sha256, rows, changed, repeats, equal, bank }: ImportOutcome) => ({
     actor: by.actor,
     action: 'imports.create',
     target: kind,
@@ -67,6 +65,7 @@ export async function importFile(
       ...{ sha256, rows, changed },
       ...(repeats ? { repeats: repeats.id } : {}),
       ...(equal.length > 0 ? { already_booked: equal.length } : {}),
+      ...(bank && !bank.repeated ? { statements: bank.statements.length, matched: bank.matched } : {}),
     }),
   });
   const outcome =
@@ -78,9 +77,14 @@ export async function importFile(
 }
 
 /** An outcome as the API and the command line show it. */
-export function presentOutcome({ kind, sha256, rows, changed, repeats, equal }: ImportOutcome) {
+export function presentOutcome({ kind, sha256, rows, changed, repeats, equal, bank }: ImportOutcome) {
   const booked = equal.map(({ row, id, at, by }) => ({ row, id, created_at: at.toISOString(), created_by: by }));
-  return { kind, sha256, rows, changed, repeats, already_booked: booked };
+  return { kind, sha256, rows, changed, repeats, already_booked: booked, ...bank };
+}
+
+/** Whether the same file was imported before, and nothing changed. */
+export function isRepeated({ repeats, changed, bank }: ImportOutcome): boolean {
+  return (repeats !== null && changed === 0) || bank?.repeated === true;
 }
 
 /**
@@ -107,6 +111,7 @@ type ReadFile = {
   sha256: Buffer;
   bytes: number;
   rows: ImportedRow<unknown>[];
+  count: number;
   /** Of other rows. */
   faults: ImportFault[];
 };
@@ -114,11 +119,13 @@ type ReadFile = {
 /** @throws ImportRefusedError for a file that cannot be read at all. */
 async function readFile(context: Context, { kind: name, bytes }: ImportedFile): Promise<ReadFile> {
   const kind = findImportKind(name);
-  if (bytes.length > IMPORT_BYTES_MAX) throw refuse(kind, [unreadable(`it has more than ${IMPORT_BYTES_MAX} bytes`)]);
+  const bytesMax = bytesMaxOf(name);
+  if (bytes.length > bytesMax) throw refuse(kind, [unreadable(`it has more than ${bytesMax} bytes`)]);
   if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
-  const { rows, faults } = await kind.read(context, bytes);
+  const { rows, count = rows.length, faults } = await kind.read(context, bytes);
   if (rows.length === 0) throw refuse(kind, faults);
-  return { name, kind, sha256: createHash('sha256').update(bytes).digest(), bytes: bytes.length, rows, faults };
+  const sha256 = createHash('sha256').update(bytes).digest();
+  return { name, kind, sha256, bytes: bytes.length, rows, count, faults };
 }
 
 function unreadable(value: string): ImportFault {
@@ -134,39 +141,40 @@ async function apply(
   read: ReadFile,
   by: { actor: string; allowEqual: boolean; basis?: string },
 ): Promise<ImportOutcome> {
-  const { name: kind, sha256, rows } = read;
-  const { compare } = read.kind;
+  const { name: kind, sha256, rows, count } = read;
+  const { compare, isWholeState = false } = read.kind;
   // of two files at once with equal rows, the later one sees those of the first
   if (compare) await transact(inner.db, lockPolicies);
-  const outcome = { kind, sha256: sha256.toString('hex'), rows: rows.length };
+  const outcome = { kind, sha256: sha256.toString('hex'), rows: count };
   const before = await findImport(inner.db, kind, sha256);
-  if (before) return { ...outcome, changed: 0, repeats: before, equal: [], basis: '' };
+  if (before && !isWholeState)
+    return { ...outcome, ...read.kind.unchanged, changed: 0, repeats: before, equal: [], basis: '' };
   const basis = (await compare?.readBasis(inner.db)) ?? '';
   if (by.basis !== undefined && by.basis !== basis) throw new ChangedSincePreviewError();
   const equal = (await compare?.findEqual(inner.db, rows)) ?? [];
   // with a fault in one row the others are checked too: all faults are listed at once
   const isWhole = read.faults.length === 0;
-  const { changed, faults: refused } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
+  const { faults: refused, ...applied } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
   const booked = by.allowEqual
     ? []
     : equal.map(({ row, id }) => ({ row, column: null, kind: 'booked', value: id }) as const);
   const faults = [...read.faults, ...booked, ...refused].sort((a, b) => a.row - b.row);
   if (faults.length > 0) throw refuse(read.kind, faults);
-  // a file that two people import at once is a duplicate key: the later one begins anew and finds this row
-  await inner.db
+  if (!before) await recordImport(inner, read, { rows_changed: applied.changed, actor: by.actor });
+  return { ...outcome, ...applied, repeats: before ?? null, equal, basis };
+}
+
+/** Of a file that two people import at once it meets a duplicate key: the later one begins anew and finds this row. */
+async function recordImport(
+  { db, clock }: Context,
+  { name: kind, sha256, bytes, count: rows_read }: ReadFile,
+  by: { rows_changed: number; actor: string },
+): Promise<void> {
+  const id = `imp_${randomUUID().replaceAll('-', '')}`;
+  await db
     .insertInto('imports')
-    .values({
-      id: `imp_${randomUUID().replaceAll('-', '')}`,
-      kind,
-      sha256,
-      bytes: read.bytes,
-      rows_read: rows.length,
-      rows_changed: changed,
-      created_at: inner.clock.now(),
-      actor: by.actor,
-    })
+    .values({ id, kind, sha256, bytes, rows_read, ...by, created_at: clock.now() })
     .execute();
-  return { ...outcome, changed, repeats: null, equal, basis };
 }
 
 async function findImport(db: Reader, kind: string, sha256: Buffer): Promise<ImportOutcome['repeats'] | undefined> {

@@ -3,7 +3,9 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
+import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import type { AccountFault } from '../ledger/stated/check-accounts.ts';
+import { describeOfxFault, type OfxFault } from './ofx/ofx-faults.ts';
 
 /** What may be wrong with a file, in words; `{value}` is the fault's value. */
 export const IMPORT_FAULTS = {
@@ -28,6 +30,7 @@ export const IMPORT_FAULTS = {
   extra_cell: 'has more fields than the header',
   booked: 'equals {value}, which is booked already: allow_equal=true (--allow-equal) imports it too',
   refused: '{value}',
+  ofx: '{value}',
 } as const;
 type FaultKind = keyof typeof IMPORT_FAULTS;
 
@@ -43,6 +46,8 @@ export type ImportFault = {
   /** Of a change that was refused, with its message in English as `value`: the field that it named, or the account's fault. */
   field?: string;
   account?: AccountFault;
+  /** Of an OFX, which has lines in place of rows and columns. */
+  ofx?: OfxFault;
 };
 
 /** A cell's value could not be taken; the reader adds the row and the column. */
@@ -66,25 +71,37 @@ export type ImportedRow<Value> = { number: number; value: Value };
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
 export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };
 
+/** What an import changed. */
+export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport };
+
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {
   titles: Titles;
+  /** Of a file, where it is no table. */
+  bytesMax?: number;
+  /** Whether a file is the whole state: imported again after another one, it takes that one's place. */
+  isWholeState?: boolean;
   roles: readonly [Role, ...Role[]];
+  /** What is said of a file that was imported before. */
+  unchanged?: Pick<Applied, 'bank'>;
   /** The columns of its template, by name. */
   columns: Record<string, ColumnFacts>;
-  /** Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all. */
-  read(context: Context, bytes: Buffer): Promise<{ rows: ImportedRow<Value>[]; faults: ImportFault[] }>;
+  /**
+   * Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all.
+   * @returns `count` of rows in the file, where a value stands for several.
+   */
+  read(context: Context, bytes: Buffer): Promise<{ rows: ImportedRow<Value>[]; count?: number; faults: ImportFault[] }>;
   /**
    * Makes the change in the transaction of `inner`. With faults it is rolled back.
    * @param by.sha256 of the file.
    * @param by.isWhole whether these are all rows of the file: others have faults, and nothing will be imported.
-   * @returns the number of rows that changed something.
+   * @returns `changed`: the number of rows that changed something.
    */
   apply(
     inner: Context,
     rows: ImportedRow<Value>[],
     by: { actor: string; sha256: Buffer; isWhole: boolean },
-  ): Promise<{ changed: number; faults: ImportFault[] }>;
+  ): Promise<Applied>;
   /** How rows are compared with what is booked already, of a kind without a key of its own: an equal one may be another movement. */
   compare?: {
     /** What rows are compared with, as a text: once it is another, they must be compared again. */
@@ -96,7 +113,8 @@ export type ImportKind<Value = unknown> = {
 };
 
 /** A fault in words. */
-export function describeImportFault({ kind, value = '' }: ImportFault): string {
+export function describeImportFault({ kind, value = '', ofx }: ImportFault): string {
+  if (ofx) return describeOfxFault(ofx);
   return IMPORT_FAULTS[kind].replace('{value}', () => String(value));
 }
 

@@ -4,6 +4,7 @@ import { ADJUSTMENTS } from './kinds/adjustments.ts';
 import { BANK } from './kinds/bank.ts';
 import { PLATFORMS } from './kinds/platforms.ts';
 import { STATEMENTS } from './kinds/statements.ts';
+import { TABLE_BYTES_MAX } from './read-table.ts';
 
 /** The kinds of files that people give, each by its templates. The command line, the API and the console offer what is in this list. */
 export const IMPORT_KINDS = {
@@ -20,6 +21,14 @@ export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKindName[];
 export function isImportKind(name: string): name is ImportKindName {
   return Object.hasOwn(IMPORT_KINDS, name);
 }
+
+/** Bytes of a file of a kind. */
+export function bytesMaxOf(name: ImportKindName): number {
+  return findImportKind(name).bytesMax ?? TABLE_BYTES_MAX;
+}
+
+/** Bytes of a file of any kind. */
+export const IMPORT_BYTES_MAX = Math.max(...IMPORT_KIND_NAMES.map(bytesMaxOf));
 
 /** A kind by its name. What it reads is what it applies, so a caller need not know the rows. */
 export function findImportKind(name: ImportKindName): ImportKind {

@@ -3,15 +3,18 @@
  * is not a plain value (a formula, merged cells) is a fault by its cell.
  */
 import { isUtf16 } from '../domain/person/decode-text.ts';
+import { decodeCharset } from '../spreadsheet/decode-charset.ts';
 import { openWorkbook } from '../spreadsheet/open-workbook.ts';
 import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
-import { decodeCsv, parseCsv } from '../spreadsheet/parse-csv.ts';
+import { parseCsv } from '../spreadsheet/parse-csv.ts';
 import { readSheet } from '../spreadsheet/read-sheet.ts';
 import { readDateStyles, readSharedTexts } from '../spreadsheet/read-texts-and-styles.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from '../spreadsheet/row.ts';
 import { type AnyColumn, fold } from './columns.ts';
 import type { CellFault, ImportedRow, ImportFault } from './import-kind.ts';
 
+/** A file of 2,000 rows takes 100 KiB as XLSX. */
+export const TABLE_BYTES_MAX = 1024 * 1024;
 export const TABLE_LIMITS = {
   rowsMax: 2_000,
   /** Of an XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
@@ -41,6 +44,7 @@ export async function readTable(
   columns: Columns,
 ): Promise<{ rows: ImportedRow<Values>[]; faults: ImportFault[] }> {
   try {
+    if (bytes.length > TABLE_BYTES_MAX) throw new UnreadableFileError(`it has more than ${TABLE_BYTES_MAX} bytes`);
     const table = isZip(bytes) ? await openXlsx(bytes) : openCsv(bytes, columns);
     return await readRows(table, columns);
   } catch (error) {
@@ -101,7 +105,7 @@ function openCsv(bytes: Buffer, columns: Columns): Table {
     throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
   if (isUtf16(bytes)) throw new UnreadableFileError('it is in UTF-16: save it as a CSV in UTF-8, or as XLSX');
   if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
-  const text = decodeCsv(bytes).replace(/^\uFEFF/, '');
+  const text = decodeCharset(bytes).replace(/^\uFEFF/, '');
   const separator = SEPARATORS.find((one) => {
     const header = readHeader(text, one);
     return header !== undefined && findColumns(header, columns) !== undefined;

@@ -1,14 +1,5 @@
 import { type SheetRow, UnreadableFileError } from './row.ts';
 
-/** Decodes a CSV: UTF-8, else windows-1252, in which Excel saves one. */
-export function decodeCsv(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
-}
-
 /**
  * Parses a CSV. A field in quotes may hold separators, quotes in pairs, and ends of lines.
  * @returns a row for each record, with the number of the line on which it begins.

@@ -2,7 +2,7 @@
  * Reads the rows of a sheet as `src/reports/xlsx` writes them: rows and cells in order, texts inline. It refuses any other
  * form, so a part that it does not understand is a fault and never skipped. It keeps one chunk of text at a time.
  */
-import { decodeEntities } from './decode-entities.ts';
+import { decodeXML } from 'entities';
 import { countColumns } from './read-sheet.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from './row.ts';
 
@@ -70,6 +70,6 @@ function toCell(
   text: string | undefined,
   isFormula: boolean,
 ): SheetCell | undefined {
-  if (type === 'inlineStr') return { kind: 'text', text: decodeEntities(text ?? ''), isFormula };
+  if (type === 'inlineStr') return { kind: 'text', text: decodeXML(text ?? ''), isFormula };
   return value === undefined ? undefined : { kind: 'number', text: value, isFormula };
 }

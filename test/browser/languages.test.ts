@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { createApp } from '../../src/http/create-app.ts';
-import { importBankFile, readBankFile } from '../../src/ledger/bank/import-bank-file.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { importBank } from '../support/import-bank.ts';
 import { listRoutes } from '../support/list-routes.ts';
-import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
 import { findPortuguese, findPortugueseAt } from './find-portuguese.ts';
@@ -58,7 +57,7 @@ beforeAll(async () => {
   const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
   const line = { day: env.today, amount: '-7.00', fitid: 'f1', memo: 'x' };
   await adjustBooks(env.context, { ...fee, kind: 'bank', amountCents: 700n, day: env.today });
-  await importBankFile(env.context, readBankFile(Buffer.from(makeOfx({ lines: [line] }))), 'test');
+  await importBank(env.context, { lines: [line] });
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   examples = {
     '/transactions/:id': `/transactions/${env.paid.id}`,

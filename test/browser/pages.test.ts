@@ -6,7 +6,6 @@ import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { createApp } from '../../src/http/create-app.ts';
-import { importBankFile, readBankFile } from '../../src/ledger/bank/import-bank-file.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/open-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
@@ -14,8 +13,8 @@ import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { eventually } from '../support/eventually.ts';
+import { importBank as importStatement } from '../support/import-bank.ts';
 import { listRoutes } from '../support/list-routes.ts';
-import { makeOfx } from '../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, evaluate, findViolations, logIn, openBrowser, SWAGGER_RULES } from './browser.ts';
@@ -442,8 +441,7 @@ async function importBank(context: Context, platform: string, day: Day): Promise
   const lines = [1_000, 250, -9].map((amount, index) => ({ day, amount: `${amount}.00`, fitid: `f${index}`, memo }));
   for (const amountCents of [-100_000n, -25_000n, -25_000n])
     await adjustBooks(context, { ...FEE, kind: 'bank', platform, day, amountCents });
-  const file = readBankFile(Buffer.from(makeOfx({ branch: '1234', lines, balance: { amount: '9876543.21', day } })));
-  await importBankFile(context, file, 'test');
+  await importStatement(context, { branch: '1234', lines, balance: { amount: '9876543.21', day } });
 }
 
 /** Makes two revisions of a day: the second has an adjustment. */

@@ -81,7 +81,7 @@ const INNER: Record<string, string[]> = {
     'portal',
   ],
   'src/http/api': ['books', 'merchants', 'imports'],
-  'src/commands': ['serve', 'forget', 'books', 'merchants', 'access', 'developer', 'backup', 'imports'],
+  'src/commands': ['serve', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

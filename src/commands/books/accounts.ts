@@ -1,13 +1,7 @@
 import type { Command } from 'commander';
-import { auditChange } from '../../access/audit.ts';
-import {
-  describeMapChange,
-  listUnmappedAccounts,
-  readAccountMap,
-  setAccountMap,
-} from '../../ledger/stated/account-map.ts';
-import { decodeAccountMap, parseAccountMap, renderAccountMap } from '../../ledger/stated/parse-account-map.ts';
-import { readBytes } from '../parse-options.ts';
+import { renderAccountMap } from '../../imports/kinds/accounts.ts';
+import { listUnmappedAccounts, readAccountMap } from '../../ledger/stated/account-map.ts';
+import { importByCommand } from '../imports/imports.ts';
 import { print, withContext } from '../with-context.ts';
 
 type Options = { json?: boolean };
@@ -22,7 +16,7 @@ export function accountsCommand(program: Command): void {
   accounts
     .command('map <file>')
     .description(
-      'replace the map by a CSV (- for standard input): conta;plataforma;código;categoria;centro de custo;histórico',
+      'replace the map by an XLSX or CSV (- for standard input), as confere import accounts: conta;plataforma;código;categoria;centro de custo;histórico',
     )
     .option('--json', 'print one JSON object')
     .action((file: string, { json }: Options) => map(file, json));
@@ -40,15 +34,15 @@ export function accountsCommand(program: Command): void {
 }
 
 async function map(file: string, json: boolean | undefined): Promise<void> {
-  const given = parseAccountMap(decodeAccountMap(await readBytes(file)));
-  await withContext({}, async (context) => {
-    const { rows, changed } = await auditChange(
-      context,
-      (inner) => setAccountMap(inner, { ...given, actor: 'command' }),
-      (result) => ({ actor: 'command', ...describeMapChange(result) }),
-    );
-    const unmapped = await listUnmappedAccounts(context.db, given.accounts);
+  await importByCommand('accounts', file, {}, async (context, { rows, changed }) => {
+    const { accounts } = await readAccountMap(context.db);
+    const unmapped = await listUnmappedAccounts(context.db, accounts);
     const missing = unmapped.length > 0 ? `; still without a row: ${unmapped.join(', ')}` : '';
-    print(json, { rows, changed, unmapped }, `${changed ? 'mapped' : 'unchanged:'} ${rows} rows${missing}`);
+    const isChanged = changed > 0;
+    print(
+      json,
+      { rows, changed: isChanged, unmapped },
+      `${isChanged ? 'mapped' : 'unchanged:'} ${rows} rows${missing}`,
+    );
   });
 }

@@ -3,20 +3,14 @@ import { audit, auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { withoutSeq } from '../../http/parse-page.ts';
-import {
-  type BankImport,
-  describeBankImport,
-  importBankFile,
-  previewBankImport,
-  readBankFile,
-} from '../../ledger/bank/import-bank-file.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
 import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
-import { parseLimit, readBytes } from '../parse-options.ts';
+import { runImport } from '../imports/imports.ts';
+import { parseLimit } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
 const LIST_MAX = 200;
@@ -35,10 +29,10 @@ export function bankCommand(program: Command): void {
     .description("statements of your bank account: which of their lines are the ledger's withdrawals and deposits");
   bank
     .command('import <file>')
-    .description('import an OFX file (- for standard input), each line once, and match its lines')
+    .description('import an OFX (- for standard input), as confere import bank: each line once, and match its lines')
     .option('--dry-run', 'only say what would be imported and matched')
     .option('--json', 'print one JSON object')
-    .action((file: string, options: { dryRun?: boolean; json?: boolean }) => importFile(file, options));
+    .action((file: string, options: { dryRun?: boolean; json?: boolean }) => runImport('bank', file, options));
   bank
     .command('list')
     .description("the bank's balance beside the ledger's, and what is open on both sides")
@@ -55,30 +49,6 @@ export function bankCommand(program: Command): void {
     .option('--note <text>', 'why; required with --undo')
     .option('--json', 'print one JSON object')
     .action((line: string | undefined, options: MatchOptions) => match(line, options));
-}
-
-async function importFile(path: string, { dryRun = false, json }: { dryRun?: boolean; json?: boolean }): Promise<void> {
-  const file = readBankFile(await readBytes(path));
-  await withContext({}, async (context) => {
-    const done = dryRun
-      ? await previewBankImport(context, file)
-      : await auditChange(
-          context,
-          (inner) => importBankFile(inner, file, ACTOR),
-          (result) => ({ actor: ACTOR, ...describeBankImport(result) }),
-        );
-    print(json, { ...done, dry_run: dryRun }, describeImport(done, dryRun));
-  });
-}
-
-function describeImport({ repeated, statements, matched }: BankImport, dryRun: boolean): string {
-  if (repeated) return 'this file was imported before: nothing changed';
-  const lines = statements.map((one) => {
-    const balance = one.balance === null ? 'no balance' : `balance R$ ${one.balance} on ${one.balance_day}`;
-    return `${one.account}  ${one.new} new lines, ${one.known} known  ${balance}`;
-  });
-  const count = `${matched.reference} matched by reference, ${matched.amount} by amount and day`;
-  return [...lines, count, ...(dryRun ? ['nothing was imported: it was a dry run'] : [])].join('\n');
 }
 
 async function list(options: { state: string; limit: string; json?: boolean }): Promise<void> {

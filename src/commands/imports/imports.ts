@@ -3,14 +3,15 @@ import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import {
-  IMPORT_BYTES_MAX,
   type ImportOutcome,
   importFile,
+  isRepeated,
   presentOutcome,
   previewImport,
 } from '../../imports/import-file.ts';
 import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
+import type { BankImport } from '../../ledger/bank/import-bank-file.ts';
 import { readBytes } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
@@ -20,7 +21,9 @@ type Options = { dryRun?: boolean; allowEqual?: boolean; template?: string; en?:
 export function importCommand(program: Command): void {
   program
     .command('import <kind> [file]')
-    .description(`import an XLSX or CSV by its template, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`)
+    .description(
+      `import an XLSX or CSV by its template, or an OFX as bank, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`,
+    )
     .option('--dry-run', 'check the file and say what it would change')
     .option('--allow-equal', 'import also rows that equal an adjustment or a statement that is booked already')
     .option('--template <file>', 'write the empty template to a file that ends in .xlsx or .csv')
@@ -31,30 +34,57 @@ export function importCommand(program: Command): void {
         throw new ConfereError('wrong_use', `the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
       if (options.template !== undefined) await writeTemplate(kind, options.template, options);
       else if (file === undefined) throw new ConfereError('wrong_use', 'name the file to import');
-      else await run({ kind, bytes: await readFile(file) }, options);
+      else await runImport(kind, file, options);
     });
 }
 
-async function run(file: { kind: ImportKindName; bytes: Buffer }, options: Options): Promise<void> {
-  const { dryRun = false, allowEqual = false, json } = options;
+/** Imports a file, or previews it. @param show prints what it changed. */
+export async function importByCommand(
+  kind: ImportKindName,
+  path: string,
+  { dryRun = false, allowEqual = false }: Pick<Options, 'dryRun' | 'allowEqual'>,
+  show: (context: Context, outcome: ImportOutcome) => Promise<void> | void,
+): Promise<void> {
+  const file = { kind, bytes: await readBytes(path) };
   await withContext({}, async (context) => {
     const made = dryRun
       ? await previewImport(context, file, { allowEqual })
       : await importFile(context, file, { actor: 'command', allowEqual });
-    if (!made) return;
-    print(json, { ...presentOutcome(made), dry_run: dryRun }, describe(context, made, dryRun));
+    if (made) await show(context, made);
   });
 }
 
+/** Imports a file and prints the outcome. */
+export async function runImport(kind: ImportKindName, path: string, options: Options): Promise<void> {
+  const { dryRun = false, json } = options;
+  await importByCommand(kind, path, options, (context, made) =>
+    print(json, { ...presentOutcome(made), dry_run: dryRun }, describe(context, made, dryRun)),
+  );
+}
+
 function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): string {
-  const { rows, changed, repeats, sha256, equal } = outcome;
-  if (repeats)
-    return `this file was imported on ${formatTime(context, repeats.at)} by ${repeats.by}: nothing was imported`;
+  const { rows, changed, repeats, sha256, equal, bank } = outcome;
+  if (isRepeated(outcome)) {
+    const before = repeats ? ` on ${formatTime(context, repeats.at)} by ${repeats.by}` : '';
+    return `this file was imported before${before}: nothing changed`;
+  }
   const done = dryRun ? 'nothing was written; it would import' : 'imported';
   const booked = equal.map(
-    ({ row, id, at, by }) => `\nrow ${row} equals ${id}, entered on ${formatTime(context, at.toISOString())} by ${by}`,
+    ({ row, id, at, by }) => `row ${row} equals ${id}, entered on ${formatTime(context, at.toISOString())} by ${by}`,
   );
-  return `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})${booked.join('')}`;
+  return [
+    `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})`,
+    ...booked,
+    ...(bank ? describeBank(bank) : []),
+  ].join('\n');
+}
+
+function describeBank({ statements, matched }: BankImport): string[] {
+  const lines = statements.map((one) => {
+    const balance = one.balance === null ? 'no balance' : `balance R$ ${one.balance} on ${one.balance_day}`;
+    return `${one.account}  ${one.new} new lines, ${one.known} known  ${balance}`;
+  });
+  return [...lines, `${matched.reference} matched by reference, ${matched.amount} by amount and day`];
 }
 
 async function writeTemplate(kind: ImportKindName, file: string, { en = false, json }: Options): Promise<void> {
@@ -65,10 +95,4 @@ async function writeTemplate(kind: ImportKindName, file: string, { en = false, j
     writeFileSync(file, template);
     print(json, { kind, file }, `wrote ${file}`);
   });
-}
-
-async function readFile(file: string): Promise<Buffer> {
-  const bytes = await readBytes(file);
-  if (bytes.length <= IMPORT_BYTES_MAX) return bytes;
-  throw new ConfereError('wrong_use', `${file} has more than ${IMPORT_BYTES_MAX} bytes`);
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { bankImportQuerySchema, bankLineQuerySchema, bankMatchSchema, bankUndoSchema } from '../api/books/bank.ts';
-import { bankEntry, bankImport, bankLine, bankMatch, bankStatement, bankSummary } from './components/bank.ts';
+import { bankLineQuerySchema, bankMatchSchema, bankUndoSchema } from '../api/books/bank.ts';
+import { importQuerySchema } from '../api/imports/imports.ts';
+import { bankEntry, bankLine, bankMatch, bankStatement, bankSummary } from './components/bank.ts';
+import { importOutcome } from './components/imports.ts';
 import { created, describeTag, type Operation, ok } from './describe-operation.ts';
 
 const Bank = describeTag('Bank');
@@ -13,11 +15,14 @@ export const BANK_OPERATIONS: readonly Operation[] = [
     ...Bank.post(
       '/bank/imports',
       'accountant',
-      'Import an OFX file: as a whole, and each line once. 422 names each fault by its line',
-      { ...ok('It was imported before, or it was a dry run', bankImport), ...created('Imported', bankImport) },
-      z.string().describe('the file: OFX 1.x or 2.x in UTF-8 or windows-1252, up to 8 MiB'),
+      'The same as POST /imports/bank',
+      {
+        ...ok('It was imported before, or it was a dry run', importOutcome),
+        ...created('Imported', importOutcome),
+      },
+      z.string().describe('an OFX 1.x or 2.x, up to 8 MiB; an XLSX or CSV, up to 1 MiB'),
     ),
-    query: bankImportQuerySchema,
+    query: importQuerySchema,
     bodyType: 'application/x-ofx',
   },
   Bank.list('/bank/statements', bankStatement),

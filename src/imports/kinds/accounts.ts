@@ -1,5 +1,10 @@
 import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
-import { type AccountFault, describeAccountFault, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
+import {
+  type AccountFault,
+  describeAccountFault,
+  LEDGER_ACCOUNTS,
+  type MappedAccount,
+} from '../../ledger/stated/check-accounts.ts';
 import { textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
@@ -13,6 +18,7 @@ const column = (pt: string, en: string, example: string) =>
 export const ACCOUNTS = defineTable({
   titles: { 'pt-BR': 'Plano de contas', en: 'Chart of accounts' },
   roles: ['accountant'],
+  isWholeState: true,
   columns: {
     account: { ...column('conta', 'account', 'Assets:Provider:Available'), isRequired: true },
     platform: column('plataforma', 'platform', ''),
@@ -28,15 +34,31 @@ export const ACCOUNTS = defineTable({
   },
   async apply(inner, rows: ImportedRow<MappedAccount>[], { actor }) {
     const accounts = rows.map(({ value }) => value);
-    const faults = await findAccountFaults(inner.db, { accounts });
+    const faults = await findAccountFaults(inner.db, accounts);
     if (faults.length > 0) return { changed: 0, faults: faults.map((fault) => toFault(fault, rows)) };
     const before = new Set((await readAccountMap(inner.db)).accounts.map((row) => JSON.stringify(row)));
-    await setAccountMap(inner, { accounts, actor });
-    return { changed: accounts.filter((row) => !before.has(JSON.stringify(row))).length, faults: [] };
+    const { changed } = await setAccountMap(inner, { accounts, actor });
+    const isNew = (row: MappedAccount): boolean => !before.has(JSON.stringify(row));
+    // rows that are gone, or in another order, change the map too
+    return { changed: changed ? Math.max(1, accounts.filter(isNew).length) : 0, faults: [] };
   },
 });
 
 function toFault(fault: AccountFault, rows: ImportedRow<MappedAccount>[]): ImportFault {
   const row = rows[fault.row]?.number ?? 0;
   return { row, column: fault.field, kind: 'refused', value: describeAccountFault(fault), account: fault };
+}
+
+/** Writes a map as a CSV of this kind, with a row to be filled in for each account without one. */
+export function renderAccountMap(accounts: MappedAccount[]): string {
+  const missing = LEDGER_ACCOUNTS.filter((account) => !accounts.some((row) => row.account === account));
+  const rows: Partial<MappedAccount>[] = [...accounts, ...missing.map((account) => ({ account }))];
+  const columns = Object.entries(ACCOUNTS.columns) as [keyof MappedAccount, (typeof ACCOUNTS.columns)[string]][];
+  const header = columns.map(([, { titles }]) => titles['pt-BR']);
+  const lines = rows.map((row) => columns.map(([name]) => quote(row[name] ?? '')));
+  return `${[header, ...lines].map((cells) => cells.join(';')).join('\n')}\n`;
+}
+
+function quote(text: string): string {
+  return /[";]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

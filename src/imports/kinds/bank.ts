@@ -1,16 +1,20 @@
 /**
- * Lines of the company's bank account, where the bank gives no OFX. They are stored and matched as the lines of an OFX are. A
- * line with an identifier is known again by it; one without by its day, amount and texts, so that a file has whole days.
+ * Lines of the company's bank account: an OFX, or a table where the bank gives none. Those of a table are stored and matched as
+ * the lines of an OFX are. A line with an identifier is known again by it; one without by its day, amount and texts, so that a
+ * file has whole days.
  */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { BankFileRefused, importBankFile } from '../../ledger/bank/import-bank-file.ts';
-import type { OfxFault } from '../../ledger/bank/ofx-faults.ts';
-import { BALANCE_ROW, isBankAccount, LENGTHS_MAX, type OfxStatement } from '../../ledger/bank/parse-ofx.ts';
+import type { BankStatement } from '../../ledger/bank/bank-statement.ts';
+import type { LineFault } from '../../ledger/bank/compare-with-stored.ts';
+import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
 import { dayColumn, flagColumn, moneyColumn, textColumn } from '../columns.ts';
-import { defineTable } from '../define-table.ts';
-import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import { type RowOf, readValues } from '../define-table.ts';
+import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
+import type { OfxFault } from '../ofx/ofx-faults.ts';
+import { BALANCE_ROW, isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
+import { isOfx, OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
 
 const NUMBER_CHARS_MAX = 64;
 /** Of bank, branch and number with `/` between, as the column of the database. */
@@ -27,62 +31,83 @@ type Line = {
   isNewAccount: boolean;
 };
 type Row = ImportedRow<Line>;
+/** `rows`: of a table; undefined for an OFX. */
+type Given = { statement: BankStatement; rows?: Row[] };
 
-export const BANK = defineTable({
-  titles: { 'pt-BR': 'Linhas do extrato bancário', en: 'Bank lines' },
+const COLUMNS = {
+  account: textColumn({
+    titles: { 'pt-BR': 'conta', en: 'account' },
+    isRequired: true,
+    charsMax: ACCOUNT_CHARS_MAX,
+    check: (text) => (isBankAccount(text) ? undefined : { kind: 'not_account' }),
+    example: '341/1234/56789-0',
+  }),
+  day: dayColumn({ titles: { 'pt-BR': 'dia', en: 'day' }, isRequired: true, example: '2026-11-20' }),
+  amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
+  text: textColumn({
+    titles: { 'pt-BR': 'texto', en: 'text' },
+    charsMax: LENGTHS_MAX.MEMO,
+    example: 'TED RECEBIDA CONFERE',
+  }),
+  number: textColumn({
+    titles: { 'pt-BR': 'número do documento', en: 'document number' },
+    charsMax: NUMBER_CHARS_MAX,
+    example: '000045107',
+  }),
+  identifier: textColumn({
+    titles: { 'pt-BR': 'identificador', en: 'identifier' },
+    charsMax: LENGTHS_MAX.FITID,
+    example: '',
+  }),
+  balance: moneyColumn({
+    titles: { 'pt-BR': 'saldo no fim do dia', en: 'balance at the end of the day' },
+    example: '',
+  }),
+  new_account: flagColumn({ titles: { 'pt-BR': 'conta nova', en: 'new account' }, example: 'sim' }),
+};
+
+export const BANK: ImportKind<Given> = {
+  titles: { 'pt-BR': 'Extrato bancário', en: 'Bank statement' },
   roles: ['accountant'],
-  columns: {
-    account: textColumn({
-      titles: { 'pt-BR': 'conta', en: 'account' },
-      isRequired: true,
-      charsMax: ACCOUNT_CHARS_MAX,
-      check: (text) => (isBankAccount(text) ? undefined : { kind: 'not_account' }),
-      example: '341/1234/56789-0',
-    }),
-    day: dayColumn({ titles: { 'pt-BR': 'dia', en: 'day' }, isRequired: true, example: '2026-11-20' }),
-    amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
-    text: textColumn({
-      titles: { 'pt-BR': 'texto', en: 'text' },
-      charsMax: LENGTHS_MAX.MEMO,
-      example: 'TED RECEBIDA CONFERE',
-    }),
-    number: textColumn({
-      titles: { 'pt-BR': 'número do documento', en: 'document number' },
-      charsMax: NUMBER_CHARS_MAX,
-      example: '000045107',
-    }),
-    identifier: textColumn({
-      titles: { 'pt-BR': 'identificador', en: 'identifier' },
-      charsMax: LENGTHS_MAX.FITID,
-      example: '',
-    }),
-    balance: moneyColumn({
-      titles: { 'pt-BR': 'saldo no fim do dia', en: 'balance at the end of the day' },
-      example: '',
-    }),
-    new_account: flagColumn({ titles: { 'pt-BR': 'conta nova', en: 'new account' }, example: 'sim' }),
+  columns: COLUMNS,
+  bytesMax: OFX_BYTES_MAX,
+  unchanged: { bank: UNCHANGED },
+  async read(_context, bytes) {
+    if (isOfx(bytes)) {
+      const { statements, faults } = parseOfx(bytes);
+      const count = statements.reduce((sum, { lines, balanceRows }) => sum + lines.length + balanceRows, 0);
+      const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
+      return { rows, count, faults: faults.map(ofxFault) };
+    }
+    const { rows, faults } = await readValues(bytes, { columns: COLUMNS, toValue });
+    const ofAccounts = [...Map.groupBy(rows, ({ value }) => value.account).values()];
+    const made = ofAccounts.map((own) => ({ number: own[0]?.number ?? 0, value: toStatement(own) }));
+    return { rows: made, count: rows.length, faults };
   },
-  toValue({ account, day, amount, text, number, identifier, balance, new_account }) {
-    if (account === null || day === null || amount === null) return undefined;
-    if (identifier === null && BALANCE_ROW.test(text ?? '')) return { fault: { column: 'text', kind: 'balance_row' } };
-    const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
-    return { value: { account, day, cents: amount, ...texts, balance, isNewAccount: new_account ?? false } };
-  },
-  async apply(inner, rows: Row[], { actor, sha256, isWhole }) {
+  async apply(inner, given, { actor, sha256, isWhole }) {
+    const rows = given.flatMap(({ value }) => value.rows ?? []);
     const faults = [...(await findNewAccounts(inner.db, rows)), ...findDaysToCome(inner, rows), ...findRepeated(rows)];
     if (faults.length > 0) return { changed: 0, faults };
-    const statements = [...Map.groupBy(rows, ({ value }) => value.account).values()].map(toStatement);
-    try {
-      const { statements: made } = await importBankFile(inner, { sha256, statements }, actor);
-      return { changed: made.reduce((sum, one) => sum + one.new, 0), faults: [] };
-    } catch (error) {
-      if (!(error instanceof BankFileRefused)) throw error;
-      // a row that is missing for its faults may be a stored one
-      const found = error.faults.filter(({ kind }) => isWhole || kind !== 'partial');
-      return { changed: 0, faults: found.map(toFault) };
-    }
+    const statements = given.map(({ value }) => value.statement);
+    const { faults: refused, ...bank } = await importBankFile(inner, { sha256, statements }, actor);
+    // a row that is missing for its faults may be a stored one
+    const found = refused.filter(({ kind }) => isWhole || kind !== 'partial');
+    const toFault = given.some(({ value }) => value.rows) ? tableFault : ofxFault;
+    return { changed: bank.statements.reduce((sum, one) => sum + one.new, 0), faults: found.map(toFault), bank };
   },
-});
+};
+
+function toValue({ account, day, amount, text, number, identifier, balance, new_account }: RowOf<typeof COLUMNS>) {
+  if (account === null || day === null || amount === null) return undefined;
+  if (identifier === null && BALANCE_ROW.test(text ?? ''))
+    return { fault: { column: 'text', kind: 'balance_row' as const } };
+  const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
+  return { value: { account, day, cents: amount, ...texts, balance, isNewAccount: new_account ?? false } };
+}
+
+function ofxFault(ofx: OfxFault): ImportFault {
+  return { row: 0, column: null, kind: 'ofx', ofx };
+}
 
 /** Rows of an account that no statement shows, once there are statements: a wrong digit would begin another account. */
 async function findNewAccounts(db: Reader, rows: Row[]): Promise<ImportFault[]> {
@@ -118,12 +143,12 @@ function findRepeated(rows: Row[]): ImportFault[] {
 }
 
 /** The statement of an account: its balance is the newest one of the rows. */
-function toStatement(rows: Row[]): OfxStatement {
+function toStatement(rows: Row[]): Given {
   const days = rows.map(({ value }) => value.day).sort();
   const [newest] = rows
     .filter(({ value }) => value.balance !== null)
     .sort((a, b) => (a.value.day < b.value.day ? 1 : -1));
-  return {
+  const statement = {
     account: rows[0]?.value.account ?? '',
     from: days[0] ?? null,
     to: days.at(-1) ?? null,
@@ -134,9 +159,10 @@ function toStatement(rows: Row[]): OfxStatement {
     })),
     balanceRows: 0,
   };
+  return { statement, rows };
 }
 
-function toFault({ line, kind }: OfxFault): ImportFault {
+function tableFault({ line, kind }: LineFault): ImportFault {
   return kind === 'partial'
     ? refuse(line, 'day', 'the file lacks lines that are stored of this day: give the whole day, or identifiers')
     : refuse(line, 'identifier', 'it was imported before, with another day or amount');

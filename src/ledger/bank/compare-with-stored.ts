@@ -1,14 +1,16 @@
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { BankLine } from './identify-lines.ts';
-import type { OfxFault } from './ofx-faults.ts';
 
 const ROWS_AT_ONCE = 500;
+
+/** A line of a file that cannot be stored. */
+export type LineFault = { line: number; kind: 'changed' | 'partial' };
 
 type Compared = {
   /** Those that the account has already. */
   known: Set<BankLine>;
-  faults: OfxFault[];
+  faults: LineFault[];
 };
 
 /** Compares the lines of a file with those that its account has. */
@@ -20,7 +22,7 @@ export async function compareWithStored(
   const { known, changed } = await findKnown(db, account, lines);
   const added = lines.filter((line) => !known.has(line));
   const partial = await findPartial(db, account, { lines, added });
-  const faults: OfxFault[] = [
+  const faults: LineFault[] = [
     ...changed.map(({ line }) => ({ line, kind: 'changed' as const })),
     ...partial.map(({ line }) => ({ line, kind: 'partial' as const })),
   ];

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import type { OfxLine } from './parse-ofx.ts';
+import type { StatementLine } from './bank-statement.ts';
 
 /** A line with what identifies it in its account. */
-export type BankLine = OfxLine & {
+export type BankLine = StatementLine & {
   hash: Buffer;
   /** Of a line without FITID: its number among equal lines of the day, from 1. */
   occurrence: number | null;
@@ -13,7 +13,7 @@ export type BankLine = OfxLine & {
  * Identifies the lines of one account in a file: by FITID, or, where the bank gave none, by the day, the amount, the texts and a
  * number among lines that are equal in all of these. Files that hold whole days identify a line in the same way.
  */
-export function identifyLines(keys: Context['keys'], lines: readonly OfxLine[]): BankLine[] {
+export function identifyLines(keys: Context['keys'], lines: readonly StatementLine[]): BankLine[] {
   const counts = new Map<string, number>();
   return lines.map((line) => {
     if (line.fitid !== '') return { ...line, hash: hashIdentity(keys, 'fitid ', line.fitid), occurrence: null };

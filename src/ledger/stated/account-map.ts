@@ -10,20 +10,10 @@ import { type AccountFault, checkAccounts, describeAccountFault, type MappedAcco
 
 export type AccountMap = { accounts: MappedAccount[]; changed_at: string | null; changed_by: string | null };
 
-/** A map that a person gives. */
-export type GivenMap = {
-  accounts: MappedAccount[];
-  /** Faults that were found before. */
-  faults?: AccountFault[];
-  /** Names a field of a row in a fault; by default as in JSON: `accounts.3.code`. */
-  nameField?: (row: number, field: AccountFault['field']) => string;
-};
-
 /** Returns all faults of a map, in the order of its rows. */
-export async function findAccountFaults(db: Reader, { accounts, faults = [] }: GivenMap): Promise<AccountFault[]> {
-  if (faults.some(({ kind }) => kind === 'header')) return faults;
+export async function findAccountFaults(db: Reader, accounts: MappedAccount[]): Promise<AccountFault[]> {
   const platforms = new Set((await listAccounts(db)).map((name) => splitAccount(name).platform));
-  return [...faults, ...checkAccounts(accounts, platforms)].sort((a, b) => a.row - b.row);
+  return checkAccounts(accounts, platforms).sort((a, b) => a.row - b.row);
 }
 
 /**
@@ -32,10 +22,10 @@ export async function findAccountFaults(db: Reader, { accounts, faults = [] }: G
  */
 export async function setAccountMap(
   context: Context,
-  given: GivenMap & { actor: string },
+  given: { accounts: MappedAccount[]; actor: string },
 ): Promise<{ rows: number; changed: boolean }> {
-  const faults = await findAccountFaults(context.db, given);
-  if (faults.length > 0) throw refuse(faults, given.nameField);
+  const faults = await findAccountFaults(context.db, given.accounts);
+  if (faults.length > 0) throw refuse(faults);
   const rows = given.accounts.length;
   const accounts = JSON.stringify(given.accounts);
   const newest = await readNewest(context.db);
@@ -50,11 +40,8 @@ export function describeMapChange({ rows, changed }: { rows: number; changed: bo
   return { action: 'accounts.map', target: `${rows} rows`, detail: changed ? 'changed' : 'unchanged' };
 }
 
-function refuse(
-  faults: AccountFault[],
-  nameField: NonNullable<GivenMap['nameField']> = (row, field) => `accounts.${row}.${field}`,
-): ConfereError {
-  const fields = groupFaults(faults.map((one) => [nameField(one.row, one.field), describeAccountFault(one)]));
+function refuse(faults: AccountFault[]): ConfereError {
+  const fields = groupFaults(faults.map((one) => [`accounts.${one.row}.${one.field}`, describeAccountFault(one)]));
   const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
   return new ConfereError('invalid_request', lines.join(';\n'), { fields });
 }

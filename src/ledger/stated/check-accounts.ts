@@ -35,8 +35,6 @@ const DIGITS = /^\d+$/;
 
 /** What may be wrong with a map, in words; `{value}` is the fault's value. */
 export const ACCOUNT_FAULTS = {
-  header: 'the header is {value}',
-  fields: 'has {value} fields, another number than the header',
   no_rows: 'the map has no rows',
   too_many_rows: 'at most {value} rows are allowed',
   unknown_account: 'no account of the ledger: it is one of {value}',
@@ -48,7 +46,7 @@ export const ACCOUNT_FAULTS = {
   no_line: 'must be one line that begins with a letter or a digit',
 } as const;
 
-/** A fault of a row, counted from 0 (-1: the header), and of one of its fields, or `account` for the row as a whole. */
+/** A fault of a row, counted from 0, and of one of its fields, or `account` for the row as a whole. */
 export type AccountFault = {
   row: number;
   field: keyof MappedAccount;

@@ -12,13 +12,12 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { importBank as importStatement } from '../../support/import-bank.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
-import { makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { enqueuePastEvents } from '../../support/work-backfills.ts';
@@ -104,7 +103,7 @@ async function importBank(entered: { day: string; amount: string }): Promise<voi
     fitid: amount,
     memo: 'PIX Rita Quadros',
   }));
-  await importBankFile(env.context, readBankFile(Buffer.from(makeOfx({ lines }))), 'test');
+  await importStatement(env.context, { lines });
   await undoMatch(env.context, 'bm_1', { actor: 'test', note: 'Rita Quadros' });
   await pickMatch(env.context, 'bl_1', { adjustment: String(json.id) }, { actor: 'test' });
 }

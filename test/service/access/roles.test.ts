@@ -125,7 +125,6 @@ const CONSOLE: Record<string, string> = {
   'post /balances/openings/:id/reverse': ADMINS,
   'get /balances/platforms': READERS,
   'get /balances/bank': READERS,
-  'post /balances/bank': ACCOUNTANTS,
   'post /balances/bank/match': ACCOUNTANTS,
   'get /balances/bank/lines': READERS,
   'get /balances/bank/lines/:id/match': ACCOUNTANTS,

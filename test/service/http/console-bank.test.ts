@@ -3,15 +3,16 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { OFX_BYTES_MAX } from '../../../src/ledger/bank/read-ofx-elements.ts';
+import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { openConsoleSession } from '../../support/open-console-session.ts';
+import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAGE = '/balances/bank';
+const FORM = '/balances/imports';
 const home = temporaryDirectory();
 let env: ConsoleEnvironment;
 let day: string;
@@ -36,16 +37,30 @@ async function call(role: Role, method: string, address: string, body?: string |
   return { status: response.status, text, json: JSON.parse(text) as Record<string, unknown> };
 }
 
-async function upload(role: Role, file: string | undefined, step = 'import', token?: string) {
+/** Sends a file by the form, and, unless it is refused, confirms its preview. */
+async function upload(
+  role: Role,
+  file: string | undefined,
+  { token, confirms = true }: { token?: string; confirms?: boolean } = {},
+) {
   const session = await openConsoleSession(env, role);
   const form = new FormData();
   form.set('form_token', token ?? /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '');
+  form.set('kind', 'bank');
   form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'extrato.ofx');
-  form.set('step', step);
   const headers = { cookie: session.cookie, origin: env.url };
-  const response = await fetch(`${env.url}${PAGE}`, { method: 'POST', redirect: 'manual', headers, body: form });
-  const text = (await response.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
-  return { status: response.status, text, to: response.headers.get('location') };
+  const send = async (body: FormData) => {
+    const response = await fetch(`${env.url}${FORM}`, { method: 'POST', redirect: 'manual', headers, body });
+    const html = await response.text();
+    const text = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    return { status: response.status, html, text, to: response.headers.get('location') };
+  };
+  const answer = await send(form);
+  if (!confirms || !answer.html.includes('value="confirm"')) return answer;
+  const fields = new FormData();
+  for (const [name, value] of Object.entries(hiddenFields(answer.html))) fields.set(name, value);
+  fields.set('step', 'confirm');
+  return await send(fields);
 }
 
 const ofx = (number: string, lines: MadeLine[]) => makeOfx({ number, lines, balance: { amount: '1000.00', day } });
@@ -73,15 +88,15 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(empty).not.toContain('Assets:Bank está fechado');
   const adjustment = await withdraw(123_400n);
   const file = ofx('1-1', [line('f1', '1234.00', 'TED DE MARIA'), line('f2', '-9.90', 'TARIFA')]);
-  const checked = await upload('accountant', file, 'check');
+  const checked = await upload('accountant', file, { confirms: false });
   expect([checked.status, checked.text]).toEqual([200, expect.stringContaining('Um par seria casado.')]);
   expect(checked.text).toContain('341/1-1: 2 linhas novas, 0 já conhecidas');
-  expect(checked.text).toContain('Nenhum extrato foi importado até agora.');
-  expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_imported` });
-  expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_repeated` });
   const session = await openConsoleSession(env, 'accountant');
-  const { text } = await session.get(`${PAGE}?done=bank_imported`);
-  expect(text).toContain('Extrato importado');
+  expect((await session.get(PAGE)).text).toContain('Nenhum extrato foi importado até agora.');
+  expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${FORM}?done=imported` });
+  expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por tok_');
+  const { html, text } = await session.get(PAGE);
+  expect(html).toContain(`${FORM}?kind=bank`);
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');
   expect(text).toContain('Assets:Bank está fechado');
@@ -89,14 +104,11 @@ test('an accountant uploads a file without script: it is checked, then imported,
     /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
   );
   expect((await session.get(`${PAGE}/matches`)).html).toContain(adjustment);
-  const audited = await listAudited('bank.import');
-  expect(audited.map(({ detail }) => detail)).toEqual([
-    '{"statements":1,"new":2,"known":0,"matched":{"reference":0,"amount":1}}',
-    'repeated',
-  ]);
-  expect(audited[0]).toMatchObject({
-    target: expect.stringMatching(/^[0-9a-f]{64}$/),
-    actor: expect.stringMatching(/^tok_/),
+  const audited = await listAudited('imports.create');
+  expect(audited).toMatchObject([{ target: 'bank', actor: expect.stringMatching(/^tok_/) }]);
+  expect(JSON.parse(audited[0]?.detail ?? '')).toEqual({
+    ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), rows: 2, changed: 2 },
+    ...{ statements: 1, matched: { reference: 0, amount: 1 } },
   });
 });
 
@@ -112,14 +124,15 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
     status: 422,
     text: expect.stringContaining('Escolha um arquivo.'),
   });
-  const large = await upload('accountant', 'x'.repeat(OFX_BYTES_MAX + 100_000));
+  const large = await upload('accountant', 'x'.repeat(2 * OFX_BYTES_MAX));
   expect([large.status, large.text]).toEqual([422, expect.stringContaining('o arquivo é maior que 8 MiB')]);
   const good = ofx('1-2', [line('g1', '1.00')]);
-  expect(await upload('accountant', good, 'import', 'another session')).toMatchObject({ status: 403 });
-  for (const role of ['viewer', 'operator'] as const) expect((await upload(role, good)).status, role).toBe(403);
+  expect(await upload('accountant', good, { token: 'another session' })).toMatchObject({ status: 403 });
+  expect((await upload('viewer', good)).status).toBe(403);
+  expect((await upload('operator', good)).text).toContain('O seu papel não permite importar isto.');
   const session = await openConsoleSession(env, 'accountant');
   const headers = { cookie: session.cookie, origin: env.url, 'content-type': 'multipart/form-data; boundary=x' };
-  expect((await fetch(`${env.url}${PAGE}`, { method: 'POST', headers, body: 'no form' })).status).toBe(422);
+  expect((await fetch(`${env.url}${FORM}`, { method: 'POST', headers, body: 'no form' })).status).toBe(422);
   expect((await call('viewer', 'GET', '/bank')).json.accounts).toHaveLength(1);
 });
 
@@ -139,7 +152,7 @@ test('the API imports a file as its body, says what a dry run would do, and refu
     422,
     { file: [expect.stringMatching(/^line \d+: the FITID was imported before, with another day or amount$/)] },
   ]);
-  expect((await call('accountant', 'POST', '/bank/imports', '')).text).toContain('does not begin with a header of OFX');
+  expect((await call('accountant', 'POST', '/bank/imports', '')).text).toContain('it is empty');
   expect((await call('accountant', 'POST', '/bank/imports', 'x'.repeat(OFX_BYTES_MAX + 1))).status).toBe(413);
 });
 
@@ -256,7 +269,9 @@ test('the command imports, lists, matches and undoes, with exit codes', async ()
     code: 0,
     json: { repeated: false, dry_run: false, statements: [{ new: 1 }] },
   });
-  expect((await run('import', file)).out).toBe('this file was imported before: nothing changed\n');
+  expect((await run('import', file)).out).toMatch(
+    /^this file was imported before on .* by command: nothing changed\n$/,
+  );
   const adjustment = await withdraw(8800n);
   expect((await run('match', '--json')).json).toEqual({ matched: { reference: 0, amount: 1 } });
   const { json } = await run('list', '--state', 'matched', '--json');
@@ -273,7 +288,7 @@ test('the command imports, lists, matches and undoes, with exit codes', async ()
   const { out } = await run('list');
   expect(out).toContain('entries of Assets:Bank without a line:');
   expect(out).toMatch(/bank R\$ \d+\.\d\d {2}Assets:Bank R\$ \d+\.\d\d {2}difference/);
-  writeFileSync(file, 'no OFX');
+  writeFileSync(file, '<OFX');
   expect(await run('import', file)).toMatchObject({
     code: 2,
     err: expect.stringContaining('line 1: the file does not begin'),

@@ -8,13 +8,13 @@ import { listPlatformNames } from '../../../src/database/read-platform-names.ts'
 import { addDays } from '../../../src/domain/calendar.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
 import { IMPORT_KIND_NAMES } from '../../../src/imports/import-kinds.ts';
-import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../src/ledger/bank/list-bank-matches.ts';
 import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
-import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
+import { importBank } from '../../support/import-bank.ts';
+import type { MadeLine } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
@@ -117,7 +117,7 @@ test('adjustments are imported by command once, and audited with the SHA-256 of 
   const again = await run(['adjustments', file, '--json']);
   expect(again).toMatchObject({ code: 0, json: { rows: 2, changed: 0, repeats: { by: 'command' } } });
   expect((await run(['adjustments', file])).out).toMatch(
-    /^this file was imported on .* by command: nothing was imported/,
+    /^this file was imported before on .* by command: nothing changed/,
   );
   expect(await count('adjustments')).toBe(before + 2);
   await expect(sql`DELETE FROM imports`.execute(env.context.db)).rejects.toThrow('imports is append-only');
@@ -270,7 +270,9 @@ test('lines of the bank are imported without OFX and without identifiers, each o
   expect(await call('/bank?dry_run=true', file)).toMatchObject({ json: { rows: 3, changed: 3, repeats: null } });
   expect(await listLines()).toEqual([]);
   expect(await call('/bank', file)).toMatchObject({ status: 201, json: { rows: 3, changed: 3, sha256: sha256(file) } });
-  expect(JSON.parse((await readAudited())?.detail ?? '')).toEqual({ sha256: sha256(file), rows: 3, changed: 3 });
+  expect(JSON.parse((await readAudited())?.detail ?? '')).toEqual({
+    ...{ sha256: sha256(file), rows: 3, changed: 3, statements: 1, matched: { reference: 1, amount: 0 } },
+  });
   expect(await call('/bank', file)).toMatchObject({
     status: 200,
     json: { changed: 0, repeats: { by: expect.any(String) } },
@@ -299,12 +301,7 @@ test('a file of lines of the bank is refused where they could be there twice, by
   ]);
   const lacks = 'the file lacks lines that are stored of this day: give the whole day, or identifiers';
   expect(await errorsOf(partial)).toEqual({ 'row 3, dia': [lacks] });
-  const ofx = (made: MadeLine[], to: string) =>
-    importBankFile(
-      env.context,
-      readBankFile(Buffer.from(makeOfx({ branch: '1234', lines: made, from: day, to }))),
-      'test',
-    );
+  const ofx = (made: MadeLine[], to: string) => importBank(env.context, { branch: '1234', lines: made, from: day, to });
   await expect(ofx([{ day, amount: '-9.90', fitid: 'f1' }], day)).rejects.toThrow('the day has lines without FITID');
   await ofx([{ day: env.today, amount: '3.00', fitid: 'f2' }], env.today);
   expect(await errorsOf(bankTable([[env.today, '3', 'PIX']]))).toEqual({ 'row 2, dia': [lacks] });
@@ -433,7 +430,10 @@ test('the console previews a file without script, imports it once it is confirme
   expect(await (await send(form)).text()).toContain('está em UTF-16: salve-o como CSV em UTF-8, ou como XLSX');
   form.set('file', new File(['x'.repeat(1_500_000)], 'large.csv'));
   const large = await send(form);
-  expect([large.status, await large.text()]).toEqual([422, expect.stringContaining('o arquivo é maior que 1 MiB')]);
+  expect([large.status, await large.text()]).toEqual([
+    422,
+    expect.stringContaining('é maior que o limite de 1048576 bytes'),
+  ]);
   form.delete('file');
   expect(await (await send(form)).text()).toContain('Escolha um arquivo.');
   form.set('form_token', 'of another session');

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { importBankFile, previewBankImport, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listOpenBankEntries } from '../../../src/ledger/bank/list-bank-matches.ts';
 import { matchBankLines } from '../../../src/ledger/bank/match-bank-lines.ts';
@@ -13,6 +13,7 @@ import { presentBankSummary } from '../../../src/ledger/bank/present-bank-summar
 import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
+import { importBank } from '../../support/import-bank.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type MadeLine, type MadeStatement, makeOfx } from '../../support/make-ofx.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -29,8 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => environment[Symbol.asyncDispose]());
 
-const importFile = (made: MadeStatement | MadeStatement[]) =>
-  importBankFile(environment.context, readBankFile(Buffer.from(makeOfx(made))), 'test');
+const importFile = (made: MadeStatement | MadeStatement[]) => importBank(environment.context, made);
 const line = (fitid: string, amount: string, more: Partial<MadeLine> = {}): MadeLine => ({
   day,
   amount,
@@ -106,8 +106,8 @@ describe('a file', () => {
 
   it('is only counted in a dry run, with the matches that it would make', async () => {
     await withdraw(1000n);
-    const file = readBankFile(Buffer.from(makeOfx({ lines: [line('f1', '10.00')] })));
-    expect(await previewBankImport(environment.context, file)).toMatchObject({
+    const file = { kind: 'bank', bytes: Buffer.from(makeOfx({ lines: [line('f1', '10.00')] })) } as const;
+    expect((await previewImport(environment.context, file, { allowEqual: false })).bank).toMatchObject({
       statements: [{ new: 1 }],
       matched: { reference: 0, amount: 1 },
     });
@@ -117,9 +117,9 @@ describe('a file', () => {
 
   it('of two processes at once is imported by one of them', async () => {
     const replica = await environment.replica();
-    const file = readBankFile(Buffer.from(makeOfx({ lines: [line('f1', '10.00'), line('f2', '11.00')] })));
+    const file = { lines: [line('f1', '10.00'), line('f2', '11.00')] };
     await withdraw(1000n);
-    const done = await Promise.all([environment.context, replica].map((one) => importBankFile(one, file, 'test')));
+    const done = await Promise.all([environment.context, replica].map((one) => importBank(one, file)));
     expect(done.filter(({ repeated }) => repeated)).toHaveLength(1);
     expect([await listLines(), await matchesOf()].map((list) => list.length)).toEqual([2, 1]);
   });

@@ -11,14 +11,13 @@ import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { readBody } from '../../../src/inbox/archive/read-body.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
-import { importBankFile, readBankFile } from '../../../src/ledger/bank/import-bank-file.ts';
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeOfx } from '../../support/make-ofx.ts';
+import { importBank } from '../../support/import-bank.ts';
 import { dayAgo, makeRow } from '../../support/make-provider-rows.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
@@ -214,7 +213,7 @@ it('plants a person in every place there is', async () => {
   const change = { actor: 'x', action: 'months.reopen', target: reopened.month };
   await audit(context, { ...change, detail: '{"reopen":1,"close":0}' });
   const line = { day: DAY, amount: '7.00', fitid: `F${PLAIN}`, memo: `PIX ${DOCUMENT}` };
-  await importBankFile(context, readBankFile(Buffer.from(makeOfx({ lines: [line] }))), 'test');
+  await importBank(context, { lines: [line] });
   await undoMatch(context, 'bm_1', { actor: 'test', note: `de ${PLAIN}` });
   // an issuer that names its people by their document
   await recordUser(context, { issuer: 'https://id.example/', subject: PLAIN, name: DOCUMENT, role: undefined });

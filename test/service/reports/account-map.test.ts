@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { renderAccountMap } from '../../../src/imports/kinds/accounts.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
-import { parseAccountMap, renderAccountMap } from '../../../src/ledger/stated/parse-account-map.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -41,7 +41,7 @@ const listAudited = () =>
   env.context.db
     .selectFrom('audit')
     .select(['actor', 'target', 'detail'])
-    .where('action', '=', 'accounts.map')
+    .where('action', '=', 'imports.create')
     .execute();
 
 test('the accounts that a map may name are those that the code posts to', () => {
@@ -71,12 +71,21 @@ test('a map is given by command once, from Excel too, and replaces the one befor
   expect(again).toMatchObject({ code: 0, json: { changed: false } });
   expect(again.json.unmapped).toContain('Liabilities:Receipts');
   expect(await env.context.db.selectFrom('account_maps').select('seq').execute()).toHaveLength(1);
-  expect(await listAudited()).toEqual([
-    { actor: 'command', target: '1 rows', detail: 'changed' },
-    { actor: 'command', target: '1 rows', detail: 'unchanged' },
+  expect(
+    (await listAudited()).map(({ detail, ...by }) => ({ ...by, ...(JSON.parse(detail ?? '') as object) })),
+  ).toMatchObject([
+    { actor: 'command', target: 'accounts', rows: 1, changed: 1 },
+    { actor: 'command', target: 'accounts', rows: 1, changed: 0 },
   ]);
   const { out } = await run('', 'list');
-  expect(parseAccountMap(out).accounts).toEqual(accounts);
+  const other = 'conta;código\nAssets:Bank;1\n';
+  expect((await run(other)).json).toMatchObject({ changed: true });
+  // the map as it was listed, and the first file again, take the place of the other one
+  expect((await run(out)).json).toMatchObject({ rows: 1, changed: true });
+  expect((await readAccountMap(env.context.db)).accounts).toEqual(accounts);
+  expect((await run(other)).json).toMatchObject({ changed: true });
+  expect((await run(Buffer.from(csv, 'latin1'))).json).toMatchObject({ rows: 1, changed: true });
+  expect((await readAccountMap(env.context.db)).accounts).toEqual(accounts);
   for (const account of LEDGER_ACCOUNTS) expect(out).toContain(`\n${account};`);
 });
 
@@ -90,24 +99,24 @@ test('a map with faults stores nothing, and names each fault by its line and col
     'Expenses:Fees;nobody;3;;;',
     `Equity:Opening;;${'4'.repeat(41)};;;`,
     'Equity:Adjustments;;;;Sede;',
-    'Liabilities:Receipts;;5',
   ];
   const { code, err } = await run(lines.join('\n'));
   expect(code).toBe(2);
   for (const fault of [
-    'line 2, conta: no account of the ledger: it is one of Assets:Provider:Available, ',
-    'line 3, código: must be one line that begins with a letter or a digit',
-    'line 3, histórico: must be a number',
-    'line 4, conta: the same account and platform are in an earlier row',
-    'line 5, plataforma: nothing is known of a platform nobody',
-    'line 6, código: must have at most 40 characters',
-    'line 7, código: a code or a category is required',
-    'line 8, conta: has 3 fields, another number than the header',
+    'row 2, conta: no account of the ledger: it is one of Assets:Provider:Available, ',
+    'row 3, código: must be one line that begins with a letter or a digit',
+    'row 3, histórico: must be a number',
+    'row 4, conta: the same account and platform are in an earlier row',
+    'row 5, plataforma: nothing is known of a platform nobody',
+    'row 6, código: must have at most 40 characters',
+    'row 7, código: a code or a category is required',
   ]) {
     expect(err).toContain(fault);
   }
-  expect((await run('account;code\nAssets:Bank;1\n')).err).toContain('line 1: the header is conta;plataforma;código');
-  expect((await run('conta;código\nAssets:Bank;\n')).err).toContain('the map has no rows');
+  expect((await run('account;wrong\nAssets:Bank;1\n')).err).toContain(
+    'row 1: the header is conta; [plataforma]; [código]',
+  );
+  expect((await run('conta;código\nAssets:Bank;\n')).err).toContain('the file has no rows');
   expect(await readAccountMap(env.context.db)).toEqual(before);
 });
 

@@ -251,7 +251,6 @@ test('docs/spreadsheet.md lists the columns of every kind', () => {
 
 test('a line of the bank has an account as OFX names it, and is no row that shows a balance', async () => {
   const header = ['conta', 'dia', 'valor', 'texto', 'identificador', 'saldo no fim do dia'];
-  const facts = { number: '', isNewAccount: false, balance: null };
   const read20 = { day: '2026-11-20', cents: -1_234n };
   expect(
     await read(
@@ -262,10 +261,19 @@ test('a line of the bank has an account as OFX names it, and is no row that show
         ['341/56789-0', '20/11/2026', '-12,34', 'Saldo devedor', 'f1', 7],
       ]),
     ),
-  ).toEqual({
+  ).toMatchObject({
     rows: [
-      [2, { ...facts, ...read20, account: '341/1234/56789-0', text: 'TED', identifier: '' }],
-      [3, { ...facts, ...read20, account: '341/56789-0', text: 'Saldo devedor', identifier: 'f1', balance: 700n }],
+      [2, { statement: { account: '341/1234/56789-0', lines: [{ ...read20, line: 2, memo: 'TED', fitid: '' }] } }],
+      [
+        3,
+        {
+          statement: {
+            account: '341/56789-0',
+            balance: { cents: 700n, day: '2026-11-20' },
+            lines: [{ ...read20, line: 3, memo: 'Saldo devedor', fitid: 'f1' }],
+          },
+        },
+      ],
     ],
     faults: [],
   });

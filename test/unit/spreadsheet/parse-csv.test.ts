@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodeCsv, parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
+import { decodeCharset } from '../../../src/spreadsheet/decode-charset.ts';
+import { parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
 
 const rows = (text: string, separator = ';') =>
   [...parseCsv(text, separator)].map(({ number, cells }) => [number, cells.map((cell) => cell?.text ?? null)]);
@@ -24,6 +25,6 @@ test('quotes that would make one field of several rows are refused with their li
 });
 
 test('a CSV is UTF-8, or windows-1252 as Excel saves it', () => {
-  expect(decodeCsv(Buffer.from('ação'))).toBe('ação');
-  expect(decodeCsv(Buffer.from('ação', 'latin1'))).toBe('ação');
+  expect(decodeCharset(Buffer.from('ação'))).toBe('ação');
+  expect(decodeCharset(Buffer.from('ação', 'latin1'))).toBe('ação');
 });

@@ -1,21 +1,14 @@
-import express, { type RequestHandler, type Response, type Router } from 'express';
+import type { Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import {
-  describeBankImport,
-  importBankFile,
-  previewBankImport,
-  readBankFile,
-} from '../../../ledger/bank/import-bank-file.ts';
 import { LINE_STATES, listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listBankStatements, listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
 import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../../ledger/bank/present-bank-summary.ts';
-import { OFX_BYTES_MAX } from '../../../ledger/bank/read-ofx-elements.ts';
 import { summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
 import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
@@ -24,11 +17,7 @@ import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';
 
 const note = z.string('must be a text').trim().min(1, 'must say why').max(1000);
-const isTrue = z.enum(['true', 'false'], 'must be true or false').optional();
 
-export const bankImportQuerySchema = z.object({
-  dry_run: isTrue.describe('true: only say what would be imported and matched'),
-});
 export const bankLineQuerySchema = z.object({
   state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),
   account: z.string().min(1).max(100).optional(),
@@ -45,28 +34,6 @@ export const bankMatchSchema = z
     path: ['adjustment_id'],
   });
 export const bankUndoSchema = z.strictObject({ note });
-
-/** The upload of a bank's file. It stands before the parser of JSON: the body is the file. @param once what its body passes then. */
-export function bankImportRoutes(context: Context, once: RequestHandler): Router {
-  const router = createRouter();
-  const file = express.raw({ limit: OFX_BYTES_MAX, type: () => true, inflate: false });
-  router.post('/bank/imports', requireRole('accountant'), file, once, async (request, response) => {
-    const { dry_run } = parseQuery(request, bankImportQuerySchema);
-    const given = readBankFile(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-    if (dry_run === 'true') {
-      response.json({ ...(await previewBankImport(context, given)), dry_run: true });
-      return;
-    }
-    const actor = getActor(response);
-    const done = await auditChange(
-      context,
-      (inner) => importBankFile(inner, given, actor),
-      (result) => ({ actor, ...describeBankImport(result) }),
-    );
-    response.status(done.repeated ? 200 : 201).json({ ...done, dry_run: false });
-  });
-  return router;
-}
 
 /** The bank's statements, what of them is matched with the ledger, and what is open on both sides. */
 export function bankRoutes(context: Context): Router {

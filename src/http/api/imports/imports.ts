@@ -4,14 +4,14 @@ import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { LANGUAGES } from '../../../domain/language/language.ts';
+import { importFile, isRepeated, listImports, presentOutcome, previewImport } from '../../../imports/import-file.ts';
 import {
-  IMPORT_BYTES_MAX,
-  importFile,
-  listImports,
-  presentOutcome,
-  previewImport,
-} from '../../../imports/import-file.ts';
-import { findImportKind, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
+  bytesMaxOf,
+  findImportKind,
+  IMPORT_KIND_NAMES,
+  type ImportKindName,
+  isImportKind,
+} from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../imports/render-template.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -31,13 +31,11 @@ export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional
 /** Files that people import. It stands before the parser of JSON: the body is the file itself. @param once what its body passes then. */
 export function importRoutes(context: Context, once: RequestHandler): Router {
   const router = createRouter();
-  const readFile = express.raw({ type: () => true, limit: IMPORT_BYTES_MAX });
-  router.get('/imports', requireRole('viewer'), async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listImports(db, ...page));
-    response.json(presentPage('imports', rows, next));
-  });
-
-  router.post('/imports/:kind', requireRole('operator', 'accountant'), readFile, once, async (request, response) => {
+  const readers = new Map(
+    IMPORT_KIND_NAMES.map((name) => [name, express.raw({ type: () => true, limit: bytesMaxOf(name) })]),
+  );
+  const read: RequestHandler = (request, ...rest) => readers.get(readKind(request))?.(request, ...rest);
+  const answer: RequestHandler = async (request, response) => {
     const kind = readKind(request);
     const query = parseQuery(request, importQuerySchema);
     const [isDry, allowEqual] = [query.dry_run === 'true', query.allow_equal === 'true'];
@@ -47,8 +45,16 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
       ? await previewImport(context, file, { allowEqual })
       : await importFile(context, file, { actor: getActor(response), allowEqual });
     if (!made) throw new ConfereError('conflict', 'it was imported meanwhile');
-    response.status(isDry || made.repeats ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
+    response.status(isDry || isRepeated(made) ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
+  };
+  router.get('/imports', requireRole('viewer'), async (request, response) => {
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listImports(db, ...page));
+    response.json(presentPage('imports', rows, next));
   });
+
+  router.post('/imports/:kind', requireRole('operator', 'accountant'), read, once, answer);
+  // the address of the kind `bank` before it was one
+  router.post('/bank/imports', requireRole('accountant'), read, once, answer);
 
   router.get('/imports/:kind/:file', requireRole('viewer'), async (request, response) => {
     const kind = readKind(request);
@@ -77,7 +83,7 @@ export function sendTemplate(
 }
 
 function readKind(request: Request): ImportKindName {
-  const name = String(request.params.kind);
+  const name = String(request.params.kind ?? 'bank');
   if (!isImportKind(name)) throw new ConfereError('not_found', 'nothing of this kind is imported');
   return name;
 }

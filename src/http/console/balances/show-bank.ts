@@ -3,14 +3,6 @@ import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import {
-  BankFileRefused,
-  type BankImport,
-  describeBankImport,
-  importBankFile,
-  previewBankImport,
-  readBankFile,
-} from '../../../ledger/bank/import-bank-file.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
 import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
@@ -18,54 +10,25 @@ import { type BankAccount, type BankSummary, type Sum, summarizeBank } from '../
 import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { uploadOf } from '../../read-upload.ts';
-import { plural, t } from '../languages/translate.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
-import { readFormField } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
-import { hasRole, postForm, sendPage, uploadForm } from '../parts/send-page.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { BANK_LISTS, entryTable, lineTable } from './describe-bank.ts';
-import { describeFileFault } from './describe-file-fault.ts';
-import { BANK, balanceTabs } from './describe-stated.ts';
+import { BANK, balanceTabs, buttonLink } from './describe-stated.ts';
 
 const ROLE = 'accountant';
 /** Rows of each side on the page; the list of lines has all. */
 const ROWS_SHOWN = 20;
 
-type Shown = { faults?: string[]; preview?: BankImport };
-
-/** The page of the company's bank account: its balance beside the ledger's, the upload, and what is open on both sides. */
+/** The page of the company's bank account: its balance beside the ledger's, and what is open on both sides. */
 export function bankPage(context: Context): Router {
   const router = createRouter();
   router.get(BANK.address, async (request, response) => {
-    await send(context, request, response, {});
-  });
-
-  router.post(BANK.address, requireRole(ROLE), async (request, response) => {
-    const bytes = uploadOf(request, 'file');
-    if (bytes.length === 0) {
-      await send(context, request, response, { faults: [t('Escolha um arquivo.')] });
-      return;
-    }
-    const actor = getActor(response);
-    try {
-      const file = readBankFile(bytes);
-      if (readFormField(request, 'step') === 'check') {
-        await send(context, request, response, { preview: await previewBankImport(context, file) });
-        return;
-      }
-      const { repeated } = await auditChange(
-        context,
-        (inner) => importBankFile(inner, file, actor),
-        (result) => ({ actor, ...describeBankImport(result) }),
-      );
-      response.redirect(303, `${BANK.address}?done=${repeated ? 'bank_repeated' : 'bank_imported'}`);
-    } catch (error) {
-      if (!(error instanceof BankFileRefused)) throw error;
-      await send(context, request, response, { faults: error.faults.map(describeFileFault) });
-    }
+    await send(context, request, response);
   });
 
   router.post(`${BANK.address}/match`, requireRole(ROLE), async (_request, response) => {
@@ -80,7 +43,7 @@ export function bankPage(context: Context): Router {
   return router;
 }
 
-async function send(context: Context, request: Request, response: Response, shown: Shown): Promise<void> {
+async function send(context: Context, request: Request, response: Response): Promise<void> {
   const db = limitStatementTime(context.db);
   const summary = await summarizeBank(db);
   const lines = await listBankLines(db, ROWS_SHOWN, undefined, { state: 'open' });
@@ -94,7 +57,7 @@ async function send(context: Context, request: Request, response: Response, show
   const names = await readPlatformNames(context, response);
   const body = html`<h1>${t('Banco')}</h1>${balanceTabs(response, BANK.address)}
 <p class="lead">${t('O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.')}</p>
-${hasRole(response, ROLE) && importForm(response, shown)}
+${hasRole(response, ROLE) && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))}</div>`}
 <section><h2>${t('Contas no banco')}</h2>${accountTable(summary.accounts)}</section>
 <section><h2>${t('O banco e o razão')}</h2>${renderComparison(summary)}</section>
 <section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeSum(summary.openLines)}</p>
@@ -103,30 +66,7 @@ ${lineTable(response, lines, 'Linhas do extrato sem lançamento')}
 <section><h2>${t('Lançamentos do banco em aberto')}</h2><p class="hint">${describeSum(summary.openEntries)}</p>
 ${entryTable(shownEntries, names)}
 ${hasRole(response, ROLE) && postForm(response, `${BANK.address}/match`, html`<div class="actions"><button class="secondary">${t('Procurar pares de novo')}</button></div>`)}</section>`;
-  sendPage(request, response, { title: t('Banco'), body, status: shown.faults ? 422 : 200 });
-}
-
-function importForm(response: Response, { faults, preview }: Shown): Html {
-  const wrong = faults && html` aria-invalid="true" aria-describedby="file-faults"`;
-  return html`<section class="act"><h2>${t('Importar um extrato')}</h2>${preview && renderImport(preview)}${uploadForm(
-    response,
-    BANK.address,
-    html`<label><span>${t('Arquivo OFX do banco')}</span><input type="file" name="file" accept=".ofx,.OFX"${wrong}></label>
-<p class="hint">${t('Cada linha é importada uma só vez, mesmo se vários arquivos a têm. Um arquivo com um erro não é importado.')} <a href="/balances/imports?kind=bank">${t('Sem OFX: importar linhas de uma planilha')}</a></p>
-${faults && html`<ul class="fault" id="file-faults" role="alert">${faults.map((fault) => html`<li>${fault}</li>`)}</ul>`}
-<div class="actions"><button name="step" value="import">${t('Importar')}</button><button name="step" value="check" class="secondary">${t('Só conferir o arquivo')}</button></div>`,
-  )}</section>`;
-}
-
-function renderImport({ repeated, statements, matched }: BankImport): Html {
-  if (repeated)
-    return html`<p class="explain" role="status">${t('Este arquivo já tinha sido importado: nada mudou.')}</p>`;
-  const pairs = matched.reference + matched.amount;
-  return html`<div class="explain" role="status"><p>${t('Nada foi gravado ainda.')} ${plural(pairs, 'Um par seria casado.', '{n} pares seriam casados.')}</p>
-<ul>${statements.map(
-    (one) =>
-      html`<li>${one.account}: ${plural(one.new, 'uma linha nova', '{n} linhas novas')}, ${plural(one.known, 'uma já conhecida', '{n} já conhecidas')}</li>`,
-  )}</ul></div>`;
+  sendPage(request, response, { title: t('Banco'), body });
 }
 
 function accountTable(accounts: BankAccount[]): Html {

@@ -2,7 +2,8 @@ import type { ImportFault, ImportKind } from '../../../imports/import-kind.ts';
 import { language } from '../languages/language.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import { translateMessage } from '../languages/translate-message.ts';
-import { describeAccountFault } from '../reports/account-map.ts';
+import { describeAccountFault } from './describe-account-fault.ts';
+import { describeOfxFault } from './describe-ofx-fault.ts';
 
 /** What a change refused, by the field that it names. */
 const REFUSALS = new Map<string, PlainText>([
@@ -23,6 +24,7 @@ const REFUSALS = new Map<string, PlainText>([
 /** `linha 3, valor: …` in the language of the request. */
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
   const { row, column } = fault;
+  if (fault.ofx) return describeOfxFault(fault.ofx);
   const text = say(fault);
   if (row === 0) return text;
   const title = column === null ? undefined : (columns[column]?.titles[language()] ?? column);
@@ -74,6 +76,7 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
     case 'booked':
       return t('é igual a {value}, que já está lançado: marque que é outro para importá-lo', { value });
     case 'refused':
+    case 'ofx':
       return account ? describeAccountFault(account) : sayRefusal(String(value), field);
   }
 }

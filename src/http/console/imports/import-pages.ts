@@ -8,10 +8,10 @@ import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import {
-  IMPORT_BYTES_MAX,
   type ImportedFile,
   type ImportPreview,
   importFile,
+  isRepeated,
   listImports,
   previewImport,
 } from '../../../imports/import-file.ts';
@@ -21,7 +21,13 @@ import {
   type ImportFault,
   ImportRefusedError,
 } from '../../../imports/import-kind.ts';
-import { findImportKind, IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../../imports/import-kinds.ts';
+import {
+  bytesMaxOf,
+  findImportKind,
+  IMPORT_KIND_NAMES,
+  type ImportKindName,
+  isImportKind,
+} from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { sendTemplate } from '../../api/imports/imports.ts';
@@ -32,19 +38,21 @@ import { renderPreview } from '../balances/render-preview.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
 import { describeFault } from './describe-faults.ts';
+import { renderStatements } from './render-statements.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
 const FAULTS_SHOWN = 200;
-const FILE_TYPES = '.xlsx,.csv';
+const MIB = 1024 * 1024;
+const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX';
 
 export function importPages(context: Context): Router {
   const router = createRouter();
@@ -109,7 +117,7 @@ async function answerFile(
   try {
     const allowEqual = readFormField(request, 'allow_equal') === 'true';
     const made = await importFile(context, given, { actor: getActor(response), key, basis, allowEqual });
-    response.redirect(303, `${ADDRESS}?done=${made?.repeats ? 'repeated' : 'imported'}`);
+    response.redirect(303, `${ADDRESS}?done=${made && isRepeated(made) ? 'repeated' : 'imported'}`);
   } catch (error) {
     if (!(error instanceof ChangedSincePreviewError)) throw error;
     await preview(true);
@@ -126,8 +134,13 @@ async function sendForm(
   const { role } = getCaller(response);
   const kinds = IMPORT_KIND_NAMES.filter((name) => mayActAs(role, ...findImportKind(name).roles));
   const words = Object.fromEntries(kinds.map((name) => [name, findImportKind(name).titles[language()]]));
-  const kib = formatCount(IMPORT_BYTES_MAX / 1024);
-  const hint = t('XLSX ou CSV, até {kib} KiB: só a primeira aba é lida.', { kib });
+  const hint = t(
+    'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB.',
+    {
+      table: bytesMaxOf('accounts') / MIB,
+      ofx: bytesMaxOf('bank') / MIB,
+    },
+  );
   const content = html`<div class="fields">${choiceField(draft, { name: 'kind', label: 'Tipo', words, any: 'Escolha' })}
 ${labelled(draft, { name: 'file', label: 'Arquivo', hint }, (attributes) => html`<input type="file" accept="${FILE_TYPES}" required${attributes}>`)}</div>
 <div class="actions"><button>${t('Conferir o arquivo')}</button></div>
@@ -195,7 +208,7 @@ async function sendPreview(
   response: Response,
   { draft, preview, isStale }: { draft: Draft; preview: ImportPreview; isStale: boolean },
 ): Promise<void> {
-  const { kind, rows, changed, sha256, repeats, equal, basis } = preview;
+  const { kind, rows, changed, sha256, repeats, equal, basis, bank } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const about = facts([
     ['Tipo', findImportKind(kind).titles[language()]],
@@ -207,13 +220,13 @@ async function sendPreview(
 <input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen: basis })}">
 ${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
-    repeats &&
-    html`<p class="hint">${t('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats.by })}</p>`;
+    isRepeated(preview) &&
+    html`<p class="hint">${tHtml('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats?.by ?? EMPTY_VALUE })}</p>`;
   const stale =
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before ?? html`${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
 

@@ -200,8 +200,6 @@ const DONE: Record<string, string> = words({
   adjustment_reversed: 'Ajuste estornado.',
   opened: 'Saldo inicial lançado: os livros da plataforma começam nesse dia.',
   opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',
-  bank_imported: 'Extrato importado: as linhas novas estão abaixo, e as que têm um só par estão casadas.',
-  bank_repeated: 'Este arquivo já tinha sido importado: nada mudou.',
   bank_matched: 'Feito: o que tem um só par está casado.',
   bank_undone: 'Par desfeito: a linha e o lançamento estão em aberto de novo.',
   acknowledged_many: 'Divergências em tratamento: está registrado quem e quando.',

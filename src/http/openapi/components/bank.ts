@@ -34,26 +34,6 @@ export const bankSummary = component('BankSummary', {
   ),
 });
 
-export const bankImport = component('BankImport', {
-  sha256: z.string().describe('of the file'),
-  repeated: z.boolean().describe('whether this file was imported before: then nothing changed'),
-  dry_run: z.boolean(),
-  statements: z.array(
-    z.object({
-      account,
-      from: nullableDay,
-      to: nullableDay,
-      balance: amount.nullable().describe('LEDGERBAL'),
-      balance_day: nullableDay,
-      lines: z.int(),
-      new: z.int(),
-      known: z.int().describe('imported before'),
-      balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
-    }),
-  ),
-  matched: z.object({ reference: z.int(), amount: z.int() }),
-});
-
 export const bankStatement = component('BankStatement', {
   id: z.string(),
   sha256: z.string(),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { component, instant } from '../fields.ts';
+import { amount, component, day, instant } from '../fields.ts';
+
+const nullableDay = day.nullable();
 
 const kind = z.string().describe('statements, adjustments, accounts, platforms or bank');
 const sha256 = z.string().describe('of the file');
@@ -31,4 +33,24 @@ export const importOutcome = component('ImportOutcome', {
       'with allow_equal: rows that equal an adjustment in force (platform, day, amount) or a statement (platform, instant, balance)',
     ),
   dry_run: z.boolean(),
+  repeated: z
+    .boolean()
+    .optional()
+    .describe('of bank, as the two below: whether nothing changed, as the file was imported before'),
+  statements: z
+    .array(
+      z.object({
+        account: z.string().describe('bank, branch and number: 341/1234/56789-0'),
+        from: nullableDay,
+        to: nullableDay,
+        balance: amount.nullable().describe('LEDGERBAL'),
+        balance_day: nullableDay,
+        lines: z.int(),
+        new: z.int(),
+        known: z.int().describe('imported before'),
+        balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
+      }),
+    )
+    .optional(),
+  matched: z.object({ reference: z.int(), amount: z.int() }).optional(),
 });

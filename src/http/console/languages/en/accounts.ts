@@ -15,7 +15,6 @@ export const ACCOUNTS_EN = {
   'Uma linha por conta, com ponto e vírgula entre os campos': 'One line an account, with semicolons between the fields',
   'Uma linha com plataforma vale só para ela. Linhas só com a conta são ignoradas.':
     'A line with a platform holds for it alone. Lines with only an account are ignored.',
-  linha: 'line',
   // the formats of files
   'Lançamentos contábeis (CSV)': 'Accounting entries (CSV)',
   'Lançamentos para Conta Azul': 'Entries for Conta Azul',
@@ -26,7 +25,6 @@ export const ACCOUNTS_EN = {
   'Faltam contas no plano de contas: {accounts}.': 'The chart of accounts lacks accounts: {accounts}.',
   // faults
   'o cabeçalho é {value}': 'the header is {value}',
-  'tem {value} campos, e o cabeçalho outro número': 'has {value} fields, another number than the header',
   'o plano não tem linhas': 'the map has no rows',
   'no máximo {value} linhas': 'at most {value} rows',
   'não é conta do razão; as contas são {value}': 'no account of the ledger: they are {value}',
@@ -40,8 +38,8 @@ export const ACCOUNTS_EN = {
   'Importar um arquivo': 'Import a file',
   'Todas as linhas são importadas, ou nenhuma. O mesmo arquivo, outra vez, não importa nada.':
     'All rows are imported, or none. The same file, once more, imports nothing.',
-  'XLSX ou CSV, até {kib} KiB: só a primeira aba é lida.':
-    'XLSX or CSV, up to {kib} KiB: only the first sheet is read.',
+  'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB.':
+    'XLSX or CSV, up to {table} MiB: only the first sheet is read. A bank statement also as OFX, up to {ofx} MiB.',
   'O seu papel não permite importar isto.': 'Your role does not allow you to import this.',
   'Conferir o arquivo': 'Check the file',
   'Nada foi importado: corrija o arquivo e envie-o de novo.':

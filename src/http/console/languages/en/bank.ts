@@ -13,12 +13,6 @@ export const BANK_EN = {
   'Lançamentos do banco em aberto': 'Open entries of the bank',
   'Procurar pares de novo': 'Match again',
   'Importar um extrato': 'Import a statement',
-  'Arquivo OFX do banco': 'OFX file of the bank',
-  'Cada linha é importada uma só vez, mesmo se vários arquivos a têm. Um arquivo com um erro não é importado.':
-    'Each line is imported once, even if several files have it. A file with an error is not imported.',
-  'Sem OFX: importar linhas de uma planilha': 'Without OFX: import lines of a spreadsheet',
-  Importar: 'Import',
-  'Só conferir o arquivo': 'Only check the file',
   'Escolha um arquivo.': 'Choose a file.',
   'Um par seria casado.': 'One match would be made.',
   '{n} pares seriam casados.': '{n} matches would be made.',

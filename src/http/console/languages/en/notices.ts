@@ -14,9 +14,6 @@ export const NOTICES_EN = {
     'The opening balance is posted: the platform’s books begin on that day.',
   'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.':
     'The opening balance is reversed: the platform’s books were posted anew without it.',
-  'Extrato importado: as linhas novas estão abaixo, e as que têm um só par estão casadas.':
-    'The statement is imported: its new lines are below, and those with only one candidate are matched.',
-  'Este arquivo já tinha sido importado: nada mudou.': 'This file was imported before: nothing changed.',
   'Feito: o que tem um só par está casado.': 'Done: what has only one candidate is matched.',
   'Par desfeito: a linha e o lançamento estão em aberto de novo.':
     'The match is undone: the line and the entry are open again.',

@@ -8,6 +8,7 @@
  */
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
+import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import type { OfxFault } from './ofx-faults.ts';
 import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-elements.ts';
 
@@ -35,37 +36,8 @@ export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
 /** The BANKID of files that Confere writes. */
 const OWN_BANK = 'CONFERE';
 
-/** A transaction of the bank's statement. */
-export type OfxLine = {
-  /** Of the file. */
-  line: number;
-  /** Empty: the bank gave none. A transaction of an OFX has one. */
-  fitid: string;
-  /** The day as the bank writes it; a zone is not applied. */
-  day: Day;
-  /** Positive: money that came into the account. */
-  cents: bigint;
-  type: string;
-  name: string;
-  memo: string;
-  checkNumber: string;
-  referenceNumber: string;
-};
-
-export type OfxStatement = {
-  /** Bank, branch if there is one, and number: `341/1234/56789-0`. */
-  account: string;
-  from: Day | null;
-  to: Day | null;
-  /** LEDGERBAL; null: the file has none, or one without a day. */
-  balance: { cents: bigint; day: Day } | null;
-  lines: OfxLine[];
-  /** Rows that show a balance and are no transactions. */
-  balanceRows: number;
-};
-
 /** Returns the statements of a file, or what is wrong with it. */
-export function parseOfx(bytes: Uint8Array): { statements: OfxStatement[]; faults: OfxFault[] } {
+export function parseOfx(bytes: Uint8Array): { statements: BankStatement[]; faults: OfxFault[] } {
   const faults: OfxFault[] = [];
   try {
     const statements = findStatements(readOfxElements(bytes), faults).map((one) => parseStatement(one, faults));
@@ -91,7 +63,7 @@ function findStatements(ofx: OfxElement, faults: OfxFault[]): OfxElement[] {
   return statements;
 }
 
-function parseStatement(statement: OfxElement, faults: OfxFault[]): OfxStatement {
+function parseStatement(statement: OfxElement, faults: OfxFault[]): BankStatement {
   const [at, read] = [statement.line, createReader(statement, faults)];
   if (read.text('CURDEF').toUpperCase() !== 'BRL') faults.push({ line: at, kind: 'no_brl', value: 'CURDEF' });
   const owner = read.inner('BANKACCTFROM');
@@ -132,7 +104,7 @@ export function isBankAccount(text: string): boolean {
   return parts.length > 1 && parts.every((part) => ACCOUNT_PART.test(part)) && parts[0] !== OWN_BANK;
 }
 
-function parseBalance(balance: OfxElement, faults: OfxFault[]): OfxStatement['balance'] {
+function parseBalance(balance: OfxElement, faults: OfxFault[]): BankStatement['balance'] {
   const read = createReader(balance, faults);
   const cents = read.amount('BALAMT');
   const day = read.optionalDay('DTASOF');
@@ -144,7 +116,7 @@ function isBalanceRow(transaction: OfxElement): boolean {
   return first('FITID') === '' && BALANCE_ROW.test(first('MEMO') || first('NAME'));
 }
 
-function parseTransaction(transaction: OfxElement, faults: OfxFault[]): OfxLine {
+function parseTransaction(transaction: OfxElement, faults: OfxFault[]): StatementLine {
   const { line } = transaction;
   const read = createReader(transaction, faults);
   if (read.text('CORRECTFITID', { optional: true }) !== '') faults.push({ line, kind: 'corrects' });
@@ -224,7 +196,7 @@ export function parseOfxAmount(text: string): bigint | undefined {
 }
 
 /** Two transactions of an account with one FITID: a bank's mistake, which would lose one of them. */
-function findRepeated(statements: OfxStatement[], faults: OfxFault[]): void {
+function findRepeated(statements: BankStatement[], faults: OfxFault[]): void {
   const seen = new Map<string, number>();
   for (const { account, lines } of statements) {
     for (const { fitid, line } of lines) {

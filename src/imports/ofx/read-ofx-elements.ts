@@ -6,6 +6,7 @@
  * file, and memory in proportion to ELEMENTS_MAX.
  */
 import { decodeXML } from 'entities';
+import { decodeCharset } from '../../spreadsheet/decode-charset.ts';
 import type { OfxFault } from './ofx-faults.ts';
 
 const MIB = 1024 * 1024;
@@ -15,6 +16,9 @@ export const OFX_BYTES_MAX = OFX_MIB_MAX * MIB;
 const ELEMENTS_MAX = 400_000;
 const DEPTH_MAX = 32;
 
+const OPENING_BYTES_MAX = 256;
+/** Perhaps after the mark of UTF-8. */
+const OPENING = /^(?:\u00ef\u00bb\u00bf)?\s*(?:<|OFXHEADER)/i;
 const HEADERS = { sgml: /^OFXHEADER[ \t]*:[^<]*$/i, xml: /^(?:<\?[^<>]*\?>\s*)+$/ };
 const TAG = /<(\/?)([A-Za-z][A-Za-z0-9._]{0,31})[ \t]*(\/?)>/y;
 /** Elements that hold others. In SGML an element of another name that is not closed is an empty value. */
@@ -38,6 +42,11 @@ export class MalformedOfx extends Error {
 type Source = { text: string; at: number; countedTo: number; line: number; isXml: boolean };
 type Tag = { name: string; kind: 'open' | 'close' | 'empty' };
 
+/** Whether a file begins as an OFX does, and no table: with its header, or a tag. */
+export function isOfx(bytes: Uint8Array): boolean {
+  return OPENING.test(Buffer.from(bytes.subarray(0, OPENING_BYTES_MAX)).toString('latin1'));
+}
+
 /** Returns the element OFX of a file. @throws MalformedOfx */
 export function readOfxElements(bytes: Uint8Array): OfxElement {
   const text = decode(bytes);
@@ -48,18 +57,10 @@ export function readOfxElements(bytes: Uint8Array): OfxElement {
   return readTree({ text, at, countedTo: 0, line: 1, isXml });
 }
 
-/**
- * Banks label windows-1252 as UTF-8 and the reverse, so the label is not read. A text of windows-1252 with accents is no
- * valid UTF-8.
- */
 function decode(bytes: Uint8Array): string {
   if (bytes.length > OFX_BYTES_MAX) throw new MalformedOfx({ line: 1, kind: 'too_large', value: OFX_MIB_MAX });
   if (bytes.includes(0)) throw new MalformedOfx({ line: 1, kind: 'not_text' });
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
+  return decodeCharset(bytes);
 }
 
 function readTree(source: Source): OfxElement {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { describeOfxFault } from '../../../src/ledger/bank/ofx-faults.ts';
-import { OFX_LINES_MAX, parseOfx, parseOfxAmount } from '../../../src/ledger/bank/parse-ofx.ts';
-import { OFX_BYTES_MAX } from '../../../src/ledger/bank/read-ofx-elements.ts';
+import { describeOfxFault } from '../../../src/imports/ofx/ofx-faults.ts';
+import { OFX_LINES_MAX, parseOfx, parseOfxAmount } from '../../../src/imports/ofx/parse-ofx.ts';
+import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { propertyOptions } from '../../support/property.ts';
 

@@ -1,4 +1,4 @@
-import type { OfxFault } from '../../../ledger/bank/ofx-faults.ts';
+import type { OfxFault } from '../../../imports/ofx/ofx-faults.ts';
 import { t } from '../languages/translate.ts';
 
 type Value = string | number;
@@ -31,6 +31,6 @@ const FAULTS: Record<OfxFault['kind'], (value: Value) => string> = {
 };
 
 /** `linha 12: falta TRNAMT`: a fault of a file in the language of the request. */
-export function describeFileFault({ line, kind, value = '' }: OfxFault): string {
+export function describeOfxFault({ line, kind, value = '' }: OfxFault): string {
   return t('linha {line}: {fault}', { line, fault: FAULTS[kind](value) });
 }

@@ -1,15 +1,9 @@
 import type { Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import {
-  describeMapChange,
-  findAccountFaults,
-  listUnmappedAccounts,
-  readAccountMap,
-  setAccountMap,
-} from '../../../ledger/stated/account-map.ts';
-import type { AccountFault } from '../../../ledger/stated/check-accounts.ts';
-import { parseAccountMap, renderAccountMap } from '../../../ledger/stated/parse-account-map.ts';
+import { importFile } from '../../../imports/import-file.ts';
+import { ImportRefusedError } from '../../../imports/import-kind.ts';
+import { ACCOUNTS, renderAccountMap } from '../../../imports/kinds/accounts.ts';
+import { listUnmappedAccounts, readAccountMap } from '../../../ledger/stated/account-map.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -18,6 +12,7 @@ import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormLines } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { describeFault } from './describe-faults.ts';
 
 const ADDRESS = '/reports/accounts';
 const ROLE = 'accountant';
@@ -35,58 +30,19 @@ export function accountMapPages(context: Context): Router {
 
   router.post(ADDRESS, requireRole(ROLE), async (request, response) => {
     const text = readFormLines(request, 'map');
-    const given = parseAccountMap(text);
-    const faults = await findAccountFaults(context.db, given);
-    if (faults.length > 0) {
-      const lines = faults.map(
-        (fault) => `${nameField(given.nameField(fault.row, fault.field))}: ${describeAccountFault(fault)}`,
-      );
-      const body = await render(context, response, { text, faults: lines });
+    try {
+      const file = { kind: 'accounts', bytes: Buffer.from(text) } as const;
+      await importFile(context, file, { actor: getActor(response), allowEqual: false });
+    } catch (error) {
+      if (!(error instanceof ImportRefusedError)) throw error;
+      const faults = error.faults.map((fault) => describeFault(fault, ACCOUNTS));
+      const body = await render(context, response, { text, faults });
       sendPage(request, response, { title: t('Plano de contas'), status: 422, body });
       return;
     }
-    const actor = getActor(response);
-    await auditChange(
-      context,
-      (inner) => setAccountMap(inner, { ...given, actor }),
-      (result) => ({ actor, ...describeMapChange(result) }),
-    );
     response.redirect(303, `${ADDRESS}?done=mapped`);
   });
   return router;
-}
-
-/** `line 4, código` in the language of the request. */
-function nameField(name: string): string {
-  return name.replace(/^line/, t('linha'));
-}
-
-/** A fault in the language of the request. */
-export function describeAccountFault({ kind, value = '' }: AccountFault): string {
-  switch (kind) {
-    case 'header':
-      return t('o cabeçalho é {value}', { value });
-    case 'fields':
-      return t('tem {value} campos, e o cabeçalho outro número', { value });
-    case 'no_rows':
-      return t('o plano não tem linhas');
-    case 'too_many_rows':
-      return t('no máximo {value} linhas', { value });
-    case 'unknown_account':
-      return t('não é conta do razão; as contas são {value}', { value });
-    case 'repeated':
-      return t('a mesma conta e plataforma estão numa linha anterior');
-    case 'unknown_platform':
-      return t('nada se sabe da plataforma {value}', { value });
-    case 'empty':
-      return t('escreva um código ou uma categoria');
-    case 'too_long':
-      return t('no máximo {value} caracteres', { value });
-    case 'no_number':
-      return t('escreva um número');
-    case 'no_line':
-      return t('escreva uma só linha, que comece com letra ou algarismo');
-  }
 }
 
 async function render(context: Context, response: Response, draft?: Draft): Promise<Html> {
