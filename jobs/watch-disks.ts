@@ -12,7 +12,7 @@ const MEASURED_MS_MAX = 3 * MEASURE_EVERY_MS;
 const MIB_BYTES = 1024 ** 2;
 
 /**
- * Measures the disks of DATA_DIR, SPOOL_DIR and ARCHIVE_DIR each minute until the signal. One alert names all disks, of any
+ * Measures the disks of DATA_DIR and SPOOL_DIR each minute until the signal. One alert names all disks, of any
  * process, that have less than DISK_FREE_MIN free. Once a day it records how full they are, and the sizes of the tables.
  */
 export async function watchDisks(context: Context): Promise<void> {
@@ -36,7 +36,7 @@ export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
   return [
     {
       name: 'confere_disk_free_bytes',
-      help: 'Free bytes of the disk of each directory: DATA_DIR, and SPOOL_DIR and ARCHIVE_DIR where they are set.',
+      help: 'Free bytes of the disk of each directory: DATA_DIR, and SPOOL_DIR where it is set.',
       values: disks.map(({ directory, freeBytes }) => ({ labels: { directory }, value: freeBytes })),
     },
     {

@@ -4,8 +4,8 @@ import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { readText } from '../../embedded/files/read-text.ts';
+import { listArchivedAudit } from '../access/bring-back-audit.ts';
 import { archiveDirectory } from '../archive/archive-files.ts';
-import { readLostArchives } from '../archive/lost-archives.ts';
 import type { Config } from '../config.ts';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -25,8 +25,6 @@ const LISTINGS_MIN = 2;
 export const DATA = 'data';
 export const SPOOL = `${DATA}/spool`;
 export const ARCHIVE = `${DATA}/archive`;
-
-const ARCHIVE_TABLES = ['body_archives', 'audit_archives'] as const;
 
 export type CopiedKey = { name: string; key: Buffer };
 
@@ -75,11 +73,10 @@ export async function copyKeysAndManifests(
 }
 
 /**
- * Copies the files of the archive that the database names. Called after the database was copied: what was archived meanwhile is
- * in both.
+ * Copies the files that an earlier version moved bodies and the audit into, as long as they are left.
  * @param db of the same tables as `tables`, which may be those of an earlier version.
  * @returns the names of the copies.
- * @throws ConfereError `unavailable` if one is not there, and not stated as lost.
+ * @throws ConfereError `unavailable` if one is not there.
  */
 export async function copyArchives(
   config: Config,
@@ -88,16 +85,14 @@ export async function copyArchives(
 ): Promise<string[]> {
   const directory = archiveDirectory(config);
   const archives: { file: string }[] = [];
-  // 0.1.0 archives nothing
-  for (const table of ARCHIVE_TABLES)
-    if (tables.includes(table)) archives.push(...(await db.selectFrom(table).select('file').orderBy('file').execute()));
-  const lost = await readLostArchives(db);
+  // 0.1.0 has neither table
+  if (tables.includes('body_archives'))
+    archives.push(...(await db.selectFrom('body_archives').select('file').orderBy('file').execute()));
+  if (tables.includes('audit_archives')) archives.push(...(await listArchivedAudit(db)));
   const names: string[] = [];
   for (const { file } of archives) {
     const name = `${ARCHIVE}/${file}`;
-    const isCopied = directory !== undefined && (await copyFile(path.join(directory, file), name, store));
-    if (!isCopied && lost.has(file)) continue;
-    if (!isCopied)
+    if (directory === undefined || !(await copyFile(path.join(directory, file), name, store)))
       throw new ConfereError(
         'unavailable',
         `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would not be whole`,

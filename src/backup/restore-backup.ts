@@ -15,6 +15,7 @@ import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embed
 import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import { placeServerCopy, readServerVersion, seriesOf } from '../../embedded/programs/copy-server.ts';
 import { loadDump } from '../../embedded/programs/dump-database.ts';
+import { bringBackAudit } from '../access/bring-back-audit.ts';
 import type { Config } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
 import { createVault } from '../database/keys/vault.ts';
@@ -147,6 +148,7 @@ async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, 
   onStep?.('files', `${place.files.length} files`);
   await using context = await openContext(config, { log, signal, migrates: true, isRestoring: true });
   await createMissingTriggers(db, log);
+  await bringBackAudit(context);
   if (description.head) {
     const seal = await readSeal(context.db, description.head.position);
     if (seal?.hash.toString('hex') !== description.head.hash)

@@ -21,8 +21,8 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 /**
- * The commands that take a key. Other changes need none: `forget`, `retention` and `commissions check` find nothing the second time,
- * `rotate-key` and `restore` are refused, `export` makes no revision without a change.
+ * The commands that take a key. Other changes need none: `forget`, `retention`, `archives` and `commissions check` find
+ * nothing the second time, `rotate-key` and `restore` are refused, `export` makes no revision without a change.
  */
 export const KEYED_COMMANDS: readonly string[] = [
   ...['open', 'statements add', 'adjustments add', 'adjustments reverse', 'bank import', 'bank match', 'reconcile'],

@@ -5,8 +5,10 @@ import {
   type PreviewedStatement,
   previewMigrations,
 } from '../../embedded/migrations/preview-migrations.ts';
+import { bringBackAudit } from '../access/bring-back-audit.ts';
 import { describePending, listPending, MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { readDatabase } from '../database/open/read-database.ts';
+import { listArchivedBodies } from '../inbox/manage/bring-back-bodies.ts';
 import { listGrants } from '../proof/list-grants.ts';
 import { NOT_YET, print, withConfig, withContext } from './with-context.ts';
 
@@ -44,9 +46,18 @@ export function migrateCommand(program: Command): void {
         return;
       }
       await withContext({ migrates: true }, async (context) => {
+        const restored = await bringBackAudit(context);
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        print(json, { migrations: names }, `${names.length} migrations are in place, the last ${names.at(-1)}`);
+        const left = (await listArchivedBodies(context)).size;
+        const says = [
+          `${names.length} migrations are in place, the last ${names.at(-1)}`,
+          restored > 0 && `${restored} rows of the audit came back from the archive`,
+          left > 0 &&
+            `${left} files with bodies of webhooks are left: confere archives restore, or confere archives delete`,
+        ];
+        const counts = { audit_restored: restored, archives_left: left };
+        print(json, { migrations: names, ...counts }, says.filter((line) => line !== false).join('\n'));
       });
     });
 }

@@ -38,6 +38,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   jobs: async () => (await import('./jobs.ts')).jobsCommand,
   retention: async () => (await import('./retention.ts')).retentionCommand,
+  archives: async () => (await import('./archives.ts')).archivesCommand,
   forget: async () => (await import('./forget/forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
   backup: async () => (await import('./backup/backup.ts')).backupCommand,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { auditShown } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { readBody, type StoredBody } from '../inbox/archive/read-body.ts';
+import { readBody, type StoredBody } from '../inbox/manage/read-body.ts';
 import { findWebhook } from '../inbox/manage/read-webhooks.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
@@ -12,7 +12,7 @@ type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 export function showWebhookCommand(webhooks: Command): void {
   webhooks
     .command('show')
-    .description('a webhook with its items and its raw body, also one that is in the archive; audited')
+    .description('a webhook with its items and its raw body; audited')
     .argument('<id>', 'wh_…')
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -23,10 +23,9 @@ export function showWebhookCommand(webhooks: Command): void {
         const shown = { actor: 'command', action: 'webhooks.show', target: webhook.id } as const;
         await auditShown(context, shown, { transactions });
         const stored = await readBody(context, webhook.seq);
-        if (stored?.fault !== undefined) throw new ConfereError('unavailable', stored.fault);
         const { seq: _, ...rest } = webhook;
         const body = stored?.body?.toString('utf8') ?? null;
-        print(json, { ...rest, body, archive: stored?.archive ?? null }, describe(context, webhook, stored));
+        print(json, { ...rest, body }, describe(context, webhook, stored));
       });
     });
 }
@@ -38,7 +37,6 @@ function describe(context: Context, webhook: Webhook, stored: StoredBody | undef
     ...webhook.items_detail.map(
       (item) => `  ${item.transaction_id ?? item.reference ?? 'no key'}  ${item.claimed_status ?? '-'}  ${item.state}`,
     ),
-    ...(stored?.archive ? [`  archived in ${stored.archive}`] : []),
-    stored?.body?.toString('utf8') ?? '  its body was dropped',
+    stored?.body?.toString('utf8') ?? '  its body was deleted',
   ].join('\n');
 }

@@ -26,6 +26,5 @@ export const retentionFields = {
   RETAIN_ATTEMPTS: retentionText(1).default(90 * DAY_MS),
   RETAIN_ALERTS: retentionText(1).default(180 * DAY_MS),
   RETAIN_TICKS: retentionText(1).default(30 * DAY_MS),
-  RETAIN_AUDIT: retentionText(400).default('off'),
   RETAIN_REPORT_FILES: retentionText(1).default('off'),
 };

@@ -1,10 +1,8 @@
-/** Whether the disks have room, and the archive has its files. */
+/** Whether the disks have room, and no archive is left. */
 
-import { requireAuditMoves } from '../access/archive-audit.ts';
-import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
-import { readLostArchives } from '../archive/lost-archives.ts';
+import { listArchivedAudit } from '../access/bring-back-audit.ts';
 import type { Context } from '../context.ts';
-import { isBodyDue } from '../inbox/archive/archive-bodies.ts';
+import { listArchivedBodies } from '../inbox/manage/bring-back-bodies.ts';
 import { readDiskSizes, readDisks, readTableSizes } from '../retention/measure-sizes.ts';
 
 /** Time enough to enlarge a disk. */
@@ -58,28 +56,17 @@ function formatBytes(bytes: number): string {
   return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** @throws Error if files that the database names are not in ARCHIVE_DIR, bodies are due and there is none, or the audit can't be moved. */
-export async function checkArchive(context: Context): Promise<string> {
-  const { db, config } = context;
-  const directory = archiveDirectory(config);
-  const bodies = await db.selectFrom('body_archives').select(['file', 'bodies as rows']).orderBy('file').execute();
-  const audit = await db.selectFrom('audit_archives').select(['file', 'entries as rows']).orderBy('file').execute();
-  const recorded = [...bodies, ...audit];
-  if (directory === undefined && (await isBodyDue(context)))
-    throw new Error('ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_BODIES stay in the database: set it');
-  await requireAuditMoves(context);
-  if (directory === undefined && recorded.length === 0)
-    return 'ARCHIVE_DIR is not set: webhook bodies stay in the database';
-  const present = new Set(directory === undefined ? [] : await listArchives(directory, 'bodies', 'audit'));
-  const stated = await readLostArchives(db);
-  const missing = recorded.filter(({ file }) => !present.has(file) && !stated.has(file));
-  const place = directory ?? 'ARCHIVE_DIR, which is not set';
-  if (missing.length > 0)
-    throw new Error(`${missing.length} archives are not in ${place}, the first is ${missing[0]?.file}`);
-  const count = (files: { rows: number }[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
-  const says = `${count(bodies)} webhook bodies and ${count(audit)} rows of the audit in ${recorded.length} files of ${place}`;
-  const isLost = ({ file }: { file: string }): boolean => stated.has(file);
-  const lost = [bodies.filter(isLost), audit.filter(isLost)] as const;
-  if (lost.flat().length === 0) return says;
-  return `${says}; of them, ${lost.flat().length} files are stated as lost: ${count(lost[0])} webhook bodies and ${count(lost[1])} rows of the audit`;
+/** @throws Error while a file is left that an earlier version moved rows into. */
+export async function checkArchives(context: Context): Promise<string> {
+  const audit = await listArchivedAudit(context.db);
+  if (audit.length > 0)
+    throw new Error(
+      `${audit.length} files have rows of the audit, the first is ${audit[0]?.file}: run confere migrate`,
+    );
+  const bodies = await listArchivedBodies(context);
+  if (bodies.size === 0) return 'no archive is left';
+  const count = [...bodies.values()].reduce((sum, one) => sum + one, 0);
+  throw new Error(
+    `${bodies.size} files have ${count} bodies of webhooks: run confere archives restore, or confere archives delete`,
+  );
 }

@@ -23,7 +23,7 @@ import { createProviderClient, type ProviderClient } from '../provider/client.ts
 import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
-import { checkArchive, checkDisks, checkSizes } from './check-storage.ts';
+import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 
 export type Finding = { check: string; ok: boolean; says: string };
 type Check<C> = { name: string; run: (context: C) => Promise<string> };
@@ -77,7 +77,7 @@ const TABLE_CHECKS: Check<Context>[] = [
   { name: 'clock', run: examineClock },
   { name: 'stated', run: checkFutureDates },
   { name: 'sizes', run: checkSizes },
-  { name: 'archive', run: checkArchive },
+  { name: 'archives', run: checkArchives },
 ];
 const BARE_CHECKS: Check<BareContext>[] = [
   { name: 'data', run: examineDataDir },
@@ -136,8 +136,8 @@ async function examineClock(context: Context): Promise<string> {
 }
 
 async function examineDataDir({ config }: BareContext): Promise<string> {
-  const { DATA_DIR, DATABASE_URL, MANIFESTS_DIR, ARCHIVE_DIR } = config;
-  const places = [DATA_DIR, MANIFESTS_DIR, ARCHIVE_DIR].filter((place) => place !== undefined);
+  const { DATA_DIR, DATABASE_URL, MANIFESTS_DIR } = config;
+  const places = [DATA_DIR, MANIFESTS_DIR].filter((place) => place !== undefined);
   const says = places.map((place) => describePlace(place) ?? `${place} can be written to`);
   const isNew = DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'));
   if (isNew) refuseSmallDisk(nearestDirectory(DATA_DIR));

@@ -178,7 +178,6 @@ const RETAINED = [
     'webhook_repeats',
     'run_pages',
     'callbacks',
-    'audit',
     'idempotency_keys',
     'report_files',
     'callback_attempts',
@@ -191,7 +190,7 @@ export type Retained = (typeof RETAINED)[number];
 
 export const retentionRemoved = openCounter(
   'confere_retention_removed_total',
-  'Rows that were deleted because they were older than their retention; webhook_bodies, audit: moved to the archive.',
+  'Rows that were deleted because they were older than their retention.',
   { rows: [...RETAINED] },
 );
 

@@ -44,8 +44,6 @@ export type BooksCheck = {
   /** How many were read; since a proof, an older transaction once for each part of it that changed. */
   entries: number;
   transactions: number;
-  /** Rows of the audit whose archive is stated as lost, and positions whose hash therefore cannot be computed. */
-  lost: { rows: number; positions: number };
   /** How many breaks there are in all, and the first 200 of them. */
   broken: number;
   breaks: Break[];
@@ -119,31 +117,23 @@ export async function checkAllBooks(context: Context): Promise<BooksCheck | unde
   return toCheck(check.state);
 }
 
-function toCheck({ walk, entries, lost, histories, touched, broken, breaks }: CheckState): BooksCheck {
+function toCheck({ walk, entries, histories, touched, broken, breaks }: CheckState): BooksCheck {
   const transactions = histories.count + touched.count;
-  const rows = Object.values(lost.rows).reduce((sum, count) => sum + count, 0);
-  const { positions } = lost;
-  return { position: walk.position, entries: entries.count, transactions, lost: { rows, positions }, broken, breaks };
+  return { position: walk.position, entries: entries.count, transactions, broken, breaks };
 }
 
 /**
- * Describes the outcome of a check, with its first breaks, and what it cannot prove because archives are lost.
+ * Describes the outcome of a check, with its first breaks.
  * @param since what the entries are counted from, such as ` since the last proof`.
  */
 export function describeCheck(
-  { position, entries, transactions, broken, breaks, lost }: BooksCheck,
+  { position, entries, transactions, broken, breaks }: BooksCheck,
   since = '',
 ): { ok: boolean; says: string } {
   const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
   const says =
     broken > 0
-      ? [`${broken} breaks. ${shown.join('; ')}`]
-      : [
-          `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}`,
-        ];
-  if (lost.rows > 0)
-    says.push(
-      `${lost.rows} rows of the audit are stated as lost: the hashes of ${lost.positions} positions can't be computed again`,
-    );
-  return { ok: broken === 0, says: says.join('; ') };
+      ? `${broken} breaks. ${shown.join('; ')}`
+      : `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}`;
+  return { ok: broken === 0, says };
 }

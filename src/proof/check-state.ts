@@ -54,8 +54,6 @@ const STATE = z.object({
     uncovered: unsealed,
     audit: z.object({ seq: z.int(), unsealed, caughtUpAt: z.int().nullable() }),
   }),
-  /** Rows of the audit that were in archives that are stated as lost, by file; positions whose hash therefore cannot be computed. */
-  lost: z.object({ rows: z.record(z.string(), z.int()), positions: z.int() }).default({ rows: {}, positions: 0 }),
   /** The last month whose balances were verified; the digest of each month's balances as of the walk's position. */
   balances: z.object({ after: z.string(), digests: z.record(z.string(), z.string()) }),
   events: cursor,
@@ -99,7 +97,6 @@ export async function startState(db: Reader): Promise<CheckState> {
       uncovered: new Map(),
       audit: { seq: 0, unsealed: new Map(), caughtUpAt: null },
     },
-    lost: { rows: {}, positions: 0 },
     balances: { after: '', digests: {} },
     events: { after: 0, count: 0 },
     entries: { after: 0, count: 0 },
@@ -115,11 +112,11 @@ export async function startState(db: Reader): Promise<CheckState> {
 
 /** Starts a check of what came after a proof. It counts what it reads itself. */
 export async function continueState(db: Reader, proof: CheckState): Promise<CheckState> {
-  const { walk, lost, monthClose, histories } = structuredClone(proof);
+  const { walk, monthClose, histories } = structuredClone(proof);
   const fresh = await startState(db);
   return {
     ...fresh,
-    ...{ walk, lost, monthClose },
+    ...{ walk, monthClose },
     events: { after: startOf(proof, 'events'), count: 0 },
     entries: { after: walk.entrySeq, count: 0 },
     histories: { after: histories.after, count: 0 },

@@ -56,12 +56,6 @@ export async function runSteps(context: Context, initial: CheckState, options: R
     await options.afterBatch?.(state, context.timers.monotonicMs() - startedMs);
   }
   if (state.broken > 0) await raiseBroken(context, state, state.breaks);
-  const { rows, positions } = state.lost;
-  if (positions > 0)
-    context.log.warn(
-      { archives: rows, positions },
-      'archives are stated as lost: the hashes of these positions are not proven',
-    );
   return state;
 }
 

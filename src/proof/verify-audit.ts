@@ -1,4 +1,3 @@
-import { findArchivedAudit } from '../access/read-archived-audit.ts';
 import type { Context } from '../context.ts';
 import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
@@ -11,9 +10,6 @@ const ROWS_AT_ONCE = 10_000;
 const UNCOVERED_MAX = 10_000;
 
 type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
-
-/** Rows of archives that are stated as lost, by file, and the number of positions that have such rows. */
-export type LostRows = { rows: Record<string, number>; positions: number };
 
 /** The state of the walk along the chain that concerns the audit. Times in ms. */
 export type AuditWalk = {
@@ -35,15 +31,12 @@ export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt:
   return rows.filter((row) => caughtUpAt !== null && row.at.getTime() < caughtUpAt - 2 * LATE_MS_MAX);
 }
 
-/**
- * Reads the audit rows of a group of seals, by position, also archived ones; reports missing ones. Counts in `lost` those whose
- * archive is stated as lost, and their positions, which get no rows.
- */
+/** Reads the audit rows of a group of seals, by position; reports missing ones. */
 export async function readSealedAuditRows(
   context: Context,
   rows: SealRow[],
-  { walk, lost, report }: { walk: AuditWalk; lost: LostRows; report: ReportBreak },
-): Promise<Map<number, SealedAuditRow[] | 'lost'>> {
+  { walk, report }: { walk: AuditWalk; report: ReportBreak },
+): Promise<Map<number, SealedAuditRow[]>> {
   const { db } = context;
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
@@ -60,45 +53,15 @@ export async function readSealedAuditRows(
   }
   const late = named.filter((seq) => !found.has(seq));
   for (const row of await loadAuditRows(db, { seqs: late })) found.set(row.seq, row);
-  const gone = named.filter((seq) => !found.has(seq));
-  const archived = await findArchivedAudit(context, gone);
-  for (const row of archived.found) found.set(row.seq, row);
-  const lostSeqs = new Set<number>();
-  for (const { file, seqs } of archived.lost) {
-    const unread = seqs.filter((seq) => !found.has(seq));
-    for (const seq of unread) lostSeqs.add(seq);
-    lost.rows[file] = (lost.rows[file] ?? 0) + unread.length;
-  }
   for (const seq of named) walk.unsealed.delete(seq);
   walk.seq = to;
   return new Map(
-    [...members].map(([position, seqs]): [number, SealedAuditRow[] | 'lost'] => {
-      for (const seq of seqs) {
-        if (!found.has(seq) && !lostSeqs.has(seq))
-          report({ scope: `audit au_${seq}`, says: `sealed at position ${position}, and gone` });
-      }
-      if (seqs.some((seq) => lostSeqs.has(seq))) {
-        lost.positions++;
-        return [position, 'lost'];
-      }
+    [...members].map(([position, seqs]) => {
+      for (const seq of seqs)
+        if (!found.has(seq)) report({ scope: `audit au_${seq}`, says: `sealed at position ${position}, and gone` });
       return [position, seqs.map((seq) => found.get(seq)).filter((row) => row !== undefined)];
     }),
   );
-}
-
-/** Reports an archive that is stated as lost, and of whose numbers more rows are gone than it had: others were deleted. */
-export async function verifyLostRows({ db }: Context, { rows: lost }: LostRows, report: ReportBreak): Promise<void> {
-  const files = Object.keys(lost);
-  if (files.length === 0) return;
-  const archives = await db
-    .selectFrom('audit_archives')
-    .select(['file', 'entries'])
-    .where('file', 'in', files)
-    .execute();
-  for (const { file, entries } of archives) {
-    const says = `it is stated as lost with ${entries} rows of the audit, and ${lost[file]} of its numbers are gone`;
-    if ((lost[file] ?? 0) > entries) report({ scope: `archive ${file}`, says });
-  }
 }
 
 /** Reports audit rows older than ten minutes that no seal contains. */

@@ -12,7 +12,7 @@ import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
 import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { verifyHeads, verifyManifests, verifyProofs, verifyReports } from './verify-anchors.ts';
-import { findBackdated, readSealedAuditRows, verifyAuditSealed, verifyLostRows } from './verify-audit.ts';
+import { findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
@@ -37,7 +37,6 @@ export async function verifyChain({ context, state, report }: Verification): Pro
   }
   await verifySealed(context, walk.entrySeq, report);
   await verifyAuditSealed(context, walk.audit, report);
-  await verifyLostRows(context, state.lost, report);
   return false;
 }
 
@@ -76,7 +75,7 @@ function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
 async function verifyGroup(
   context: Context,
   rows: SealRow[],
-  { walk, lost }: CheckState,
+  { walk }: CheckState,
   report: ReportBreak,
 ): Promise<void> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
@@ -92,7 +91,7 @@ async function verifyGroup(
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt.getTime());
   }
   for (const seq of named) walk.uncovered.delete(seq);
-  const audits = await readSealedAuditRows(context, rows, { walk: walk.audit, lost, report });
+  const audits = await readSealedAuditRows(context, rows, { walk: walk.audit, report });
   const lateRecorded = await readLateEntries(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
   for (const row of rows) {
     const seqs = members.get(row.position) ?? [];
@@ -107,7 +106,7 @@ async function verifyGroup(
   }
 }
 
-type Loaded = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] | 'lost' };
+type Loaded = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] };
 
 function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Walk, report: ReportBreak): void {
   const fault = (says: string): void => report({ scope: `seal ${row.position}`, says });
@@ -126,12 +125,11 @@ function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Wal
   };
   const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
   if (row.previous_hash.toString('hex') !== walk.hash) fault('it does not follow the hash of the position before it');
-  // without its rows no hash can be computed: the next position is compared with the stored one
-  if (audit !== 'lost' && !hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
+  if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
     const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
     fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
   }
-  const backdated = row.audit_seq === null || audit === 'lost' ? [] : findBackdated(audit, walk.audit, row.sealed_at);
+  const backdated = row.audit_seq === null ? [] : findBackdated(audit, walk.audit, row.sealed_at);
   for (const { seq } of backdated) {
     report({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
   }

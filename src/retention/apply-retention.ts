@@ -1,15 +1,13 @@
 /**
  * Deletes what is older than its retention, or counts it. Each step deletes in batches of at most 1,000 rows or files, each in a
- * transaction of its own, so an interrupted run continues the next time. Webhook bodies go to the archive first, so that their
- * rows are small when the rest is deleted.
+ * transaction of its own, so an interrupted run continues the next time.
  */
-import { auditRetention } from '../access/archive-audit.ts';
 import { keyRetention } from '../access/kept-answers.ts';
 import { callbackRetention } from '../callbacks/manage/drop-delivered.ts';
 import type { Context } from '../context.ts';
 import type { RetentionStep } from '../database/retention-step.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { bodyRetention } from '../inbox/archive/archive-bodies.ts';
+import { bodyRetention } from '../inbox/manage/drop-old-bodies.ts';
 import { repeatRetention } from '../inbox/manage/drop-repeats.ts';
 import { describeError } from '../log.ts';
 import { type Retained, retentionRemoved } from '../metrics/metrics.ts';
@@ -18,7 +16,7 @@ import { reportFileRetention } from '../reports/serve/drop-report-files.ts';
 import { endedRows } from './ended-rows.ts';
 
 export type RetentionResult = Pick<RetentionStep, 'name' | 'setting' | 'keepMs' | 'note'> & {
-  /** How many rows or files were deleted or archived; with `write: false`, how many would be. */
+  /** How many rows or files were deleted; with `write: false`, how many would be. */
   rows: number;
 };
 
@@ -71,7 +69,6 @@ function listSteps(context: Context): RetentionStep[] {
     repeatRetention(context),
     pageRetention(context),
     callbackRetention(context),
-    auditRetention(context),
     keyRetention(context),
     reportFileRetention(context),
     ...endedRows(context),

@@ -4,7 +4,6 @@ import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
@@ -14,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** Growth is the mean of this many days, or of those that were measured. */
 const GROWTH_DAYS = 30;
 
-export type Directory = 'DATA_DIR' | 'SPOOL_DIR' | 'ARCHIVE_DIR';
+export type Directory = 'DATA_DIR' | 'SPOOL_DIR';
 export type Disk = { directory: Directory; freeBytes: number; usedBytes: number };
 /** `growth`: bytes a day, negative if it shrinks; undefined until a day was measured. */
 export type TableSize = { name: string; bytes: number; growth: number | undefined };
@@ -29,7 +28,6 @@ export async function readDisks(config: Config): Promise<Disk[]> {
   const directories: [Directory, string | undefined][] = [
     ['DATA_DIR', config.DATA_DIR],
     ['SPOOL_DIR', config.SPOOL_DIR],
-    ['ARCHIVE_DIR', config.ARCHIVE_DIR && archiveDirectory(config)],
   ];
   const disks: Disk[] = [];
   for (const [directory, place] of directories) {

@@ -4,19 +4,10 @@ import { readDiskSizes, readTableSizes } from './measure-sizes.ts';
 
 const DAY_S = 86_400;
 
-/** Sizes of the tables and of the archive, and how the disks of this process grow. */
+/** Sizes of the tables, and how the disks of this process grow. */
 export async function readSizeMetrics(context: Context): Promise<Reading[]> {
   const tables = await readTableSizes(context);
   const disks = await readDiskSizes(context);
-  const archive = await context.db
-    .selectFrom('body_archives')
-    .select((eb) => [eb.fn.sum<number>('bodies').as('bodies'), eb.fn.sum<number>('file_bytes').as('bytes')])
-    .executeTakeFirst();
-  const audit = await context.db
-    .selectFrom('audit_archives')
-    .select((eb) => eb.fn.sum<number>('file_bytes').as('bytes'))
-    .executeTakeFirst();
-  const archiveBytes = Number(archive?.bytes ?? 0) + Number(audit?.bytes ?? 0);
   return [
     {
       name: 'confere_table_bytes',
@@ -38,11 +29,5 @@ export async function readSizeMetrics(context: Context): Promise<Reading[]> {
       help: 'Time until the disk of a directory is full if it grows on like that; +Inf if it does not grow.',
       values: disks.map(({ directory, fullInDays }) => ({ labels: { directory }, value: fullInDays * DAY_S })),
     },
-    {
-      name: 'confere_archive_bodies',
-      help: 'Webhook bodies in the archive.',
-      values: Number(archive?.bodies ?? 0),
-    },
-    { name: 'confere_archive_bytes', help: 'Bytes of the files of the archive.', values: archiveBytes },
   ];
 }

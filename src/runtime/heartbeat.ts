@@ -8,14 +8,7 @@ import type { Timers } from '../timers.ts';
 
 /** Loops that every worker runs. Each shows life also when it has nothing to do. */
 export const WORKER_LOOPS = ['inbox', 'sealer', 'alerts'] as const;
-export type Part =
-  | (typeof WORKER_LOOPS)[number]
-  | 'watch'
-  | 'provider'
-  | 'database'
-  | 'DATA_DIR'
-  | 'SPOOL_DIR'
-  | 'ARCHIVE_DIR';
+export type Part = (typeof WORKER_LOOPS)[number] | 'watch' | 'provider' | 'database' | 'DATA_DIR' | 'SPOOL_DIR';
 
 const BEAT_EVERY_MS = 20_000;
 

@@ -44,7 +44,7 @@ test.each(DEEP ? [true, false] : [false])(
   async (script) => {
     await using opened = await openBrowser(env.url, { script });
     const { page } = opened;
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     const path = script ? '/with' : '/without';
     const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     const see = () => page.getByRole('button', { name: 'Ver o que muda' }).click();

@@ -17,7 +17,7 @@ test.each(DEEP ? [true, false] : [false])(
   async (script) => {
     await using opened = await openBrowser(env.url, { script });
     const { page, browser } = opened;
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
 
     // a page that needs a session, as a link in a mail
     await page.goto(`${env.url}/audit?action=console.login`);
@@ -56,7 +56,7 @@ test.each(DEEP ? [true, false] : [false])(
 test('a person without a role, and one who declines, read why', async () => {
   await using opened = await openBrowser(env.url);
   const { page } = opened;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(`${env.url}/login`);
   await page.getByRole('link', { name: 'Entrar com a conta da empresa' }).click();
   await page.getByRole('link', { name: /Cancel/ }).click();

@@ -76,7 +76,7 @@ async function causeTroubles(): Promise<void> {
 test('ops hears of a dead provider, a failing merchant and a forged webhook, and ends each in the console', async () => {
   await using opened = await openBrowser(env.url);
   const { page, browser } = opened;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const { token } = await createToken(env.context, { name: 'ops', role: 'operator' });
   await causeTroubles();
   await logIn(page, env.url, token, '/');

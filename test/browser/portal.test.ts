@@ -65,7 +65,7 @@ async function logIn(page: Page, name: string, words: { token: string; button: s
 test('an engineer of a merchant tests, finds, repeats, filters and rotates, on pages that are accessible', async () => {
   await using opened = await openBrowser(env.url);
   const { page } = opened;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const violations: string[] = [];
   const title = async (name: string) => {
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -180,7 +180,7 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
 test('another merchant sees its own pages alone, in English and without scripts', async () => {
   await using opened = await openBrowser(env.url, { script: false, locale: 'en-US' });
   const { page } = opened;
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const portuguese: Record<string, string[]> = {};
   const open = async (address: string, status = 200) => {
     await env.timers.advance(1_000);

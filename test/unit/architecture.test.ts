@@ -59,7 +59,7 @@ const INNER: Record<string, string[]> = {
   'src/alerts': ['texts', 'channels', 'read'],
   'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
-  'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'archive', 'manage'],
+  'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],

@@ -26,7 +26,6 @@ export const PT_BR_PARTS = {
   database: 'gravações no banco',
   DATA_DIR: 'disco de dados',
   SPOOL_DIR: 'disco do spool',
-  ARCHIVE_DIR: 'disco do arquivo',
 } as const;
 
 /** How the provider fails; a status stands for itself. */

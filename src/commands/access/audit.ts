@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type AuditFilter, listAudit, presentAudit } from '../../access/list-audit.ts';
-import { listArchivedAudit } from '../../access/read-archived-audit.ts';
+import { type AuditFilter, listAudit } from '../../access/list-audit.ts';
 import { parseInstant, parseLimit } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
@@ -13,7 +12,6 @@ type Options = {
   from?: string;
   to?: string;
   limit: string;
-  archived?: boolean;
   json?: boolean;
 };
 
@@ -28,7 +26,6 @@ export function auditCommand(program: Command): void {
     .option('--from <instant>', 'from this instant on, such as 2026-11-21T00:00:00-03:00')
     .option('--to <instant>', 'before this instant')
     .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
-    .option('--archived', 'rows that RETAIN_AUDIT moved to the archive')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       const limit = parseLimit(options.limit, LIST_MAX);
@@ -40,9 +37,7 @@ export function auditCommand(program: Command): void {
         to: parseInstant('--to', options.to),
       };
       await withContext({}, async (context) => {
-        const found = options.archived
-          ? await presentAudit(context.db, await listArchivedAudit(context, filter, limit))
-          : await listAudit(context.db, filter, { limit, before: undefined });
+        const found = await listAudit(context.db, filter, { limit, before: undefined });
         const rows = found.map(({ seq: _, ...row }) => row);
         const lines = rows.map((row) =>
           [formatTime(context, row.at), nameActor(row), row.action, row.target, row.detail].filter(Boolean).join('  '),

@@ -3,7 +3,7 @@ import { eraseFromAttempts } from '../../callbacks/manage/erase-from-attempts.ts
 import type { Context } from '../../context.ts';
 import { type FreeTextColumns, redactRows } from '../../database/redact-rows.ts';
 import type { Erase } from '../../domain/person/person.ts';
-import { eraseFromArchives } from '../../inbox/archive/erase-from-archives.ts';
+import { missArchivedBodies } from '../../inbox/manage/bring-back-bodies.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
 import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
 import { eraseFromMerchants } from '../../merchants/erase-from-merchants.ts';
@@ -22,8 +22,7 @@ type ErasureTarget = { name: string; erase: Erase };
 export function listErasureTargets(context: Context): ErasureTarget[] {
   return [
     { name: 'webhooks', erase: eraseFromInbox(context) },
-    // after the rows: a body only moves from its row to the archive
-    { name: 'archived_bodies', erase: eraseFromArchives(context) },
+    { name: 'archived_bodies', erase: missArchivedBodies(context) },
     { name: 'spool_files', erase: eraseFromRetainedFiles(context) },
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
     { name: 'ledger_texts', erase: eraseLedgerTexts(context) },

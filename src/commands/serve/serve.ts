@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { bringBackAudit } from '../../access/bring-back-audit.ts';
 import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
@@ -91,6 +92,7 @@ async function run(
   stopped: Promise<void>,
 ): Promise<void> {
   await using context = opened.context;
+  await bringBackAudit(context);
   const options = { sides, spool, server: opened.server };
   await using _ = await startService(context, options, () => stop.abort());
   try {

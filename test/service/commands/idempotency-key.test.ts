@@ -12,6 +12,7 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 const OTHERS = [
   ...['serve', 'migrate', 'export', 'months', 'listen', 'events trigger', 'audit', 'retention', 'forget', 'rotate-key'],
   ...['backup', 'restore', 'doctor', 'demo', 'sandbox', 'commissions check', 'webhooks show'],
+  ...['archives restore', 'archives delete', 'drill'],
 ];
 
 let env: TestEnvironment;

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dropOldNightly } from '../../../jobs/drop-old.ts';
 import { up } from '../../../migrations/0110-add-heartbeat-version.ts';
-import { readArchive, writeArchive } from '../../../src/archive/archive-files.ts';
+import { readArchive } from '../../../src/archive/archive-files.ts';
 import type { Context } from '../../../src/context.ts';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { placeOf, SEALED_COLUMNS } from '../../../src/database/keys/sealed-columns.ts';
@@ -23,6 +23,7 @@ import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { findSealedColumns, readSealed } from '../../support/read-sealed.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { writeArchive } from '../../support/write-archive.ts';
 
 const DOCUMENTS = ['52998224725', '11144477735'];
 
@@ -127,8 +128,8 @@ describe('a sealed value', () => {
   it('of the archive opens under the name of its file alone', async () => {
     const { keys } = env.context;
     const [name, other] = ['2025-10/000000000001-00000001.bodies', '2025-10/000000000002-00000002.bodies'];
-    await writeArchive(keys, env.dataDir, name, [{ seq: 1 }]);
-    await writeArchive(keys, env.dataDir, other, [{ seq: 2 }]);
+    writeArchive(keys, env.dataDir, name, [{ seq: 1 }]);
+    writeArchive(keys, env.dataDir, other, [{ seq: 2 }]);
     expect(await readArchive(keys, env.dataDir, name)).toEqual([{ seq: 1 }]);
     const { rename } = await import('node:fs/promises');
     await rename(path.join(env.dataDir, other), path.join(env.dataDir, name));
@@ -169,7 +170,7 @@ describe('while a process of an earlier version may run', () => {
     for (const { sealed } of before) expect(openAsBefore(secretKey, sealed)).toBeInstanceOf(Buffer);
     // the archive's too
     const name = '2025-10/000000000001-00000001.bodies';
-    await writeArchive(replica.keys, own.dataDir, name, [{ seq: 1 }]);
+    writeArchive(replica.keys, own.dataDir, name, [{ seq: 1 }]);
     expect(readFileSync(path.join(own.dataDir, name))[0]).toBe(1);
     // nothing is bound while it may run
     await dropOldNightly(replica);

@@ -9,12 +9,10 @@ import { audit } from '../../../src/access/audit.ts';
 import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
-import { readBody } from '../../../src/inbox/archive/read-body.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
-import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
 import { importBank } from '../../support/import-bank.ts';
@@ -61,7 +59,6 @@ let shop: MerchantServer;
 let served: ServedEnvironment;
 let context: Context;
 let env: Record<string, string>;
-let archivedSeq: number;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
@@ -156,17 +153,6 @@ it('plants a person in every place there is', async () => {
     ],
   ]);
   await delivered();
-  // one whose body is in the archive
-  const naming = context.db.selectFrom('webhook_items').select('webhook_seq').where('transaction_id', '=', theirs.id);
-  const { webhook_seq: seq } = await naming.where('state', '=', 'applied').orderBy('seq').executeTakeFirstOrThrow();
-  await context.db
-    .updateTable('webhooks')
-    .set({ received_at: new Date('2020-01-02T00:00:00Z') })
-    .where('seq', '<=', seq)
-    .execute();
-  await applyRetention(context);
-  expect((await readBody(context, seq))?.archive).toMatch(/^2020-01\//);
-  archivedSeq = seq;
   await call('POST', '/reports', { day: MENTION_DAY });
   const { mismatches } = await call<{ mismatches: { id: string; kind: string }[] }>(
     'GET',
@@ -268,7 +254,6 @@ it('counts what would go, and changes nothing', async () => {
   });
   const places = [
     'webhooks',
-    'archived_bodies',
     'callback_answers',
     'ledger_texts',
     'platform_names',
@@ -315,9 +300,6 @@ it('goes on where it was killed, and leaves nothing', async () => {
   expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('erased with a person')]);
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
-  const archived = await readBody(context, archivedSeq);
-  expect(archived?.archive).toBeDefined();
-  expect(VALUES.filter((value) => archived?.body?.toString().includes(value))).toEqual([]);
 });
 
 it('leaves the webhooks of others in the files of the spool', () => {

@@ -328,7 +328,6 @@ describe('books of its own', () => {
       entries,
       transactions: 3,
       broken: 0,
-      lost: { rows: 0, positions: 0 },
       breaks: [],
     });
     expect(entries).toBeGreaterThan(10);

@@ -2,8 +2,8 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { readBody } from '../../../inbox/archive/read-body.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
+import { readBody } from '../../../inbox/manage/read-body.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
@@ -50,7 +50,6 @@ ${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${
       ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],
       ['Repetições', webhook.repeats],
       ['Endereço de origem', raw?.address],
-      ['Corpo arquivado em', raw?.archive],
     ])}</section>
 <section><h2>${t('Itens')}</h2>${renderItems(context, webhook)}</section>
 ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
@@ -67,16 +66,16 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
   return router;
 }
 
-type Raw = { body: string; address: string; archive: string | undefined };
+type Raw = { body: string; address: string };
 
 async function readRaw(context: Context, seq: number): Promise<Raw | undefined> {
   const stored = await readBody(context, seq);
   if (!stored) return undefined;
-  const { sourceAddress: address, archive } = stored;
-  if (!stored.body) return { body: stored.fault ?? '', address, archive };
+  const { sourceAddress: address } = stored;
+  if (!stored.body) return { body: t('O corpo foi apagado.'), address };
   const text = indentJson(stored.body.toString('utf8'));
   const body = text.length > BODY_CHARS_MAX ? `${text.slice(0, BODY_CHARS_MAX)}\n… (${t('cortado')})` : text;
-  return { body, address, archive };
+  return { body, address };
 }
 
 function indentJson(text: string): string {

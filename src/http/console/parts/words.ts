@@ -138,7 +138,7 @@ export const CHECK_WORDS: Record<string, string> = words({
   stated: 'Datas informadas',
   sizes: 'Espaço',
   disks: 'Discos',
-  archive: 'Arquivamento',
+  archives: 'Arquivos de versões anteriores',
   provider: 'Provedor',
   issuer: 'Contas da empresa',
   books: 'Livros',

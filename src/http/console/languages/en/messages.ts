@@ -38,17 +38,11 @@ export const MESSAGES_EN = {
     'the disk of {name} has {free} free, and is full in {n} days',
   'o disco de {name} tem {free} livres': 'the disk of {name} has {free} free',
   'menos que DISK_FREE_MIN ({size})': 'less than DISK_FREE_MIN ({size})',
-  'este usuário não pode apagar da auditoria: rode confere retention como o usuário que migra, ou configure RETAIN_AUDIT=off':
-    'this user may not delete from the audit: run confere retention as the user that migrates, or set RETAIN_AUDIT=off',
-  'ARCHIVE_DIR não está configurado, e corpos de webhooks mais antigos que RETAIN_BODIES ficam no banco: configure-o':
-    'ARCHIVE_DIR is not set, and webhook bodies older than RETAIN_BODIES stay in the database: set it',
-  'ARCHIVE_DIR não está configurado: os corpos dos webhooks ficam no banco':
-    'ARCHIVE_DIR is not set: webhook bodies stay in the database',
-  '{n} arquivos não estão em {path}; o primeiro é {file}': '{n} archives are not in {path}, the first is {file}',
-  'deles, {files} arquivos foram declarados perdidos: {n} corpos de webhooks e {rows} linhas da auditoria':
-    'of them, {files} files are stated as lost: {n} webhook bodies and {rows} rows of the audit',
-  '{n} corpos de webhooks e {rows} linhas da auditoria em {files} arquivos de {path}':
-    '{n} webhook bodies and {rows} rows of the audit in {files} files of {path}',
+  'nenhum arquivo restou': 'no archive is left',
+  '{n} arquivos têm linhas da auditoria; o primeiro é {file}: rode confere migrate':
+    '{n} files have rows of the audit, the first is {file}: run confere migrate',
+  '{files} arquivos têm {n} corpos de webhooks: rode confere archives restore, ou confere archives delete':
+    '{files} files have {n} bodies of webhooks: run confere archives restore, or confere archives delete',
   'PROVIDER_URL e PROVIDER_API_KEY não estão configuradas: serve e reconcile precisam delas':
     'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them',
   'o provedor não tem a primeira página da sua lista': 'the provider has no first page of its list',

@@ -79,7 +79,7 @@ export const PAGES_EN = {
   // a webhook
   Reprocessar: 'Reprocess',
   'Endereço de origem': 'Source address',
-  'Corpo arquivado em': 'Body archived in',
+  'O corpo foi apagado.': 'The body was deleted.',
   'Corpo recebido': 'Received body',
   cortado: 'cut',
   'Itens do webhook': 'Items of the webhook',

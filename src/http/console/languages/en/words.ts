@@ -90,7 +90,6 @@ export const WORDS_EN = {
   vigia: 'watch',
   'disco de dados': 'data disk',
   'disco do spool': 'spool disk',
-  'disco do arquivo': 'archive disk',
   // checks of the system
   'Banco de dados': 'Database',
   'Permissões no banco': 'Grants in the database',
@@ -100,7 +99,7 @@ export const WORDS_EN = {
   'Datas informadas': 'Stated dates',
   Espaço: 'Space',
   Discos: 'Disks',
-  Arquivamento: 'Archive',
+  'Arquivos de versões anteriores': 'Archives of earlier versions',
   Provedor: 'Provider',
   'Contas da empresa': 'Company accounts',
   Livros: 'Books',
