@@ -146,9 +146,10 @@ test('a killed worker is seen, and the other one takes over its work', async () 
     const [state] = await query('count_over_time(ALERTS{alertname="replica_silent",alertstate="pending"}[1m])');
     return state !== undefined;
   });
-  await eventually('the ticket', () => listNotified('/tickets').some((one) => one.alertname === 'replica_silent'));
-  const ticket = listNotified('/tickets').find((one) => one.alertname === 'replica_silent');
-  expect(ticket).toMatchObject({ role: 'worker', severity: 'ticket' });
+  const isTicket = (one: { alertname?: string; role?: string }): boolean =>
+    one.alertname === 'replica_silent' && one.role === 'worker';
+  await eventually('the ticket', () => listNotified('/tickets').some(isTicket));
+  expect(listNotified('/tickets').find(isTicket)).toMatchObject({ severity: 'ticket' });
   let advancedMs = 0;
   await eventually('the other worker takes it', async () => {
     await web.timers.advance(1_000);
