@@ -84,6 +84,45 @@ export function parseTypedAmount(text: string, language: Language): bigint | und
   return parseSignedAmount(plain.replace(LEADING_ZEROS, '$1'));
 }
 
+/** The longest amount that is read, with blanks. */
+const WRITTEN_CHARS_MAX = 40;
+const DIGITS = /[\d.,]{1,40}/;
+const BLANKS = /[\s\u00A0\u2007\u202F]/g;
+/** The sign of what stands before an amount, and after it, without blanks. */
+const SIGNS_BEFORE = new Map<string, string>([
+  ...(['', 'R$'] as const).map((text) => [text, ''] as const),
+  ...(['-', '-R$', 'R$-'] as const).map((text) => [text, '-'] as const),
+  ...(['+', '+R$', 'R$+'] as const).map((text) => [text, '+'] as const),
+]);
+const SIGNS_AFTER = new Map<string, string>([
+  ['', ''],
+  ...(['-', '(-)', 'D', 'DB'] as const).map((text) => [text, '-'] as const),
+  ...(['+', '(+)', 'C', 'CR'] as const).map((text) => [text, '+'] as const),
+]);
+
+/** `isSigned`: it says whether it is above or below zero, also by `+` or `C`. */
+export type WrittenAmount = { cents: bigint; isSigned: boolean };
+
+/**
+ * Parses an amount in a file of a person or a bank, in the marks of either language: with at most one sign, which is `-`, `+` or
+ * U+2212 before or after it, `(49,90)`, or a suffix `D`, `C`, `DB`, `CR`, `(-)`, `(+)`; `R$` may stand before it.
+ * @returns undefined for any other text, for two signs, and for `1.234` alone, which may be a thousand or a fraction.
+ */
+export function parseWrittenAmount(text: string): WrittenAmount | undefined {
+  if (text.length > WRITTEN_CHARS_MAX) return undefined;
+  const plain = text.replace(BLANKS, ' ').replaceAll('\u2212', '-').trim();
+  const { 0: digits, index } = DIGITS.exec(plain) ?? { 0: '', index: 0 };
+  const squeeze = (part: string): string => part.replaceAll(' ', '').toUpperCase();
+  let before = squeeze(plain.slice(0, index));
+  let after = squeeze(plain.slice(index + digits.length));
+  if (before.includes('(') && after === ')') [before, after] = [before.replace('(', '-'), ''];
+  const [first, last] = [SIGNS_BEFORE.get(before), SIGNS_AFTER.get(after)];
+  const amount = parseTypedAmount(digits, 'pt-BR') ?? parseTypedAmount(digits, 'en');
+  if (first === undefined || last === undefined || amount === undefined || (first && last)) return undefined;
+  const sign = first || last;
+  return { cents: sign === '-' ? -amount : amount, isSigned: sign !== '' };
+}
+
 /** `1.234,56` with an optional leading `-`, as `parseTypedAmount` takes it. */
 export function formatTypedAmount(cents: bigint, language: Language): string {
   return formatMoney(cents, language).replace('R$ ', '');

@@ -3,7 +3,7 @@
  * money, and one with more than two decimals is refused, never rounded.
  */
 import { addDays, type Day, isDay, isWallTime, type WallTime } from '../domain/calendar.ts';
-import { parseSignedAmount, parseTypedAmount } from '../domain/money.ts';
+import { parseSignedAmount, parseWrittenAmount, type WrittenAmount } from '../domain/money.ts';
 import type { SheetCell } from '../spreadsheet/row.ts';
 import type { CellFault, ColumnFacts, Titles } from './import-kind.ts';
 
@@ -11,14 +11,23 @@ import type { CellFault, ColumnFacts, Titles } from './import-kind.ts';
 type CellContext = { is1904: boolean };
 
 export type Column<Value> = ColumnFacts & {
+  /** Its values are amounts. */
+  isMoney?: true;
+  /** A file that has the column has a value in each row. */
+  isWhole?: boolean;
   /** Parses a cell that is not empty. */
   parse(cell: SheetCell, context: CellContext): { value: Value } | { fault: CellFault };
 };
 // biome-ignore lint/suspicious/noExplicitAny: a column of any value
 export type AnyColumn = Column<any>;
 
-type Given = { titles: Titles; example: string; isRequired?: boolean };
+type Given = { titles: Titles; example: string; isRequired?: boolean; isWhole?: boolean };
 
+/**
+ * A number whose digits a spreadsheet dropped when it was saved: `4,51070E+11`, `1E+05`, `451,1e+9`. It always has the sign, which a
+ * code such as `12E5` lacks.
+ */
+const SCIENTIFIC = /^[+-]?\d{1,3}(?:[.,]\d{1,20})?E[+-]\d{1,3}$/i;
 /** A double keeps decimals of up to 15 digits. */
 const EXACT_DIGITS = 15;
 
@@ -39,6 +48,7 @@ export function textColumn({
       // leading zeros of a number are lost; decimals may be a code such as 1.10
       if (kind === 'number' && !/^\d{1,15}$/.test(text)) return { fault: { kind: 'not_text' } };
       const value = text.trim();
+      if (SCIENTIFIC.test(value)) return { fault: { kind: 'is_scientific' } };
       const fault: CellFault | undefined =
         value.length > charsMax ? { kind: 'too_long', value: charsMax } : check?.(value);
       return fault ? { fault } : { value };
@@ -47,11 +57,27 @@ export function textColumn({
 }
 
 /** Cents, with a sign. */
-export function moneyColumn({ isRequired = false, ...given }: Given): Column<bigint> {
+export function moneyColumn(given: Given): Column<bigint> {
+  const column = writtenColumn(given);
+  return {
+    ...column,
+    parse(cell, context) {
+      const parsed = column.parse(cell, context);
+      return 'fault' in parsed ? parsed : { value: parsed.value.cents };
+    },
+  };
+}
+
+/** Cents, and whether a sign is written with them. */
+export function writtenColumn({ isRequired = false, ...given }: Given): Column<WrittenAmount> {
   return {
     ...given,
     isRequired,
-    hint: { 'pt-BR': 'valor em reais, com - na frente se saiu', en: 'amount in BRL, with a leading - if it left' },
+    hint: {
+      'pt-BR': 'valor em reais, com - na frente ou D no fim se saiu',
+      en: 'amount in BRL, with a leading - or a D at its end if it left',
+    },
+    isMoney: true,
     parse(cell) {
       const value = parseMoney(cell);
       return value === undefined ? { fault: { kind: 'not_money' } } : { value };
@@ -59,14 +85,11 @@ export function moneyColumn({ isRequired = false, ...given }: Given): Column<big
   };
 }
 
-/** `1234.56`, and as people write it: `1.234,56` or `1,234.56`. `1.234` alone may be a thousand or a fraction. */
-function parseMoney({ kind, text }: SheetCell): bigint | undefined {
-  if (kind === 'number') {
-    return text.replace(/[-.]/g, '').length <= EXACT_DIGITS ? parseSignedAmount(text) : undefined;
-  }
-  if (kind !== 'text') return undefined;
-  const typed = text.trim();
-  return parseTypedAmount(typed, 'pt-BR') ?? parseTypedAmount(typed, 'en');
+function parseMoney({ kind, text }: SheetCell): WrittenAmount | undefined {
+  if (kind === 'text') return parseWrittenAmount(text);
+  if (kind !== 'number' || text.replace(/[-.]/g, '').length > EXACT_DIGITS) return undefined;
+  const cents = parseSignedAmount(text);
+  return cents === undefined ? undefined : { cents, isSigned: cents < 0n };
 }
 
 export function dayColumn({ isRequired = false, ...given }: Given): Column<Day> {

@@ -2,7 +2,7 @@ import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { AnyColumn, Column } from './columns.ts';
-import type { ImportedRow, ImportFault, ImportKind, Titles } from './import-kind.ts';
+import type { ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
 import { readTable } from './read-table.ts';
 
 type Columns = Record<string, AnyColumn>;
@@ -43,8 +43,8 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
 export async function readValues<Given extends Columns, Value>(
   bytes: Buffer,
   { columns, toValue }: Pick<Table<Given, Value>, 'columns' | 'toValue'>,
-): Promise<{ rows: ImportedRow<Value>[]; faults: ImportFault[] }> {
-  const { rows, faults } = await readTable(bytes, columns);
+): Promise<ReadRows<Value>> {
+  const { rows, faults, leftOut } = await readTable(bytes, columns);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column
@@ -54,7 +54,7 @@ export async function readValues<Given extends Columns, Value>(
     else values.push({ number, value: made.value });
   }
   if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
-  return { rows: values, faults: faults.sort((a, b) => a.row - b.row) };
+  return { rows: values, faults: faults.sort((a, b) => a.row - b.row), leftOut };
 }
 
 /** Makes the change of each row, also after one is refused: all faults are listed. */

@@ -13,10 +13,11 @@ import {
   type Applied,
   ChangedSincePreviewError,
   type EqualRow,
-  type ImportedRow,
   type ImportFault,
   type ImportKind,
   ImportRefusedError,
+  type LeftOutRow,
+  type ReadRows,
 } from './import-kind.ts';
 import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.ts';
 
@@ -34,6 +35,8 @@ export type ImportOutcome = Pick<Applied, 'bank'> & {
   equal: EqualRow[];
   /** What the rows were compared with; empty for a kind that compares none. */
   basis: string;
+  /** Rows beside the table, which are not imported. */
+  leftOut: LeftOutRow[];
 };
 
 export type ImportPreview = ImportOutcome & {
@@ -57,7 +60,7 @@ export async function importFile(
 ): Promise<ImportOutcome | undefined> {
   const read = await readFile(context, file);
   const change = (inner: Context) => apply(inner, read, by);
-  const describe = ({ kind, sha256, rows, changed, repeats, equal, bank }: ImportOutcome) => ({
+  const describe = ({ kind, sha256, rows, changed, repeats, equal, bank, leftOut }: ImportOutcome) => ({
     actor: by.actor,
     action: 'imports.create',
     target: kind,
@@ -65,6 +68,7 @@ export async function importFile(
       ...{ sha256, rows, changed },
       ...(repeats ? { repeats: repeats.id } : {}),
       ...(equal.length > 0 ? { already_booked: equal.length } : {}),
+      ...(leftOut.length > 0 ? { left_out: leftOut.length } : {}),
       ...(bank && !bank.repeated ? { statements: bank.statements.length, matched: bank.matched } : {}),
     }),
   });
@@ -77,9 +81,9 @@ export async function importFile(
 }
 
 /** An outcome as the API and the command line show it. */
-export function presentOutcome({ kind, sha256, rows, changed, repeats, equal, bank }: ImportOutcome) {
+export function presentOutcome({ kind, sha256, rows, changed, repeats, equal, bank, leftOut }: ImportOutcome) {
   const booked = equal.map(({ row, id, at, by }) => ({ row, id, created_at: at.toISOString(), created_by: by }));
-  return { kind, sha256, rows, changed, repeats, already_booked: booked, ...bank };
+  return { kind, sha256, rows, changed, repeats, already_booked: booked, left_out: leftOut, ...bank };
 }
 
 /** Whether the same file was imported before, and nothing changed. */
@@ -110,11 +114,8 @@ type ReadFile = {
   kind: ImportKind;
   sha256: Buffer;
   bytes: number;
-  rows: ImportedRow<unknown>[];
   count: number;
-  /** Of other rows. */
-  faults: ImportFault[];
-};
+} & ReadRows<unknown>;
 
 /** @throws ImportRefusedError for a file that cannot be read at all. */
 async function readFile(context: Context, { kind: name, bytes }: ImportedFile): Promise<ReadFile> {
@@ -122,10 +123,10 @@ async function readFile(context: Context, { kind: name, bytes }: ImportedFile): 
   const bytesMax = bytesMaxOf(name);
   if (bytes.length > bytesMax) throw refuse(kind, [unreadable(`it has more than ${bytesMax} bytes`)]);
   if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
-  const { rows, count = rows.length, faults } = await kind.read(context, bytes);
-  if (rows.length === 0) throw refuse(kind, faults);
+  const read = await kind.read(context, bytes);
+  if (read.rows.length === 0) throw refuse(kind, read.faults);
   const sha256 = createHash('sha256').update(bytes).digest();
-  return { name, kind, sha256, bytes: bytes.length, rows, count, faults };
+  return { name, kind, sha256, bytes: bytes.length, count: read.rows.length, ...read };
 }
 
 function unreadable(value: string): ImportFault {
@@ -141,11 +142,11 @@ async function apply(
   read: ReadFile,
   by: { actor: string; allowEqual: boolean; basis?: string },
 ): Promise<ImportOutcome> {
-  const { name: kind, sha256, rows, count } = read;
+  const { name: kind, sha256, rows, count, leftOut } = read;
   const { compare, isWholeState = false } = read.kind;
   // of two files at once with equal rows, the later one sees those of the first
   if (compare) await transact(inner.db, lockPolicies);
-  const outcome = { kind, sha256: sha256.toString('hex'), rows: count };
+  const outcome = { kind, sha256: sha256.toString('hex'), rows: count, leftOut };
   const before = await findImport(inner.db, kind, sha256);
   if (before && !isWholeState)
     return { ...outcome, ...read.kind.unchanged, changed: 0, repeats: before, equal: [], basis: '' };

@@ -22,7 +22,13 @@ export const IMPORT_FAULTS = {
   not_day: 'must be a day: 2026-11-20, 20/11/2026 or a date of the spreadsheet',
   not_moment: 'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet',
   not_choice: 'must be one of {value}',
-  not_text: 'is a number with decimals: format the cell as text',
+  not_text: 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',
+  is_scientific:
+    'is a number in scientific notation, whose digits are lost: format the column as text and type it again',
+  sign_twice: 'has a sign, and D/C says the direction too: write it without a sign',
+  above_header: 'stands above the header: move it below, or delete it',
+  total_row: 'is a total between rows: delete it',
+  total_differs: 'is the total, and the rows add up to {value}: add the rows that are missing, or delete it',
   is_date: 'is a date of the spreadsheet: format the cell as text and type it again',
   formula: 'has a formula: paste its value',
   merged: 'belongs to merged cells {value}: split them',
@@ -68,6 +74,15 @@ export type ColumnFacts = {
 /** The rows of a file, each with its number in it. */
 export type ImportedRow<Value> = { number: number; value: Value };
 
+/** Why a row of a file is not imported: it is none of its table. */
+export const LEFT_OUT_REASONS = ['above_header', 'total', 'note'] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
+/** A row that is not imported; every answer names it. */
+export type LeftOutRow = { row: number; why: LeftOutReason };
+
+/** What a file holds: rows to import, faults of others, and rows beside its table. */
+export type ReadRows<Value> = { rows: ImportedRow<Value>[]; faults: ImportFault[]; leftOut: LeftOutRow[] };
+
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
 export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };
 
@@ -90,7 +105,7 @@ export type ImportKind<Value = unknown> = {
    * Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all.
    * @returns `count` of rows in the file, where a value stands for several.
    */
-  read(context: Context, bytes: Buffer): Promise<{ rows: ImportedRow<Value>[]; count?: number; faults: ImportFault[] }>;
+  read(context: Context, bytes: Buffer): Promise<ReadRows<Value> & { count?: number }>;
   /**
    * Makes the change in the transaction of `inner`. With faults it is rolled back.
    * @param by.sha256 of the file.

@@ -9,6 +9,7 @@ import {
   presentOutcome,
   previewImport,
 } from '../../imports/import-file.ts';
+import type { LeftOutReason } from '../../imports/import-kind.ts';
 import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
 import type { BankImport } from '../../ledger/bank/import-bank-file.ts';
@@ -63,7 +64,7 @@ export async function runImport(kind: ImportKindName, path: string, options: Opt
 }
 
 function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): string {
-  const { rows, changed, repeats, sha256, equal, bank } = outcome;
+  const { rows, changed, repeats, sha256, equal, bank, leftOut } = outcome;
   if (isRepeated(outcome)) {
     const before = repeats ? ` on ${formatTime(context, repeats.at)} by ${repeats.by}` : '';
     return `this file was imported before${before}: nothing changed`;
@@ -75,9 +76,16 @@ function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): st
   return [
     `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})`,
     ...booked,
+    ...leftOut.map(({ row, why }) => `row ${row} ${LEFT_OUT_WORDS[why]}: it is left out`),
     ...(bank ? describeBank(bank) : []),
   ].join('\n');
 }
+
+const LEFT_OUT_WORDS: Record<LeftOutReason, string> = {
+  above_header: 'stands above the header',
+  total: 'is the total',
+  note: 'is a note',
+};
 
 function describeBank({ statements, matched }: BankImport): string[] {
   const lines = statements.map((one) => {

@@ -9,7 +9,7 @@ import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement } from '../../ledger/bank/bank-statement.ts';
 import type { LineFault } from '../../ledger/bank/compare-with-stored.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
-import { dayColumn, flagColumn, moneyColumn, textColumn } from '../columns.ts';
+import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import { type RowOf, readValues } from '../define-table.ts';
 import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
 import type { OfxFault } from '../ofx/ofx-faults.ts';
@@ -43,7 +43,13 @@ const COLUMNS = {
     example: '341/1234/56789-0',
   }),
   day: dayColumn({ titles: { 'pt-BR': 'dia', en: 'day' }, isRequired: true, example: '2026-11-20' }),
-  amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
+  amount: writtenColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
+  side: choiceColumn({
+    titles: { 'pt-BR': 'D/C', en: 'D/C' },
+    isWhole: true,
+    words: { D: { 'pt-BR': 'débito', en: 'debit' }, C: { 'pt-BR': 'crédito', en: 'credit' } },
+    example: '',
+  }),
   text: textColumn({
     titles: { 'pt-BR': 'texto', en: 'text' },
     charsMax: LENGTHS_MAX.MEMO,
@@ -77,12 +83,12 @@ export const BANK: ImportKind<Given> = {
       const { statements, faults } = parseOfx(bytes);
       const count = statements.reduce((sum, { lines, balanceRows }) => sum + lines.length + balanceRows, 0);
       const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
-      return { rows, count, faults: faults.map(ofxFault) };
+      return { rows, count, faults: faults.map(ofxFault), leftOut: [] };
     }
-    const { rows, faults } = await readValues(bytes, { columns: COLUMNS, toValue });
+    const { rows, faults, leftOut } = await readValues(bytes, { columns: COLUMNS, toValue });
     const ofAccounts = [...Map.groupBy(rows, ({ value }) => value.account).values()];
     const made = ofAccounts.map((own) => ({ number: own[0]?.number ?? 0, value: toStatement(own) }));
-    return { rows: made, count: rows.length, faults };
+    return { rows: made, count: rows.length, faults, leftOut };
   },
   async apply(inner, given, { actor, sha256, isWhole }) {
     const rows = given.flatMap(({ value }) => value.rows ?? []);
@@ -97,12 +103,32 @@ export const BANK: ImportKind<Given> = {
   },
 };
 
-function toValue({ account, day, amount, text, number, identifier, balance, new_account }: RowOf<typeof COLUMNS>) {
+function toValue({
+  account,
+  day,
+  amount,
+  side,
+  text,
+  number,
+  identifier,
+  balance,
+  new_account,
+}: RowOf<typeof COLUMNS>) {
   if (account === null || day === null || amount === null) return undefined;
+  if (side !== null && amount.isSigned) return { fault: { column: 'amount', kind: 'sign_twice' as const } };
   if (identifier === null && BALANCE_ROW.test(text ?? ''))
     return { fault: { column: 'text', kind: 'balance_row' as const } };
   const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
-  return { value: { account, day, cents: amount, ...texts, balance, isNewAccount: new_account ?? false } };
+  return {
+    value: {
+      account,
+      day,
+      cents: side === 'D' ? -amount.cents : amount.cents,
+      ...texts,
+      balance,
+      isNewAccount: new_account ?? false,
+    },
+  };
 }
 
 function ofxFault(ofx: OfxFault): ImportFault {

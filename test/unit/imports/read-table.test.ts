@@ -100,7 +100,7 @@ test.each([
   ['1e3', undefined],
   ['1.234', undefined],
   ['1,234', undefined],
-  ['R$ 1,00', undefined],
+  ['R$ 1,00', 100n],
   ['#N/A', undefined],
 ])('the amount %j is taken to the cent, or refused: %s', async (amount, cents) => {
   const { rows, faults } = await read(
@@ -169,7 +169,7 @@ test('all faults are listed by row and column', async () => {
     [3, null, 'belongs to merged cells A3:B3: split them'],
     [3, 'amount', 'must not be zero'],
     [4, 'amount', 'has a formula: paste its value'],
-    [5, 'platform', 'is a number with decimals: format the cell as text'],
+    [5, 'platform', 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again'],
     [5, 'note', 'must have at most 1000 characters'],
     [6, null, 'has more fields than the header'],
   ]);

@@ -1,7 +1,10 @@
-import type { ImportFault, ImportKind } from '../../../imports/import-kind.ts';
+import type { ImportFault, ImportKind, LeftOutReason, LeftOutRow } from '../../../imports/import-kind.ts';
+import { findImportKind, type ImportKindName } from '../../../imports/import-kinds.ts';
 import { language } from '../languages/language.ts';
-import { type PlainText, t } from '../languages/translate.ts';
+import { type PlainText, t, words } from '../languages/translate.ts';
 import { translateMessage } from '../languages/translate-message.ts';
+import { formatCount } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
 import { describeAccountFault } from './describe-account-fault.ts';
 import { describeOfxFault } from './describe-ofx-fault.ts';
 
@@ -62,7 +65,19 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
     case 'not_choice':
       return t('escreva um destes: {value}', { value });
     case 'not_text':
-      return t('é um número com casas: formate a célula como texto');
+      return t('é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo');
+    case 'is_scientific':
+      return t(
+        'é um número em notação científica, que perdeu algarismos: formate a coluna como texto e digite de novo',
+      );
+    case 'sign_twice':
+      return t('tem um sinal, e D/C também diz o sentido: escreva-o sem sinal');
+    case 'above_header':
+      return t('está acima do cabeçalho: leve-a para baixo dele, ou tire-a');
+    case 'total_row':
+      return t('é um total entre linhas: tire-a');
+    case 'total_differs':
+      return t('é o total, e as linhas somam {value}: junte as linhas que faltam, ou tire-a', { value });
     case 'is_date':
       return t('é uma data da planilha: formate a célula como texto e digite de novo');
     case 'formula':
@@ -81,7 +96,25 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
   }
 }
 
+const LEFT_OUT = words<LeftOutReason>({ above_header: 'acima do cabeçalho', total: 'o total', note: 'uma nota' });
+
+/** `1 (acima do cabeçalho), 7 (o total)`; empty if there is none. */
+export function describeLeftOut(rows: readonly LeftOutRow[]): string {
+  return rows.map(({ row, why }) => `${row} (${LEFT_OUT[why]})`).join(', ');
+}
+
 function sayRefusal(message: string, field: string): string {
   const text = REFUSALS.get(field);
   return text === undefined ? message : t(text);
+}
+
+/** Faults, or equal rows, that a page lists. */
+export const FAULTS_SHOWN = 200;
+
+export function renderFaults(kind: ImportKindName, faults: readonly ImportFault[]): Html {
+  const shown = faults.slice(0, FAULTS_SHOWN).map((fault) => describeFault(fault, findImportKind(kind)));
+  const left = faults.length - shown.length;
+  return html`<ul class="fault" role="alert">${shown.map((text) => html`<li>${text}</li>`)}${
+    left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`
+  }</ul>`;
 }

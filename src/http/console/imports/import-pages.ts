@@ -15,12 +15,7 @@ import {
   listImports,
   previewImport,
 } from '../../../imports/import-file.ts';
-import {
-  ChangedSincePreviewError,
-  type EqualRow,
-  type ImportFault,
-  ImportRefusedError,
-} from '../../../imports/import-kind.ts';
+import { ChangedSincePreviewError, type EqualRow, ImportRefusedError } from '../../../imports/import-kind.ts';
 import {
   bytesMaxOf,
   findImportKind,
@@ -44,13 +39,12 @@ import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
-import { describeFault } from './describe-faults.ts';
+import { describeLeftOut, FAULTS_SHOWN, renderFaults } from './describe-faults.ts';
 import { renderStatements } from './render-statements.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
-const FAULTS_SHOWN = 200;
 const MIB = 1024 * 1024;
 const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX';
 
@@ -156,14 +150,6 @@ ${faults}<section class="act">${uploadForm(response, ADDRESS, content)}</section
 
 const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p>`;
 
-function renderFaults(kind: ImportKindName, faults: readonly ImportFault[]): Html {
-  const shown = faults.slice(0, FAULTS_SHOWN).map((fault) => describeFault(fault, findImportKind(kind)));
-  const left = faults.length - shown.length;
-  return html`<ul class="fault" role="alert">${shown.map((text) => html`<li>${text}</li>`)}${
-    left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`
-  }</ul>`;
-}
-
 function renderTemplates(kinds: ImportKindName[]): Html {
   return table({
     caption: 'Modelos',
@@ -208,12 +194,13 @@ async function sendPreview(
   response: Response,
   { draft, preview, isStale }: { draft: Draft; preview: ImportPreview; isStale: boolean },
 ): Promise<void> {
-  const { kind, rows, changed, sha256, repeats, equal, basis, bank } = preview;
+  const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const about = facts([
     ['Tipo', findImportKind(kind).titles[language()]],
     ['Linhas', formatCount(rows)],
     ['Linhas que mudam algo', formatCount(changed)],
+    ['Linhas deixadas de fora', describeLeftOut(leftOut)],
     ['SHA-256', idText(sha256)],
   ]);
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">

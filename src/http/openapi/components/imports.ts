@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEFT_OUT_REASONS } from '../../../imports/import-kind.ts';
 import { amount, component, day, instant } from '../fields.ts';
 
 const nullableDay = day.nullable();
@@ -32,6 +33,9 @@ export const importOutcome = component('ImportOutcome', {
     .describe(
       'with allow_equal: rows that equal an adjustment in force (platform, day, amount) or a statement (platform, instant, balance)',
     ),
+  left_out: z
+    .array(z.object({ row: z.int(), why: z.enum(LEFT_OUT_REASONS) }))
+    .describe('rows beside the table, which are not imported: above its header, its total, a note below it'),
   dry_run: z.boolean(),
   repeated: z
     .boolean()

@@ -66,7 +66,20 @@ export const ACCOUNTS_EN = {
   'escreva um dia como 20/11/2026': 'write a day such as 2026-11-20',
   'escreva um dia e uma hora como 20/11/2026 18:00': 'write a day and a time such as 2026-11-20 18:00',
   'escreva um destes: {value}': 'write one of these: {value}',
-  'é um número com casas: formate a célula como texto': 'is a number with decimals: format the cell as text',
+  'Linhas deixadas de fora': 'Rows left out',
+  'acima do cabeçalho': 'above the header',
+  'o total': 'the total',
+  'uma nota': 'a note',
+  'é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo':
+    'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',
+  'é um número em notação científica, que perdeu algarismos: formate a coluna como texto e digite de novo':
+    'is a number in scientific notation, whose digits are lost: format the column as text and type it again',
+  'tem um sinal, e D/C também diz o sentido: escreva-o sem sinal':
+    'has a sign, and D/C says the direction too: write it without a sign',
+  'está acima do cabeçalho: leve-a para baixo dele, ou tire-a': 'stands above the header: move it below, or delete it',
+  'é um total entre linhas: tire-a': 'is a total between rows: delete it',
+  'é o total, e as linhas somam {value}: junte as linhas que faltam, ou tire-a':
+    'is the total, and the rows add up to {value}: add the rows that are missing, or delete it',
   'é uma data da planilha: formate a célula como texto e digite de novo':
     'is a date of the spreadsheet: format the cell as text and type it again',
   'tem uma fórmula: cole o valor': 'has a formula: paste its value',

@@ -1,0 +1,175 @@
+/**
+ * Reads the rows of a table by its header. Lines above the header, a total and notes below the rows are none of its rows: they
+ * are left out by name, and only where they cannot be rows. A total is compared with the rows.
+ */
+import { formatAmount, type WrittenAmount } from '../domain/money.ts';
+import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
+import { type AnyColumn, fold } from './columns.ts';
+import {
+  BESIDE_ROWS_MAX,
+  type Columns,
+  findColumns,
+  findNearest,
+  isEmpty,
+  isFilled,
+  listHeader,
+} from './find-header.ts';
+import type { CellFault, ImportedRow, ImportFault, LeftOutRow, ReadRows } from './import-kind.ts';
+
+export type Values = Record<string, unknown>;
+export type Table = {
+  rows: AsyncIterable<SheetRow> | Iterable<SheetRow>;
+  is1904: boolean;
+  /** Faults of the sheet as a whole; filled while its rows are read. */
+  faults: ImportFault[];
+  /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
+  isSeparated: boolean;
+};
+type Header = { names: string[]; fieldsMax: number };
+type ReadRow = SheetRow & { values: Values; faults: ImportFault[] };
+type Below = ReadRow & { why: 'total' | 'note' };
+
+/** @param rowsMax one more is a fault. */
+export async function readRows(table: Table, columns: Columns, rowsMax: number): Promise<ReadRows<Values>> {
+  const faults: ImportFault[] = [];
+  const rows: ImportedRow<Values>[] = [];
+  const above: SheetRow[] = [];
+  let below: Below[] = [];
+  let header: Header | undefined;
+  for await (const row of table.rows) {
+    if (!isFilled(row)) continue;
+    if (!header) {
+      const names = findColumns(row, columns);
+      // an unquoted 1500,75 in a file with commas is two fields
+      if (names) header = { names, fieldsMax: table.isSeparated ? row.cells.length : Number.POSITIVE_INFINITY };
+      else if (above.push(row) === BESIDE_ROWS_MAX) break;
+      continue;
+    }
+    const read = readRow(row, header, columns, table);
+    const why = whyNoRow(read, header, columns);
+    if (why && below.length < BESIDE_ROWS_MAX) {
+      below.push({ ...read, why });
+      continue;
+    }
+    faults.push(...below.flatMap(describeBetween));
+    below = [];
+    if (rows.length + new Set(faults.map((fault) => fault.row)).size >= rowsMax) {
+      faults.push({ row: row.number, column: null, kind: 'too_many_rows', value: rowsMax });
+      break;
+    }
+    if (read.faults.length > 0) faults.push(...read.faults);
+    else rows.push({ number: row.number, value: read.values });
+  }
+  const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
+  if (!header && above.length > 0)
+    faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
+  faults.push(...(beside?.faults ?? []));
+  faults.unshift(...table.faults);
+  if (rows.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
+  return { rows, faults, leftOut: beside?.leftOut ?? [] };
+}
+
+type Parts = { above: SheetRow[]; below: Below[]; rows: ImportedRow<Values>[]; faults: ImportFault[] };
+
+/** Names the rows above the header and below the table; a row that may be one of the table is a fault. */
+function checkBeside({ above, below, rows, faults }: Parts, header: Header, columns: Columns, table: Table) {
+  const leftOut: LeftOutRow[] = [];
+  const found: ImportFault[] = [];
+  for (const row of above) {
+    const { number, faults: own } = readRow(row, header, columns, table);
+    if (own.length > 1) leftOut.push({ row: number, why: 'above_header' });
+    else found.push({ row: number, column: null, kind: 'above_header' });
+  }
+  for (const { number, why, cells } of below) {
+    const differs = why === 'total' && faults.length === 0 ? findDifference(cells, rows, header, columns) : undefined;
+    if (differs === undefined) leftOut.push({ row: number, why });
+    else found.push({ row: number, ...differs });
+  }
+  return { leftOut, faults: found };
+}
+
+function describeBetween({ number, why, faults }: Below): ImportFault[] {
+  return why === 'total' ? [{ row: number, column: null, kind: 'total_row' }] : faults;
+}
+
+const TOTAL = /^[^\p{L}]{0,9}(?:sub-?)?tota(?:l|is)(?!\p{L})/u;
+const WORD = /\p{L}{3}/u;
+const TEXT_CHARS = 60;
+
+/**
+ * Whether a row cannot be one of the table: it says that it is a total and lacks a value that is required and no amount, or it is a
+ * single text that its column refuses or does not require.
+ */
+function whyNoRow({ cells, faults }: ReadRow, { names }: Header, columns: Columns): Below['why'] | undefined {
+  const filled = [...cells.entries()].flatMap(([index, cell]) =>
+    cell === undefined || isEmpty(cell) ? [] : [{ cell, name: names[index] ?? '' }],
+  );
+  const lacks = faults.some(({ kind, column }) => kind === 'missing' && !columns[column ?? '']?.isMoney);
+  const texts = filled.filter(({ cell }) => cell.kind === 'text');
+  if (lacks && texts.some(({ cell }) => TOTAL.test(fold(cell.text.slice(0, TEXT_CHARS))))) return 'total';
+  const [only] = filled.length === 1 ? texts : [];
+  const column = columns[only?.name ?? ''];
+  if (!only || !column || column.isMoney || !WORD.test(only.cell.text.slice(0, TEXT_CHARS))) return undefined;
+  const isRefused = faults.some(({ kind, column: of }) => of === only.name && kind !== 'missing');
+  return lacks && (isRefused || !column.isRequired) ? 'note' : undefined;
+}
+
+/** A total that is not the sum of the rows, nor of those above or below zero: rows are missing, or were misread. */
+function findDifference(
+  cells: SheetRow['cells'],
+  rows: ImportedRow<Values>[],
+  { names }: Header,
+  columns: Columns,
+): Pick<ImportFault, 'column' | 'kind' | 'value'> | undefined {
+  // what the direction beside an amount makes of it is known to the kind alone
+  if (names.some((name) => columns[name]?.isWhole)) return undefined;
+  for (const [index, cell] of cells.entries()) {
+    const name = names[index] ?? '';
+    const column = columns[name];
+    if (!cell || isEmpty(cell) || !column?.isMoney) continue;
+    const parsed = column.parse(cell, { is1904: false });
+    if ('fault' in parsed) continue;
+    const amounts = rows.map(({ value }) => toCents(value[name]));
+    const sum = (signed: bigint[]): bigint => signed.reduce((total, one) => total + one, 0n);
+    const [whole, spent] = [sum(amounts), sum(amounts.filter((one) => one < 0n))];
+    if (![whole, spent, -spent, whole - spent].includes(toCents(parsed.value)))
+      return { column: name, kind: 'total_differs', value: formatAmount(whole) };
+  }
+  return undefined;
+}
+
+function toCents(value: unknown): bigint {
+  if (typeof value === 'bigint') return value;
+  return (value as WrittenAmount | null)?.cents ?? 0n; // a money column has no other value
+}
+
+function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header, columns: Columns, table: Table) {
+  const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+  const faults: ImportFault[] = [];
+  for (const [index, cell] of cells.entries()) {
+    if (cell === undefined || isEmpty(cell)) continue;
+    const name = names[index];
+    const column = name === undefined ? undefined : columns[name];
+    if (name === undefined || column === undefined) {
+      faults.push({ row, column: null, kind: 'extra_cell' });
+      continue;
+    }
+    const parsed = parseCell(cell, column, table);
+    if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
+    else values[name] = parsed.value;
+  }
+  for (const [name, { isRequired, isWhole }] of Object.entries(columns)) {
+    const isAsked = isRequired || (isWhole && names.includes(name));
+    if (isAsked && values[name] === null && !faults.some((fault) => fault.column === name))
+      faults.push({ row, column: name, kind: 'missing' });
+  }
+  if (cells.length > fieldsMax && !faults.some(({ kind }) => kind === 'extra_cell'))
+    faults.push({ row, column: null, kind: 'extra_cell' });
+  return { number: row, cells, values, faults };
+}
+
+function parseCell(cell: SheetCell, column: AnyColumn, { is1904 }: Table): { value: unknown } | { fault: CellFault } {
+  if (cell.isFormula) return { fault: { kind: 'formula' } };
+  if (cell.kind === 'other') return { fault: { kind: 'other_cell' } };
+  return column.parse(cell, { is1904 });
+}
