@@ -243,7 +243,8 @@ test('Conta Azul gets a row a category, whose signed values add up to what moved
   await giveMap(MAP);
   const text = readFileSync(await write({ format: 'conta-azul' }), 'utf8');
   expect(text.split('\r\n')[0]?.slice(1)).toBe(
-    'Data de Pagamento;Data de Competência;Descrição;Categoria;Valor;Centro de Custo;Cliente/Fornecedor;CNPJ/CPF;Observações',
+    // the model of the program
+    'Data de Pagamento;Data de Vencimento;Data de Competência;Descrição;Categoria;Valor;Centro de Custo;Cliente/Fornecedor;CNPJ/CPF Cliente/Fornecedor;Observações',
   );
   const rows = parseCsv(text);
   const { opening, closing, sheets } = await readBook();
@@ -251,8 +252,11 @@ test('Conta Azul gets a row a category, whose signed values add up to what moved
   const fees = sum(rows.filter((one) => one.Categoria === 'Tarifas').map((one) => reais(one.Valor)));
   const lines = ['− Tarifas sobre recebimentos', '− Tarifas sobre pagamentos', '± Ajustes'];
   expect(fees).toBe(sum(lines.map((label) => readLine(sheets, label).get('Total') ?? 0n)));
-  expect(rows.every((one) => /^\d\d\/03\/2026$/.test(one['Data de Pagamento'] ?? ''))).toBe(true);
-  expect(new Set(rows.map((one) => one['CNPJ/CPF']))).toEqual(new Set(['']));
+  const dates = ['Data de Pagamento', 'Data de Vencimento', 'Data de Competência'];
+  for (const one of rows) expect(new Set(dates.map((name) => one[name])).size).toBe(1);
+  expect(rows.every((one) => /^\d\d\/03\/2026$/.test(one['Data de Vencimento'] ?? ''))).toBe(true);
+  expect(rows.every((one) => one.Categoria !== '' && /^lançamento \d+/.test(one.Observações ?? ''))).toBe(true);
+  expect(new Set(rows.map((one) => one['CNPJ/CPF Cliente/Fornecedor']))).toEqual(new Set(['']));
   expect(rows.some((one) => one['Cliente/Fornecedor'] === 'Maria da Conceição')).toBe(true);
 });
 

@@ -25,7 +25,7 @@ export async function readBookings(file: string, format: (typeof BOOKING_FORMATS
         ? [cells[3], cells[1], cells[2]]
         : format === 'calima'
           ? [cells[1], cells[2], cells[3]]
-          : [cells[4]];
+          : [cells[5]];
     const cents = BigInt((value ?? '').replace(',', ''));
     if (format === 'conta-azul') moved += cents;
     else moved += (debit === BALANCE_CODE ? cents : 0n) - (credit === BALANCE_CODE ? cents : 0n);

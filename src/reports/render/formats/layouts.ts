@@ -66,15 +66,15 @@ export const CALIMA: Layout = {
 };
 
 /**
- * Conta Azul: one account; money received is positive, money paid is negative, each with a category. UTF-8 with a byte
+ * Conta Azul, with the columns of its own workbook, in their order: one account; money received is positive, money paid is negative, each with a category. UTF-8 with a byte
  * order mark: people paste it into the program's own workbook. A masked document would be refused as invalid: the field
  * stays empty.
  */
 export const CONTA_AZUL: Layout = {
   charset: 'utf-8',
   header: [
-    ...['Data de Pagamento', 'Data de Competência', 'Descrição', 'Categoria', 'Valor', 'Centro de Custo'],
-    ...['Cliente/Fornecedor', 'CNPJ/CPF', 'Observações'],
+    ...['Data de Pagamento', 'Data de Vencimento', 'Data de Competência', 'Descrição', 'Categoria', 'Valor'],
+    ...['Centro de Custo', 'Cliente/Fornecedor', 'CNPJ/CPF Cliente/Fornecedor', 'Observações'],
   ],
   needs: 'category',
   needsBalance: false,
@@ -83,6 +83,7 @@ export const CONTA_AZUL: Layout = {
     return legs
       .filter(({ account }) => !isBalanceAccount(splitAccount(account).root))
       .map(({ cents, mapped }) => [
+        { day },
         { day },
         { day },
         { text: [kind, movement.reference].filter(Boolean).join(' ') },
