@@ -178,6 +178,7 @@ test('the API and the console send each format under its own name and type, mask
     ['lancamentos.csv', 'text/csv; charset=utf-8'],
     ['conta-azul.csv', 'text/csv; charset=utf-8'],
     ['calima.csv', 'text/csv; charset=windows-1252'],
+    ['continued.journal', 'text/plain; charset=utf-8'],
   ]) {
     const headers = { authorization: `Bearer ${env.tokens.viewer}` };
     const answer = await fetch(`${env.url}/api/v1/reports/${env.today}..${env.today}.${extension}`, { headers });

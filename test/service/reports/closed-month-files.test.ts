@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
@@ -38,12 +38,12 @@ import {
   sheetOf,
   sumCents,
 } from './read-workbook.ts';
-import { readOfx } from './run-reader.ts';
+import { readOfx, runReader } from './run-reader.ts';
 
 const [SEPTEMBER, OCTOBER, NOVEMBER] = ['2025-09', '2025-10', '2025-11'] as const;
 const BY = { actor: 'tk_accountant' };
 /** Beside the workbook, those that need no chart of accounts. */
-const KINDS = ['csv', 'journal', 'ofx'] as const;
+const KINDS = ['csv', 'journal', 'ofx', 'journal-continued'] as const;
 const ADJUSTMENTS = 'Ajustes de meses anteriores';
 
 const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));
@@ -252,6 +252,39 @@ test('files for other programs book what changed a closed month on the first day
   // a range that is no month follows no closed one
   const part = await download({ month: NOVEMBER, to: '2025-11-29', format: 'lancamentos' });
   expect(await readFile(part.file, 'utf8')).not.toContain('Ajuste de mês anterior');
+});
+
+test('the journals of three months are included together: the first with its opening balances, the others continue it', async () => {
+  const copy = async (month: Month, format: FileFormat, platform?: string): Promise<string> => {
+    const { file } = await download({ month, format, ...(platform === undefined ? {} : { platform }) });
+    const own = path.join(books.dataDir, `${month}-${format}.journal`);
+    await copyFile(file, own);
+    return own;
+  };
+  const include = async (files: string[], ...args: string[]): Promise<string> => {
+    const all = path.join(books.dataDir, 'all.journal');
+    await writeFile(all, files.map((file) => `include ${file}\n`).join(''));
+    return await runReader('hledger', ['-f', all, ...args]);
+  };
+  for (const platform of [undefined, PLATFORM_A]) {
+    const whole: string[] = [];
+    const continued: string[] = [];
+    for (const month of [SEPTEMBER, OCTOBER, NOVEMBER]) whole.push(await copy(month, 'journal', platform));
+    for (const month of [OCTOBER, NOVEMBER]) continued.push(await copy(month, 'journal-continued', platform));
+    const [first = '', , last = ''] = whole;
+    // with two openings the balances are counted twice, and the assertions of the second file fail
+    await expect(include(whole, 'check')).rejects.toThrow(/balance assertion/i);
+    const together = [first, ...continued];
+    await include(together, 'check', '--strict', 'ordereddates');
+    const balances = ['balance', '--flat', '-N', 'Assets'];
+    expect(await include(together, ...balances)).toBe(await include([last], ...balances));
+    // a journal that continues one says so when that one is missing, or of another month
+    await expect(include([first, ...continued.slice(1)], 'check')).rejects.toThrow(/balance assertion/i);
+    await expect(include(continued, 'check')).rejects.toThrow(/balance assertion/i);
+  }
+  const november = await readFile((await download({ month: NOVEMBER, format: 'journal-continued' })).file, 'utf8');
+  expect(november).toContain('2025-11-01 * earlier month, 2025-10-10: receipt paid');
+  expect(november).not.toContain('opening balances');
 });
 
 test('a closed month lists what changed in the month before it, up to its own cut, and says who closed it', async () => {

@@ -319,7 +319,9 @@ test('a file of a revision stays the same after later payments, and the next rev
   expect(await read('ofx', 1)).toBe(before);
   expect((await read('ofx', 2)).match(/<STMTTRN>/g)).toHaveLength(2);
   // documents are in full where the operator says so
-  expect(parseCsv(await read('conta-azul', 2)).map((one) => one['CNPJ/CPF'])).toEqual(Array(4).fill('12345678909'));
+  expect(parseCsv(await read('conta-azul', 2)).map((one) => one['CNPJ/CPF Cliente/Fornecedor'])).toEqual(
+    Array(4).fill('12345678909'),
+  );
 });
 
 test('no file of a viewer shows a person, or a platform that is a document', async () => {
@@ -330,7 +332,7 @@ test('no file of a viewer shows a person, or a platform that is a document', asy
   await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', `${MIDDLE} 10:00:00`]], personal)]);
   await setAccountMap(context, { accounts: MAP.filter((one) => one.platform === null), actor: 'test' });
   const texts: string[] = [];
-  for (const format of ['ofx', 'lancamentos', 'conta-azul', 'calima', 'journal'] as const) {
+  for (const format of ['ofx', 'lancamentos', 'conta-azul', 'calima', 'journal', 'journal-continued'] as const) {
     const wanted = { from: MIDDLE, to: MIDDLE, format, masked: true };
     await exportRange(context, wanted, async ({ file, name }) => {
       expect(name).toContain('-masked');

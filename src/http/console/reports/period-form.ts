@@ -13,6 +13,7 @@ export const FORMAT_WORDS = words<FileFormat>({
   lancamentos: 'Lançamentos contábeis (CSV)',
   'conta-azul': 'Lançamentos para Conta Azul',
   calima: 'Lançamentos para Calima',
+  'journal-continued': 'Diário hledger que continua o anterior',
 });
 
 export function isFormat(value: unknown): value is FileFormat {

@@ -7,7 +7,7 @@ import { openLancamentos } from './open-lancamentos.ts';
 import { openOfx } from './open-ofx.ts';
 import type { OpenOutput } from './output.ts';
 import { openCsv } from './write-csv.ts';
-import { openJournal } from './write-journal.ts';
+import { continueJournal, openJournal } from './write-journal.ts';
 
 type FormatFacts = {
   /** What follows the dot in the file's name and in its address. */
@@ -25,12 +25,17 @@ export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   },
   csv: { extension: 'csv', contentType: 'text/csv; charset=utf-8', open: openCsv },
-  journal: { extension: 'journal', contentType: 'text/plain; charset=utf-8', open: openJournal, anyLength: true },
+  journal: journal('journal', openJournal),
   ofx: { extension: 'ofx', contentType: 'application/x-ofx', open: openOfx },
   lancamentos: lancamentos(GENERIC, 'lancamentos.csv'),
   'conta-azul': lancamentos(CONTA_AZUL, 'conta-azul.csv'),
   calima: lancamentos(CALIMA, 'calima.csv'),
+  'journal-continued': journal('continued.journal', continueJournal),
 };
+
+function journal(extension: string, open: OpenOutput): FormatFacts {
+  return { extension, contentType: 'text/plain; charset=utf-8', open, anyLength: true };
+}
 
 /** A journal in the customer's own accounts: one that the account map lacks is an error. */
 function lancamentos(layout: Layout, extension: string): FormatFacts {

@@ -23,28 +23,59 @@ const COMMODITY = 'BRL';
  * a platform that holds a document shows as `***`; accounts that share a masked name add up.
  */
 export async function openJournal(work: FormatWork, path: string): Promise<Output> {
+  const { file, post, ...output } = await startJournal(work, path);
+  const legs = listLegs(work, ({ before, opened }) => before + opened);
+  const day = addDays(spanOf(work.plan).from, -1);
+  if (legs.length > 0) file.add(renderEntry({ day, description: 'opening balances', legs: post(legs) }));
+  return output;
+}
+
+/**
+ * Opens a journal that continues the one of the days before: both are included together. It has no entry of opening balances, but for
+ * those that were stated for its first day; what changed closed months comes first, dated its first day. Its assertions are those of
+ * all days: they fail where the journal before it is missing, or of another cut.
+ */
+export async function continueJournal(work: FormatWork, path: string): Promise<Output> {
+  const { file, post, nameLegs, ...output } = await startJournal(work, path);
+  const { from: day } = spanOf(work.plan);
+  post(listLegs(work, ({ before, opened }) => before + opened));
+  const stated = listLegs(work, ({ opened }) => opened);
+  if (stated.length > 0) file.add(renderEntry({ day, description: 'opening balances', legs: nameLegs(stated) }));
+  return {
+    ...output,
+    addEarlier(movement) {
+      const description = `earlier month, ${movement.atWall.slice(0, 10)}: ${describeMovement(movement)}`;
+      file.add(renderEntry({ day, description, source: sourceOf(movement), legs: nameLegs(movement.postings) }));
+    },
+  };
+}
+
+function listLegs({ balances }: FormatWork, centsOf: (balance: FormatWork['balances'][number]) => bigint): Leg[] {
+  return balances
+    .map((balance) => ({ account: balance.account, cents: centsOf(balance) }))
+    .filter((leg) => leg.cents !== 0n);
+}
+
+/** Writes the head. `post` counts legs for the assertions, and returns them under the names that the reader sees. */
+async function startJournal(work: FormatWork, path: string) {
   const { plan, signal } = work;
-  const eve = addDays(spanOf(plan).from, -1);
   const file = await openTextFile(path, signal);
   const balances = new Map<string, bigint>();
   const nameOf = memoize((name: string) => (plan.masked ? maskAccount(name) : name));
+  const nameLegs = (postings: readonly Leg[]): Leg[] =>
+    postings.map(({ account, cents }) => ({ account: nameOf(account), cents }));
   const post = (postings: readonly Leg[]): Leg[] => {
-    const legs = postings.map(({ account, cents }) => ({ account: nameOf(account), cents }));
+    const legs = nameLegs(postings);
     for (const { account, cents } of legs) balances.set(account, (balances.get(account) ?? 0n) + cents);
     return legs;
   };
   const accounts = [...new Set(work.balances.map(({ account }) => nameOf(account)))];
   file.add(renderHead(describePlan(plan), accounts));
-  const opening = work.balances
-    .map(({ account, before, opened }) => ({ account, cents: before + opened }))
-    .filter((leg) => leg.cents !== 0n);
-  if (opening.length > 0) file.add(renderEntry({ day: eve, description: 'opening balances', legs: post(opening) }));
-  return {
+  const output: Output = {
     add({ movement }) {
-      const { atWall, entrySeq, postings } = movement;
-      const source = { entrySeq, time: atWall.slice(11) };
+      const day = movement.atWall.slice(0, 10);
       const description = describeMovement(movement);
-      file.add(renderEntry({ day: atWall.slice(0, 10), description, source, legs: post(postings) }));
+      file.add(renderEntry({ day, description, source: sourceOf(movement), legs: post(movement.postings) }));
     },
     endDay(ended) {
       const closing = [...balances].map(([account, cents]) => ({ account, cents }));
@@ -59,6 +90,11 @@ export async function openJournal(work: FormatWork, path: string): Promise<Outpu
     drain: () => file.drain(),
     end: () => file.end(),
   };
+  return { file, post, nameLegs, ...output };
+}
+
+function sourceOf({ atWall, entrySeq }: Movement): EntrySource {
+  return { entrySeq, time: atWall.slice(11) };
 }
 
 function renderHead(note: string, accounts: string[]): string {
@@ -83,7 +119,7 @@ function renderClosing(day: Day, balances: Leg[]): string {
 
 /** A provider's id or status is free text for Confere: characters with a meaning in the format become blanks. */
 function plain(text: string): string {
-  return text.replace(/[;|\p{Cc}]/gu, ' ').trim();
+  return text.replace(/[;|\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trim();
 }
 
 function describeMovement({ isReversal, kind, status, transactionId }: Movement): string {

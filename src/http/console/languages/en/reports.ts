@@ -87,6 +87,7 @@ export const REPORTS_EN = {
   Planilha: 'Workbook',
   CSV: 'CSV',
   'Diário hledger': 'hledger journal',
+  'Diário hledger que continua o anterior': 'hledger journal that continues the one before',
   'Escolha o primeiro e o último dia.': 'Choose the first and the last day.',
   'O primeiro dia vem depois do último.': 'The first day is after the last.',
   'O último dia ainda não começou.': 'The last day has not begun.',
