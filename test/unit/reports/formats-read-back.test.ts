@@ -2,82 +2,25 @@
  * Every character of Unicode in the texts of movements: each format is read back by a strict reader, which finds as many rows, columns
  * and cents as were written. A character that a charset lacks may become `<`, `;` or `=`.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
-import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
 import { STATEMENT_COLUMNS } from '../../../src/reports/render/columns.ts';
 import { fitWindows1252 } from '../../../src/reports/render/formats/encode-windows-1252.ts';
-import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from '../../../src/reports/render/formats/layouts.ts';
-import { openMapped } from '../../../src/reports/render/formats/open-lancamentos.ts';
-import { openOfx } from '../../../src/reports/render/formats/open-ofx.ts';
-import type { FormatWork, Output } from '../../../src/reports/render/formats/output.ts';
-import { escapeCsvField, openCsv } from '../../../src/reports/render/formats/write-csv.ts';
-import { openJournal } from '../../../src/reports/render/formats/write-journal.ts';
-import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { CONTA_AZUL } from '../../../src/reports/render/formats/layouts.ts';
+import { escapeCsvField } from '../../../src/reports/render/formats/write-csv.ts';
 import { parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
 import { anyCharacter, propertyOptions } from '../../support/property.ts';
+import { OPENERS, writeFormat } from '../../support/write-format.ts';
 
 const home = mkdtempSync(path.join(tmpdir(), 'confere-formats-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const CHARS_A_TEXT = 60;
-const CENTS = 1_234n;
-const DAY = '2026-11-20';
-const account = (name: string, index: number): MappedAccount => ({
-  ...{ account: name, platform: null, code: `${index}.1`, category: 'Vendas', history: '7', cost_center: null },
-});
-const ACCOUNTS = ['Assets:Provider:Available', 'Income:Receipts'].map(account);
-const postings = (platform: string) => [
-  { account: `Assets:Provider:Available:${platform}`, cents: CENTS },
-  { account: `Income:Receipts:${platform}`, cents: -CENTS },
-];
-
-let files = 0;
-
-/** Writes a movement for each text, which is its reference, name, status and id. */
-async function write(
-  texts: readonly string[],
-  open: (work: FormatWork, file: string) => Promise<Output>,
-): Promise<{ bytes: Buffer; cents: bigint }> {
-  const rendering = {
-    texts: textsOf('pt-BR'),
-    fullDocuments: true,
-    toWall: () => `${DAY} 10:00:00`,
-    platformNames: new Map(),
-  };
-  const work = {
-    rendering,
-    ...{ plan: { day: DAY, masked: false, madeAt: new Date(0), locale: 'pt-BR', revision: 1, cut: { entrySeq: 1 } } },
-    ...{ signal: new AbortController().signal, balances: [], tally: { platforms: new Map() } },
-    factory: { scratch: () => ({ file: path.join(home, `scratch-${files++}`) }) },
-  } as unknown as FormatWork;
-  const file = path.join(home, `file-${files++}`);
-  const output = await open(work, file);
-  for (const [index, one] of texts.entries()) {
-    const movement = {
-      ...{ kind: 'receipt', amountCents: CENTS, commissionCents: 0n, netCents: CENTS, heldCents: 0n },
-      ...{
-        atWall: `${DAY} 10:00:00`,
-        isReversal: false,
-        inForce: true,
-        entrySeq: index + 1,
-        eventSeq: 1,
-        platform: 'p',
-      },
-      ...{ transactionId: one, status: one, createdWall: null, reference: one, extra: one, e2eId: null, name: one },
-      ...{ document: one, forgotten: false, recordedAt: new Date(0), source: 'webhook', postings: postings('p') },
-    };
-    output.add({ movement, platformBalanceCents: 0n, balanceCents: 0n } as unknown as Parameters<Output['add']>[0]);
-    if (index % 500 === 0) await output.drain();
-  }
-  output.endDay?.(DAY);
-  await output.end();
-  return { bytes: readFileSync(file), cents: CENTS * BigInt(texts.length) };
-}
+const write = (texts: readonly string[], open: Parameters<typeof writeFormat>[2]) => writeFormat(home, texts, open);
 
 /** Reads a CSV with the columns of its header in each row. */
 function readCsv(text: string, column: number, columns: number): { rows: number; cents: bigint } {
@@ -121,27 +64,21 @@ function readJournal(text: string): { rows: number; cents: bigint } {
 }
 
 const latin = (bytes: Buffer): string => new TextDecoder('windows-1252').decode(bytes);
-const lancamentos = (layout: Layout) => (work: FormatWork, file: string) =>
-  openMapped(work, file, { layout, accounts: ACCOUNTS });
-const FORMATS: Record<
-  string,
-  [(work: FormatWork, file: string) => Promise<Output>, (bytes: Buffer) => { rows: number; cents: bigint }]
-> = {
-  csv: [
-    openCsv,
-    (bytes) =>
-      readCsv(
-        bytes.toString(),
-        STATEMENT_COLUMNS.findIndex(({ name }) => name === 'amount'),
-        STATEMENT_COLUMNS.length,
-      ),
-  ],
-  generic: [lancamentos(GENERIC), (bytes) => readCsv(bytes.toString(), 3, 8)],
-  calima: [lancamentos(CALIMA), (bytes) => readCsv(latin(bytes), 1, 9)],
-  'conta-azul': [lancamentos(CONTA_AZUL), (bytes) => readCsv(bytes.toString(), 4, CONTA_AZUL.header.length)],
-  ofx: [openOfx, (bytes) => readOfx(latin(bytes))],
-  hledger: [openJournal, (bytes) => readJournal(bytes.toString())],
+const READERS: Record<keyof typeof OPENERS, (bytes: Buffer) => { rows: number; cents: bigint }> = {
+  csv: (bytes) =>
+    readCsv(
+      bytes.toString(),
+      STATEMENT_COLUMNS.findIndex(({ name }) => name === 'amount'),
+      STATEMENT_COLUMNS.length,
+    ),
+  generic: (bytes) => readCsv(bytes.toString(), 3, 8),
+  calima: (bytes) => readCsv(latin(bytes), 1, 9),
+  'conta-azul': (bytes) => readCsv(bytes.toString(), 5, CONTA_AZUL.header.length),
+  ofx: (bytes) => readOfx(latin(bytes)),
+  journal: (bytes) => readJournal(bytes.toString()),
+  'journal-continued': (bytes) => readJournal(bytes.toString()),
 };
+const FORMATS = Object.keys(OPENERS) as (keyof typeof OPENERS)[];
 
 /** Each code point but surrogates, in texts of a limited length. */
 const EVERY_CHARACTER = Array.from({ length: Math.ceil(0x11_0000 / CHARS_A_TEXT) }, (_, at) =>
@@ -151,15 +88,10 @@ const EVERY_CHARACTER = Array.from({ length: Math.ceil(0x11_0000 / CHARS_A_TEXT)
     .join(''),
 );
 
-test.each(Object.keys(FORMATS))(
-  '%s holds every character of Unicode without another row, column or cent',
-  async (name) => {
-    const [open, read] = FORMATS[name] ?? [];
-    if (!open || !read) throw new Error(name);
-    const { bytes, cents } = await write(EVERY_CHARACTER, open);
-    expect(read(bytes)).toEqual({ rows: EVERY_CHARACTER.length, cents });
-  },
-);
+test.each(FORMATS)('%s holds every character of Unicode without another row, column or cent', async (name) => {
+  const { bytes, cents } = await write(EVERY_CHARACTER, OPENERS[name]);
+  expect(READERS[name](bytes)).toEqual({ rows: EVERY_CHARACTER.length, cents });
+});
 
 const anyText = fc
   .array(fc.oneof(anyCharacter, fc.constantFrom(...'=+-@;,"\'\t\r\n&<>\\|\0 \u0085\u2028≮≠﹦；＂＜＆“€')), {
@@ -170,9 +102,9 @@ const anyText = fc
 test('each format holds any texts without another row, column or cent', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 8 }), async (texts) => {
-      for (const [open, read] of Object.values(FORMATS)) {
-        const { bytes, cents } = await write(texts, open);
-        expect(read(bytes)).toEqual({ rows: texts.length, cents });
+      for (const name of FORMATS) {
+        const { bytes, cents } = await write(texts, OPENERS[name]);
+        expect(READERS[name](bytes)).toEqual({ rows: texts.length, cents });
       }
     }),
     propertyOptions(10, 300),

@@ -1,3 +1,4 @@
+import { showUnseen } from '../../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { formatDay, formatMoment } from '../../texts/texts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
@@ -50,9 +51,13 @@ export function renderField(cell: Cell): string {
 /** The start of a formula for a spreadsheet, full-width forms included: such a text gets an apostrophe. */
 const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
-/** A text field: never a formula for a spreadsheet; quoted if it holds a separator of any CSV, so that `x,=1+1` stays one cell. */
+/**
+ * A text field: never a formula for a spreadsheet; quoted if it holds a separator of any CSV, so that `x,=1+1` stays one cell.
+ * Characters that cannot be seen show as in the workbook: some readers end at a NUL.
+ */
 export function escapeCsvField(text: string): string {
   if (text === '') return text;
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const shown = showUnseen(text).toWellFormed();
+  const safe = FORMULA.test(text) ? `'${shown}` : shown;
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
