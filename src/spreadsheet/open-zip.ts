@@ -10,7 +10,7 @@ import { UnreadableFileError } from './row.ts';
 /** `read` returns the bytes from a position on, fewer at the end. */
 export type ByteSource = { bytes: number; read(position: number, length: number): Promise<Buffer> };
 
-/** The parts of a zip, by their names without regard to case: some programs write `SharedStrings.xml`, and `\` for `/`. */
+/** The parts of a zip, by their names as `keyOf` compares them. */
 export type Zip = {
   has(name: string): boolean;
   /** The bytes of a part, unpacked. @throws UnreadableFileError for a damaged part, or beyond the limits. */
@@ -35,9 +35,9 @@ export async function openZip(source: ByteSource, limits: ZipLimits): Promise<Zi
   const parts = await readDirectory(source, limits);
   const left = { bytes: limits.unpackedBytesMax };
   return {
-    has: (name) => parts.has(name.toLowerCase()),
+    has: (name) => parts.has(keyOf(name)),
     async *open(name) {
-      const part = parts.get(name.toLowerCase());
+      const part = parts.get(keyOf(name));
       if (!part) throw new UnreadableFileError(`the part ${name} is missing`);
       yield* unpack(source, part, left);
     },
@@ -59,8 +59,8 @@ async function readDirectory(source: ByteSource, { partsMax }: ZipLimits): Promi
       throw new UnreadableFileError('the directory of the zip is damaged');
     const entry = directory.subarray(position);
     const nameBytes = entry.readUInt16LE(28);
-    const name = entry.toString('utf8', ENTRY.bytes, ENTRY.bytes + nameBytes).replaceAll('\\', '/');
-    const key = name.toLowerCase();
+    const name = entry.toString('utf8', ENTRY.bytes, ENTRY.bytes + nameBytes);
+    const key = keyOf(name);
     if ((entry.readUInt16LE(8) & FLAG_ENCRYPTED) !== 0) throw new UnreadableFileError('it is encrypted');
     // a second part of that name: readers differ in which one counts
     if (parts.has(key)) throw new UnreadableFileError('two parts have one name');
@@ -75,6 +75,19 @@ async function readDirectory(source: ByteSource, { partsMax }: ZipLimits): Promi
     position += ENTRY.bytes + nameBytes + entry.readUInt16LE(30) + entry.readUInt16LE(32);
   }
   return parts;
+}
+
+/** A name without case, `/` at its start and `%20`: some programs write `SharedStrings.xml`, and `\` for `/`. */
+function keyOf(name: string): string {
+  const path = name
+    .replaceAll('\\', '/')
+    .replace(/^\/{1,9}/, '')
+    .toLowerCase();
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The record at the end, which a comment may follow. */

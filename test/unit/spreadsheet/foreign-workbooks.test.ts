@@ -132,6 +132,28 @@ test.each([
   expect((await read(bytes)).rows).toEqual([[1, 'x']]);
 });
 
+test.each([
+  ['sheets/One%201.xml', 'sheets/One 1.xml'],
+  ['sheets/Folha 1.xml', 'sheets/Folha%201.xml'],
+  ['/book/sheets/a.xml', '/book/sheets/a.xml'],
+  ['sheets/100%.xml', 'sheets/100%.xml'],
+])('a part that is named as %s is found as %s', async (target, name) => {
+  const bytes = packZip([
+    {
+      name: '_rels/.rels',
+      content: `<Relationships>${relation('x', 'officeDocument', 'book/b.xml')}</Relationships>`,
+    },
+    { name: 'book/b.xml', content: BOOK },
+    {
+      name: 'book/_rels/b.xml.rels',
+      content: `<Relationships>${relation('r1', 'worksheet', target)}${relation('r2', 'sharedStrings', '/t.xml')}</Relationships>`,
+    },
+    { name: name.startsWith('/') ? name : `book/${name}`, content: SHEET },
+    { name: 't.xml', content: TEXTS },
+  ]);
+  expect((await read(bytes)).rows).toEqual([[1, 'x']]);
+});
+
 test('a number whose format is a date is a date', async () => {
   const styles =
     '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-416]dd/mm/yy;@"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts>' +
