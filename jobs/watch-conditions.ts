@@ -7,7 +7,7 @@ import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
-import { readRestores } from '../src/database/restores.ts';
+import { findUnconfirmedRestore } from '../src/database/restores.ts';
 import { addDays, listDays } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
 import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
@@ -49,13 +49,13 @@ const CONDITIONS = {
   callback_failed: findFailedCallbacks,
   no_complete_run: findNoCompleteRun,
   report_missing: findMissingReports,
-  restore_unconfirmed: findUnconfirmedRestore,
+  restore_unconfirmed: findWaitingRestore,
   webhook_loss_rate: findWebhookLoss,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
 const PROVIDER_CAUSES = ['provider_failing provider', 'provider_unauthorized provider'];
 /** Alerts that explain another one, by name and scope. */
-const CAUSES: Partial<Record<AlertKind, string[]>> = {
+export const CAUSES: Partial<Record<AlertKind, string[]>> = {
   inbox_behind: PROVIDER_CAUSES,
   no_complete_run: [...PROVIDER_CAUSES, 'run_failed reconcile_recent'],
   report_missing: ['job_failed daily_report', 'job_overdue daily_report'],
@@ -206,8 +206,8 @@ async function findMissingReports({ db, calendar }: Context, now: Date): Promise
   return [{ scope: 'reports', severity: 'high', ...summarize('report_missing', { days: missing }) }];
 }
 
-async function findUnconfirmedRestore({ db }: Context): Promise<AlertOfKind[]> {
-  const restore = (await readRestores(db)).find(({ confirmed_at }) => confirmed_at === null);
+async function findWaitingRestore({ db }: Context): Promise<AlertOfKind[]> {
+  const restore = await findUnconfirmedRestore(db);
   if (!restore) return [];
   const { count } = await db
     .selectFrom('callbacks')
