@@ -11,7 +11,7 @@ import type { Context } from '../src/context.ts';
 import { isRefused } from '../src/database/transact.ts';
 import { describeError } from '../src/log.ts';
 import { databaseWritable } from '../src/metrics/metrics.ts';
-import { recordHeartbeat } from '../src/runtime/heartbeat.ts';
+import { recordHeartbeat, recordStop } from '../src/runtime/heartbeat.ts';
 import { withTimeLimit } from '../src/runtime/time-limit.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 
@@ -61,6 +61,9 @@ export async function watchWrites(context: Context, channels: Channel[] = []): P
       return false;
     },
   });
+  // best effort: a process that could not say it is taken for lost
+  if (context.writes.failingSince() === undefined)
+    await withTimeLimit(PROBE_MS_MAX, () => recordStop(context)).catch(() => undefined);
 }
 
 /** Records whether a write succeeds in time. @returns its error. */

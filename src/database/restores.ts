@@ -19,15 +19,14 @@ export async function readRestores(db: Reader): Promise<Restore[]> {
   return await db.selectFrom('restores').selectAll().orderBy('seq').execute();
 }
 
+/** Returns the restore that is not confirmed: there is at most one. */
+export async function findUnconfirmedRestore(db: Reader): Promise<Restore | undefined> {
+  return await db.selectFrom('restores').selectAll().where('confirmed_at', 'is', null).executeTakeFirst();
+}
+
 /** Whether callbacks are held: a restore is not confirmed. */
 export async function isAwaitingConfirmation(db: Reader): Promise<boolean> {
-  const row = await db
-    .selectFrom('restores')
-    .select('seq')
-    .where('confirmed_at', 'is', null)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await findUnconfirmedRestore(db)) !== undefined;
 }
 
 /** The same as a column of a query. */

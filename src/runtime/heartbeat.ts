@@ -28,6 +28,12 @@ export function createHeartbeat(context: Process, part: Part): () => Promise<voi
   };
 }
 
+/** Records that this process stops by itself. */
+export async function recordStop({ db, clock, holder }: Pick<Process, 'db' | 'clock' | 'holder'>): Promise<void> {
+  const stopped = db.updateTable('heartbeats').set({ stopped_at: clock.now() });
+  await stopped.where('part', '=', 'database').where('holder', '=', holder).execute();
+}
+
 /**
  * Records that a part of this process is alive, and how far the clock of its machine is off.
  * @param more.shortBytes the free bytes of a disk that is nearly full.
@@ -43,7 +49,7 @@ export async function recordHeartbeat(
   const news = { host: hostname(), seen_at: clock.now(), ...about };
   await db
     .insertInto('heartbeats')
-    .values({ part, holder, ...news })
+    .values({ part, holder, started_at: news.seen_at, ...news })
     .onDuplicateKeyUpdate(news)
     .execute();
 }

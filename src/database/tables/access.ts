@@ -102,5 +102,7 @@ export type AccessTables = {
     ahead_ms: Optional<number>;
     facts: Optional<string>;
     version: Optional<string>;
+    started_at: Optional<Date>;
+    stopped_at: Optional<Date>;
   };
 };

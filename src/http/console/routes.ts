@@ -73,6 +73,7 @@ import { webhookPages } from './pages/show-webhook.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
 import { refuseRepeated } from './parts/refuse-repeated.ts';
 import { requireSession } from './parts/require-session.ts';
+import { readRestored } from './parts/restored.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
 import { dayPages } from './reports/show-day.ts';
@@ -97,7 +98,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
   if (issuer) router.use(issuerLoginPages(context, issuer));
-  router.use(requireSession(context, guard), refuseRepeated());
+  router.use(requireSession(context, guard), readRestored(context), refuseRepeated());
   // pages that only read end with their statement; a form's change, and a file, may take longer
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.use([

@@ -66,16 +66,7 @@ async function readProgress(db: Reader, runs: { seq: number; state: string }[]):
   const sums = new Map<number, Progress>();
   const open = runs.filter(({ state }) => state === 'queued' || state === 'running').map(({ seq }) => seq);
   if (open.length === 0) return sums;
-  const passes = await db
-    .selectFrom('run_windows')
-    .leftJoin('run_pages', 'run_pages.window_seq', 'run_windows.seq')
-    .select(['run_windows.seq', 'run_windows.run_seq', 'state', 'seen', 'applied', 'pass'])
-    .select((eb) => [eb.fn.count<number>('run_pages.seq').as('pages'), eb.fn.sum('row_count').as('rows')])
-    .where('run_windows.run_seq', 'in', open)
-    .groupBy(['run_windows.seq', 'pass'])
-    .orderBy('run_windows.seq')
-    .orderBy('pass')
-    .execute();
+  const passes = await readPasses(db, open);
   for (const [index, row] of passes.entries()) {
     const sum = sums.get(row.run_seq) ?? { pages: 0, seen: 0, applied: 0 };
     sum.pages += Number(row.pages);
@@ -86,4 +77,32 @@ async function readProgress(db: Reader, runs: { seq: number; state: string }[]):
     sums.set(row.run_seq, sum);
   }
   return sums;
+}
+
+/** The passes of each window, the newest last; a window without pages has one without a number. */
+async function readPasses(db: Reader, runSeqs: number[]) {
+  return await db
+    .selectFrom('run_windows')
+    .leftJoin('run_pages', 'run_pages.window_seq', 'run_windows.seq')
+    .select(['run_windows.seq', 'run_windows.run_seq', 'state', 'seen', 'applied', 'pass'])
+    .select((eb) => [eb.fn.count<number>('run_pages.seq').as('pages'), eb.fn.sum('row_count').as('rows')])
+    .select((eb) => [eb.fn.max('run_pages.total').as('announced'), eb.fn.max('row_count').as('page_rows')])
+    .where('run_windows.run_seq', 'in', runSeqs)
+    .groupBy(['run_windows.seq', 'pass'])
+    .orderBy('run_windows.seq')
+    .orderBy('pass')
+    .execute();
+}
+
+/** Pages that a reading has, and those that the provider announced so far; both change while it reads. */
+export type PageProgress = { pages: number; known: number };
+
+/** Reads how far the days are that a run reads now, by their newest passes. It is no conclusion. @returns undefined before their first page. */
+export async function readPageProgress(db: Reader, runSeq: number): Promise<PageProgress | undefined> {
+  const passes = (await readPasses(db, [runSeq])).filter(({ state, pass }) => state === 'planned' && pass !== null);
+  const newest = passes.filter(({ seq }, index) => passes[index + 1]?.seq !== seq);
+  if (newest.length === 0) return undefined;
+  const pages = newest.reduce((sum, one) => sum + Number(one.pages), 0);
+  const known = newest.reduce((sum, one) => sum + Math.ceil((one.announced ?? 0) / (one.page_rows || 1)), 0);
+  return { pages, known: Math.max(pages, known) };
 }

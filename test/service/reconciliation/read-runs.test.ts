@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
+import { findRun, readPageProgress } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { executeRun } from '../../../src/reconciliation/runs/process-runs.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
@@ -30,6 +30,10 @@ test('an open run shows what it has read so far, a finished one the pages of eac
   const executed = executeRun(stopped, client, run);
   const readSoFar = () => findRun(context.db, id);
   await eventually(async () => ((await readSoFar())?.pages ?? 0) >= 4);
+  const open = await readSoFar();
+  const reading = await readPageProgress(context.db, open?.seq ?? 0);
+  expect(reading?.pages).toBeGreaterThan(0);
+  expect(reading?.known, 'by the announced total').toBeGreaterThan(reading?.pages ?? 0);
   stop.abort();
   provider.switches.fault = () => undefined;
   await executed;
@@ -38,6 +42,7 @@ test('an open run shows what it has read so far, a finished one the pages of eac
   expect(interrupted?.applied).toBe(interrupted?.seen);
 
   expect(await environment.work(id)).toMatchObject({ state: 'complete', seen: 750, applied: 750 });
+  expect(await readPageProgress(context.db, open?.seq ?? 0), 'nothing is being read').toBeUndefined();
   const pages = await context.db.selectFrom('run_windows').select('pages').execute();
   const { pages: all } = (await readSoFar()) ?? {};
   expect(pages.reduce((sum, window) => sum + window.pages, 0)).toBe(all);

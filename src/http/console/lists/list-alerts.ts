@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import { z } from 'zod';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
@@ -15,6 +15,7 @@ import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { filterChoice, readFilters } from '../parts/parse-filters.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
+import { restoredSince } from '../parts/restored.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { ALERT_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
@@ -55,7 +56,7 @@ export function alertListPages(context: Context): Router {
       ...LIST,
       filters: { fields, areSet: isFiltered },
       lead: html`<p class="lead">${tHtml('Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
-      rows: alertTable(context, rows, await readPlatformNames(context, response), empty),
+      rows: alertTable(context, response, rows, await readPlatformNames(context, response), empty),
       next,
     });
   });
@@ -68,7 +69,14 @@ export function explainAlert(calendar: Calendar, names: PlatformNames, alert: Li
   return describeAlert(calendar, language(), { ...alert, platformName });
 }
 
-function alertTable(context: Context, rows: ListedAlert[], names: PlatformNames, empty: Label): Html {
+function alertTable(
+  context: Context,
+  response: Response,
+  rows: ListedAlert[],
+  names: PlatformNames,
+  empty: Label,
+): Html {
+  const restored = restoredSince(response);
   const described = rows.map((alert) => ({
     ...alert,
     ...explainAlert(context.calendar, names, alert),
@@ -85,8 +93,12 @@ function alertTable(context: Context, rows: ListedAlert[], names: PlatformNames,
       },
       {
         title: 'Gravidade',
-        cell: ({ code, endedAt }) =>
-          html`${badge(SEVERITY_WORDS, code)}${endedAt && html` ${badge(ALERT_STATE_WORDS, 'ended')}`}`,
+        cell: ({ code, raisedAt, endedAt }) =>
+          html`${badge(SEVERITY_WORDS, code)}${
+            endedAt
+              ? html` ${badge(ALERT_STATE_WORDS, 'ended')}`
+              : restored && raisedAt < restored && html` ${badge({ held: t('De antes da restauração') }, 'held')}`
+          }`,
       },
       {
         title: 'Desde',

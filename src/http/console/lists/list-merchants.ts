@@ -1,4 +1,5 @@
 import type { Response, Router } from 'express';
+import { type CallbackCounts, NO_CALLBACKS, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
@@ -9,10 +10,9 @@ import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
 import { t } from '../languages/translate.ts';
-import { EMPTY_VALUE, formatCount, moment, shortenId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatBounded, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
-import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { sendList } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
@@ -71,8 +71,8 @@ export function merchantBadges({ clock }: Pick<Context, 'clock'>, merchant: Pres
 }
 
 function countCell(counts: CallbackCounts, merchant: string, state: 'pending' | 'held' | 'failed'): Html {
-  const count = counts.get(merchant)?.[state] ?? 0;
-  return count === 0
+  const count = counts.get(merchant)?.[state] ?? NO_CALLBACKS;
+  return count.n === 0
     ? EMPTY_VALUE
-    : html`<a href="/callbacks?merchant=${merchant}&amp;state=${state}">${formatCount(count)}</a>`;
+    : html`<a href="/callbacks?merchant=${merchant}&amp;state=${state}">${formatBounded(count)}</a>`;
 }

@@ -2,9 +2,11 @@
  * The verdict of the overview. It is green only if everything that it depends on is known and agrees: silence proves nothing.
  * Red: something known is wrong, the worst first. Grey: something is not known yet, with what answers it. Pure.
  */
+import type { Count } from '../../../callbacks/health/count-undelivered.ts';
 import type { Day } from '../../../domain/calendar.ts';
+import type { PageProgress } from '../../../reconciliation/numbers/read-runs.ts';
 import { plural, t } from '../languages/translate.ts';
-import { formatAge, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
+import { formatAge, formatBounded, formatCount, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
 
 /** How old the newest complete reading of today may be. */
 export const READING_MS_MAX = 10 * 60_000;
@@ -21,6 +23,8 @@ export type VerdictFacts = {
   /** Firing alerts, the newest first: the first ones, and how many there are. */
   alerts: { title: string; text: string; severity: string; cents: bigint; since: Date; path: string }[];
   alertCount: number;
+  /** Those of before a restore that is not confirmed: nothing says whether they hold now. */
+  alertsBefore: number;
   /** Platforms whose newest stated balance is not the ledger's. */
   statements: { platform: string; differenceCents: bigint }[];
   openMismatches: { count: number; cents: bigint };
@@ -28,12 +32,13 @@ export type VerdictFacts = {
   decided: { count: number; cents: bigint };
   /** Merchants that are disabled, or whose address fails. */
   merchants: { id: string; name: string; isDisabled: boolean; since: Date | undefined }[];
-  failedCallbacks: number;
+  failedCallbacks: Count;
   /** When the newest complete reading of today began. */
   readAt: Date | undefined;
   /** When the watch last went round. */
   watchedAt: Date | undefined;
-  activeRun: string | undefined;
+  /** The run that is active since the longest time, with the pages that it has and knows of the days that it reads now. */
+  activeRun: { id: string; reading: PageProgress | undefined } | undefined;
   /** Since when webhooks wait for their verification. */
   unverifiedSince: Date | undefined;
   /** How the provider fails: an operation and a cause, as in its alert. */
@@ -149,10 +154,13 @@ function listFailingMerchants({ merchants, failedCallbacks, now }: VerdictFacts)
           },
         ]
       : []),
-    ...(failedCallbacks > 0
+    ...(failedCallbacks.n > 0
       ? [
           {
-            text: plural(failedCallbacks, '{n} callback falhou de vez', '{n} callbacks falharam de vez'),
+            text:
+              failedCallbacks.n === 1
+                ? t('1 callback falhou de vez')
+                : t('{n} callbacks falharam de vez', { n: formatBounded(failedCallbacks) }),
             action: link(t('Ver os callbacks'), '/callbacks?state=failed'),
           },
         ]
@@ -174,16 +182,28 @@ function describeMerchant(name: string, isDisabled: boolean, duration: string | 
 function listUnknown(facts: VerdictFacts): Reason[] {
   const { now, today, readAt, watchedAt, activeRun, unproven, unopened, booksFrom, unverifiedSince, providerFault } =
     facts;
+  const { alertsBefore } = facts;
   const start = (text: string, from: Day): Action =>
     activeRun === undefined
       ? { kind: 'run', text, from, to: today }
-      : link(t('Acompanhar a conferência em curso'), `/reconciliations/${encodeURIComponent(activeRun)}`);
+      : link(t('Acompanhar a conferência em curso'), `/reconciliations/${encodeURIComponent(activeRun.id)}`);
   const reasons: Reason[] = [];
+  if (alertsBefore > 0) {
+    const text = plural(
+      alertsBefore,
+      '{n} alerta é de antes da restauração, e nada diz que ainda vale',
+      '{n} alertas são de antes da restauração, e nada diz que ainda valem',
+    );
+    reasons.push({ text, action: link(t('Ver os alertas'), '/alerts') });
+  }
   if (!readAt || now.getTime() - readAt.getTime() > READING_MS_MAX) {
     const text = readAt
       ? t('A última conferência completa de hoje começou {age}', { age: formatAge(readAt, now) })
       : t('Nenhuma conferência leu hoje por inteiro');
-    reasons.push({ text, action: start(t('Conferir hoje'), today) });
+    const reading = activeRun?.reading;
+    const [pages, known] = [formatCount(reading?.pages ?? 0), formatCount(reading?.known ?? 0)];
+    const soFar = reading && t('a conferência em curso leu {pages} de {known} páginas até agora', { pages, known });
+    reasons.push({ text: [text, soFar].filter(Boolean).join('; '), action: start(t('Conferir hoje'), today) });
   }
   if (!watchedAt || now.getTime() - watchedAt.getTime() > WATCH_MS_MAX) {
     const text = watchedAt

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
+import type { CallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
@@ -9,14 +10,15 @@ import { findOldestUnverified } from '../../../inbox/manage/read-inbox-metrics.t
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
+import { readPageProgress } from '../../../reconciliation/numbers/read-runs.ts';
 import { readProviderHealth } from '../../../reconciliation/watches/watch-provider.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { explainAlert } from '../lists/list-alerts.ts';
-import type { CallbackCounts } from '../parts/read-callback-counts.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
+import { restoredSince } from '../parts/restored.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
 
 /** Firing alerts that the verdict orders; more are counted. */
@@ -35,23 +37,27 @@ export async function readVerdict(
   const { platforms, open, callbacks, names } = shown;
   const nameOf = (platform: string): string => labelPlatform(names, presentPlatform(response, { platform }).platform);
   const now = clock.now();
+  const restored = restoredSince(response);
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
-  const [alerts, alertCount, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
+  const [firing, alertCount, alertsBefore, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
     await Promise.all([
       listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
-      countFiring(db),
+      countFiring(db, { since: restored }),
+      restored ? countFiring(db, { until: restored }) : 0,
       readNewestStatements(context, endOfNow(context)),
       readDecidedMismatches(db),
-      readFailingMerchants(db, now),
+      readFailingMerchants(db, restored ? undefined : now),
       findReadingOfToday(context),
       findActiveRun(db),
       readUnproven(context, firstOpening),
       findLastSuccess(db, 'watch'),
     ]);
   const [unverifiedSince, provider] = await Promise.all([findOldestUnverified(db, now), readProviderHealth(context)]);
+  // the newest come first
+  const alerts = firing.filter(({ raisedAt }) => !restored || raisedAt >= restored);
   const facts: VerdictFacts = {
-    ...{ now, today: calendar.dayOf(now), alertCount, decided, readAt, watchedAt, activeRun, unproven },
+    ...{ now, today: calendar.dayOf(now), alertCount, alertsBefore, decided, readAt, watchedAt, activeRun, unproven },
     ...{ unverifiedSince, unwritableSince: context.writes.failingSince() },
     providerFault: provider.failing ?? provider.suspect,
     alerts: alerts.map((alert) => {
@@ -74,7 +80,10 @@ export async function readVerdict(
       cents: open.reduce((sum, one) => sum + one.stakeCents, 0n),
     },
     merchants: merchants.map((one) => ({ ...one, name: canSeePersonalData(response) ? one.name : maskText(one.name) })),
-    failedCallbacks: [...callbacks.values()].reduce((sum, { failed }) => sum + failed, 0),
+    failedCallbacks: {
+      n: [...callbacks.values()].reduce((sum, { failed }) => sum + failed.n, 0),
+      isMore: [...callbacks.values()].some(({ failed }) => failed.isMore),
+    },
     booksFrom: unproven.from,
     unopened:
       platforms.length === 0 && openings.length === 0
@@ -84,17 +93,20 @@ export async function readVerdict(
   return { facts, alerts };
 }
 
-async function countFiring(db: Reader): Promise<number> {
-  const row = await db
+/** @param raised `since` an instant, or before `until`. */
+async function countFiring(db: Reader, { since, until }: { since?: Date | undefined; until?: Date }): Promise<number> {
+  let query = db
     .selectFrom('alerts')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('firing_scope', 'is not', null)
-    .executeTakeFirstOrThrow();
+    .where('firing_scope', 'is not', null);
+  if (since) query = query.where('raised_at', '>=', since);
+  if (until) query = query.where('raised_at', '<', until);
+  const row = await query.executeTakeFirstOrThrow();
   return Number(row.count);
 }
 
-/** Merchants that are disabled, or fail as their badges say: a paused one makes no attempts. */
-async function readFailingMerchants(db: Reader, now: Date): Promise<VerdictFacts['merchants']> {
+/** Merchants that are disabled, or fail `now` as their badges say: a paused one makes no attempts, nor does a restored database. */
+async function readFailingMerchants(db: Reader, now: Date | undefined): Promise<VerdictFacts['merchants']> {
   const rows = await db
     .selectFrom('merchants')
     .select(['id', 'name', 'state', 'failing_since'])
@@ -105,20 +117,20 @@ async function readFailingMerchants(db: Reader, now: Date): Promise<VerdictFacts
     .orderBy('seq')
     .execute();
   return rows
-    .filter(({ state, failing_since }) => state === 'disabled' || isFailing(failing_since, now))
+    .filter(({ state, failing_since }) => state === 'disabled' || (now && isFailing(failing_since, now)))
     .map(({ id, name, state, failing_since }) => ({
       ...{ id, name, isDisabled: state === 'disabled', since: failing_since ?? undefined },
     }));
 }
 
 /** The run that is active since the longest time. */
-async function findActiveRun(db: Reader): Promise<string | undefined> {
+async function findActiveRun(db: Reader): Promise<VerdictFacts['activeRun']> {
   const row = await db
     .selectFrom('runs')
-    .select('id')
+    .select(['id', 'seq'])
     .where('state', 'in', ['queued', 'running'])
     .orderBy('seq')
     .limit(1)
     .executeTakeFirst();
-  return row?.id;
+  return row && { id: row.id, reading: await readPageProgress(db, row.seq) };
 }

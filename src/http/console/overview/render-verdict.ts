@@ -1,7 +1,8 @@
 import type { Response } from 'express';
 import type { ListedAlert } from '../../../alerts/read/read-alerts.ts';
+import type { LiveProcess } from '../../../runtime/read-processes.ts';
 import { plural, t, words } from '../languages/translate.ts';
-import { formatCount } from '../parts/format.ts';
+import { formatAge, formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { describeCode, SEVERITY_WORDS } from '../parts/words.ts';
@@ -55,4 +56,11 @@ export function renderAlertStrip(alerts: ListedAlert[], count: number): Part {
     failing.length > 0 &&
     html` <span class="fault">${t('Sem conseguir avisar: {channels}.', { channels: failing.join(', ') })}</span>`
   }</p>`;
+}
+
+/** One line for the processes that fell silent: the others do their work. */
+export function renderLost(lost: LiveProcess[], now: Date): Part {
+  if (lost.length === 0) return undefined;
+  const named = lost.map(({ holder, host, seen_at }) => `${host} ${holder} (${formatAge(seen_at, now)})`);
+  return html`<p class="strip"><a href="/system"><b>${plural(lost.length, '{n} processo em silêncio', '{n} processos em silêncio')}</b></a>: <span class="fault">${named.join(', ')}</span>.</p>`;
 }

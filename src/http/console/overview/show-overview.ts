@@ -1,4 +1,5 @@
 import type { Response, Router } from 'express';
+import { type CallbackCounts, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
@@ -12,6 +13,7 @@ import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
+import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -21,11 +23,20 @@ import { renderWebhookDays } from '../charts/render-webhook-days.ts';
 import { plural, t } from '../languages/translate.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { EMPTY_VALUE, formatAge, formatCount, formatDay, formatMoney, moment, money } from '../parts/format.ts';
+import {
+  EMPTY_VALUE,
+  formatAge,
+  formatBounded,
+  formatCount,
+  formatDay,
+  formatMoney,
+  moment,
+  money,
+} from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
-import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import { restoredSince } from '../parts/restored.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import { decideVerdict } from './decide-verdict.ts';
@@ -38,7 +49,7 @@ import {
   readInboxCounts,
 } from './read-overview.ts';
 import { readVerdict } from './read-verdict.ts';
-import { renderAlertStrip, renderVerdict } from './render-verdict.ts';
+import { renderAlertStrip, renderLost, renderVerdict } from './render-verdict.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
@@ -54,7 +65,7 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately] =
+    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost] =
       await Promise.all([
         countPaidToday(context),
         readMoneySeries(context, shown),
@@ -67,6 +78,8 @@ export function overviewPage(context: Context): Router {
         readCallbackCounts(db),
         readCoverage(context),
         readCountedDays(db, shown),
+        // while nobody can write, nobody's silence says anything
+        context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
       ]);
     const names = await readPlatformNames(context, response);
     const { facts, alerts } = await readVerdict(context, response, {
@@ -75,7 +88,7 @@ export function overviewPage(context: Context): Router {
       callbacks,
       names,
     });
-    const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}
+    const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}${renderLost(lost, facts.now)}
 <div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(paid, days.at(-1)?.sums)}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
 <div class="columns">
@@ -190,9 +203,9 @@ function callbackSummary(counts: CallbackCounts, showsNames: boolean): Html {
         title: 'Lojista',
         cell: ([id, row]) => html`<a href="/merchants/${id}">${showsNames ? row.name : maskText(row.name)}</a>`,
       },
-      { title: 'Pendentes', cell: ([, row]) => formatCount(row.pending), align: 'end' },
-      { title: 'Retidos', cell: ([, row]) => formatCount(row.held), align: 'end' },
-      { title: 'Falhos', cell: ([, row]) => formatCount(row.failed), align: 'end' },
+      { title: 'Pendentes', cell: ([, row]) => formatBounded(row.pending), align: 'end' },
+      { title: 'Retidos', cell: ([, row]) => formatBounded(row.held), align: 'end' },
+      { title: 'Falhos', cell: ([, row]) => formatBounded(row.failed), align: 'end' },
     ],
   });
 }

@@ -1,7 +1,12 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { findRun, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import {
+  findRun,
+  type PageProgress,
+  type PresentedRun,
+  readPageProgress,
+} from '../../../reconciliation/numbers/read-runs.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t, words } from '../languages/translate.ts';
@@ -48,7 +53,7 @@ export function runPages(context: Context): Router {
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${describeOutcome(run)}</p>
-${isOpen && renderProgress(windows)}
+${isOpen && renderProgress(windows, await readPageProgress(context.db, run.seq))}
 ${run.error && html`<p class="fault">${programText(run.error)}</p>`}
 <section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Divergências que levantou')}</h2>${renderKinds(run)}</section>
@@ -125,12 +130,15 @@ async function readWindows({ db }: Context, runSeq: number) {
 }
 
 /** How many of the windows are finished. A day that is being read counts when it is proven. */
-function renderProgress(windows: Window[]): Html | undefined {
+function renderProgress(windows: Window[], reading: PageProgress | undefined): Html | undefined {
   if (windows.length === 0) return undefined;
   const done = windows.filter(({ state }) => state !== 'planned').length;
   const total = formatCount(windows.length);
   const label = t('{done} de {total} janelas terminadas', { done: formatCount(done), total });
-  return html`<p><label class="progress"><span>${label}</span><progress max="${windows.length}" value="${done}"></progress></label></p>`;
+  const pages =
+    reading &&
+    html`<p class="hint">${t('No que lê agora: {pages} de {known} páginas conhecidas até agora. Nada conclui antes de provar o dia.', { pages: formatCount(reading.pages), known: formatCount(reading.known) })}</p>`;
+  return html`<p><label class="progress"><span>${label}</span><progress max="${windows.length}" value="${done}"></progress></label></p>${pages}`;
 }
 
 function renderWindows(context: Context, rows: Window[]): Html {

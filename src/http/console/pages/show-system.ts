@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts';
 import { CLOCK_MS_MAX } from '../../../database/clock.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { examineSystem, type Finding } from '../../../doctor/examine-system.ts';
-import { type LiveProcess, readProcesses } from '../../../runtime/read-processes.ts';
+import { type LiveProcess, readProcesses, stateOf } from '../../../runtime/read-processes.ts';
 import { type JobState, readJobStates } from '../../../timetable/read-job-states.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -16,8 +16,6 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CHECK_WORDS, describeCode, JOB_OUTCOME_WORDS, JOB_WORDS, PART_WORDS } from '../parts/words.ts';
 
 const REFRESH_S = 15;
-/** A process that is silent for longer is shown as such, until a day later. */
-const ALIVE_MS = 150_000;
 const SHOWN_MS = 86_400_000;
 
 const FINDING_WORDS: Record<string, string> = words({ yes: 'Em ordem', no: 'Falhou' });
@@ -92,8 +90,6 @@ function outcomeCell({ last, overdue, failing, cron }: JobState): Html {
 
 function processTable(context: Context, processes: LiveProcess[]): Html {
   const now = context.clock.now();
-  const state = ({ seen_at }: LiveProcess): string =>
-    now.getTime() - seen_at.getTime() <= ALIVE_MS ? 'alive' : 'silent';
   return table({
     caption: 'Processos que deram sinal de vida nas últimas 24 horas',
     rows: processes,
@@ -101,7 +97,7 @@ function processTable(context: Context, processes: LiveProcess[]): Html {
     columns: [
       { title: 'Processo', cell: (row) => html`<span class="id">${row.holder}</span>` },
       { title: 'Máquina', cell: (row) => row.host },
-      { title: 'Estado', cell: (row) => badge(PART_WORDS, state(row)) },
+      { title: 'Estado', cell: (row) => badge(PART_WORDS, stateOf(row, now)) },
       {
         title: 'Último sinal',
         cell: (row) => html`<span title="${row.seen_at.toISOString()}">${formatAge(row.seen_at, now)}</span>`,

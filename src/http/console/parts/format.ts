@@ -1,3 +1,4 @@
+import type { Count } from '../../../callbacks/health/count-undelivered.ts';
 import type { Calendar, Day, WallTime } from '../../../domain/calendar.ts';
 import { formatDay as formatDayIn, formatWallTime as formatWallTimeIn } from '../../../domain/language/language.ts';
 import { formatMoney as formatMoneyIn, groupThousands, parseSum } from '../../../domain/money.ts';
@@ -26,6 +27,11 @@ export const EMPTY_VALUE = html`<span class="nothing">–</span>`;
 /** `1.234`, in English `1,234`. */
 export function formatCount(count: number | bigint): string {
   return groupThousands(String(count), language());
+}
+
+/** `1.234`, or `mais de 50.000`. */
+export function formatBounded({ n, isMore }: Count): string {
+  return isMore ? t('mais de {n}', { n: formatCount(n) }) : formatCount(n);
 }
 
 /** `21/11/2026`, in English `21 Nov 2026`, of a day of the provider's calendar. */

@@ -5,6 +5,7 @@ import { language } from '../languages/language.ts';
 import { t, words } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { removePersonalFilters, SEARCH_BOX } from './parse-filters.ts';
+import { restoreNotice } from './restored.ts';
 import { assetAddress } from './serve-assets.ts';
 import { ROLE_WORDS } from './words.ts';
 
@@ -88,7 +89,7 @@ ${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-eq
 <body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!header && html` class="alone${page.wide && ' wide'}"`}>
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${header}
-<main id="conteudo" tabindex="-1">${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
+<main id="conteudo" tabindex="-1">${restoreNotice(response)}${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
 ${foot(request, page.address, header && site.api)}
 </body>
 </html>`;

@@ -126,6 +126,7 @@ export const JOB_OUTCOME_WORDS: Record<string, string> = words({
 export const PART_WORDS: Record<string, string> = words({
   alive: 'Vivo',
   silent: 'Calado',
+  stopped: 'Encerrado',
   ...PT_BR_PARTS,
 });
 

@@ -54,4 +54,7 @@ export const NOTICES_EN = {
   'Sessões encerradas: a pessoa entra de novo com o papel que tem agora.':
     'Sessions ended: the person logs in again with the role of now.',
   'Você saiu.': 'You are logged out.',
+  '<b>Banco restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.':
+    '<b>Restored database, not confirmed yet.</b> It has everything up to {at}; what came later is being read again, and callbacks are held.',
+  'De antes da restauração': 'From before the restore',
 };

@@ -26,10 +26,12 @@ export const OVERVIEW_EN = {
   'e mais {n} lojista': 'and {n} more merchant',
   'e mais {n} lojistas': 'and {n} more merchants',
   'Ver os lojistas': 'See the merchants',
-  '{n} callback falhou de vez': '{n} callback failed for good',
+  '1 callback falhou de vez': '1 callback failed for good',
   '{n} callbacks falharam de vez': '{n} callbacks failed for good',
   'Ver os callbacks': 'See the callbacks',
   'Acompanhar a conferência em curso': 'Follow the running reconciliation',
+  'a conferência em curso leu {pages} de {known} páginas até agora':
+    'the running reconciliation has read {pages} of {known} pages so far',
   'A última conferência completa de hoje começou {age}': 'The last complete reconciliation of today began {age}',
   'Nenhuma conferência leu hoje por inteiro': 'No reconciliation has read today in full',
   'Conferir hoje': 'Reconcile today',
@@ -50,6 +52,12 @@ export const OVERVIEW_EN = {
   '{n} alerta ativo': '{n} active alert',
   '{n} alertas ativos': '{n} active alerts',
   'Sem conseguir avisar: {channels}.': 'Could not notify: {channels}.',
+  '{n} alerta é de antes da restauração, e nada diz que ainda vale':
+    '{n} alert is of before the restore, and nothing says that it still holds',
+  '{n} alertas são de antes da restauração, e nada diz que ainda valem':
+    '{n} alerts are of before the restore, and nothing says that they still hold',
+  '{n} processo em silêncio': '{n} silent process',
+  '{n} processos em silêncio': '{n} silent processes',
   // below it
   'Últimos dias': 'Last days',
   'Divergências em aberto': 'Open mismatches',

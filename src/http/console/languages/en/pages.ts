@@ -96,4 +96,6 @@ export const PAGES_EN = {
     'Nothing that this page shows can be read now. Load it again in a minute; if it goes on, ask an operator of Confere.',
   'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.':
     'The database ended the reading of this page at its time limit. Choose fewer days or one platform, or try again.',
+  'No que lê agora: {pages} de {known} páginas conhecidas até agora. Nada conclui antes de provar o dia.':
+    'Of what it reads now: {pages} of {known} pages known so far. It concludes nothing before the day is proven.',
 };

@@ -1,0 +1,59 @@
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import { TEST_SOURCE } from './callback-sources.ts';
+
+/** Callbacks that are counted at most, shared by the merchants' states: a backlog holds up no page. */
+const COUNTED_MAX = 50_000;
+const COUNTED_EACH_MIN = 100;
+const STATES = ['pending', 'held', 'failed'] as const;
+
+type State = (typeof STATES)[number];
+/** `isMore`: there are more than `n`. */
+export type Count = { n: number; isMore: boolean };
+/** Counts of undelivered callbacks by merchant id. */
+export type CallbackCounts = Map<string, { name: string } & Record<State, Count>>;
+
+export const NO_CALLBACKS: Count = { n: 0, isMore: false };
+
+/** Counts the undelivered callbacks of each merchant that has some, up to a limit. */
+export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
+  const merchants = await db
+    .selectFrom('merchants')
+    .select(['seq', 'id', 'name'])
+    .select((eb) =>
+      STATES.map((state) =>
+        eb
+          .exists(
+            eb
+              .selectFrom('callbacks')
+              .select('seq')
+              .whereRef('merchant_seq', '=', 'merchants.seq')
+              .where('state', '=', state),
+          )
+          .as(state),
+      ),
+    )
+    .where('deleted_at', 'is', null)
+    .execute();
+  const counts: CallbackCounts = new Map();
+  const found = merchants.flatMap((one) =>
+    STATES.flatMap((state) => (Number(one[state]) === 1 ? [{ ...one, state }] : [])),
+  );
+  if (found.length === 0) return counts;
+  const most = Math.max(COUNTED_EACH_MIN, Math.floor(COUNTED_MAX / found.length));
+  const selects = found.map(({ seq, state }, index) => {
+    // a failed test is no failed callback
+    const isNoTest = state === 'failed' ? sql`AND source != ${TEST_SOURCE}` : sql``;
+    return sql`SELECT ${sql.lit(index)} AS place, COUNT(*) AS count FROM (SELECT seq FROM callbacks FORCE INDEX (callbacks_due)
+      WHERE merchant_seq = ${seq} AND state = ${state} ${isNoTest} LIMIT ${sql.lit(most + 1)}) AS counted`;
+  });
+  const { rows } = await sql<{ place: number; count: number }>`${sql.join(selects, sql` UNION ALL `)}`.execute(db);
+  for (const { place, count } of rows) {
+    const one = found[Number(place)];
+    if (!one || Number(count) === 0) continue;
+    const empty = { name: one.name, pending: NO_CALLBACKS, held: NO_CALLBACKS, failed: NO_CALLBACKS };
+    const isMore = Number(count) > most;
+    counts.set(one.id, { ...(counts.get(one.id) ?? empty), [one.state]: { n: isMore ? most : Number(count), isMore } });
+  }
+  return counts;
+}
