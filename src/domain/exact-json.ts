@@ -39,13 +39,66 @@ export function hasInexactNumber(text: string): boolean {
  * @throws SyntaxError; RangeError where inexact numbers stand in a text that is nested thousands deep.
  */
 export function parseExactJson(text: string, isKept?: (name: string, value: unknown) => boolean): unknown {
-  // a reviver takes several times as long
-  if (!isKept && !hasInexactNumber(text)) return JSON.parse(text);
-  return JSON.parse(text, (name, value: unknown, context?: { source?: string }) => {
-    if (isKept?.(name, value) === false) return undefined;
-    const source = typeof value === 'number' ? context?.source : undefined;
-    return source === undefined || source === String(value) ? value : rawJSON(source);
-  });
+  if (!hasInexactNumber(text)) return isKept ? restore(JSON.parse(text), undefined, isKept) : JSON.parse(text);
+  // a reviver of JSON.parse takes ten times as long: 0.4 s for a quarter of a megabyte of `-0`
+  const numbers: (number | ExactNumber)[] = [];
+  return restore(JSON.parse(replaceNumbers(text, numbers)), numbers, isKept);
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER_CHARS = new Set([...'+-.eE0123456789'].map((char) => char.charCodeAt(0)));
+
+/** Replaces each number of a JSON text by its index in `numbers`, which it fills. A text that is no JSON stays none. */
+function replaceNumbers(text: string, numbers: (number | ExactNumber)[]): string {
+  let replaced = '';
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = findStringEnd(text, at);
+    // a number begins with a minus or a digit
+    else if (code === 45 || (code >= 48 && code <= 57)) {
+      const start = at;
+      while (NUMBER_CHARS.has(text.charCodeAt(at + 1))) at++;
+      const source = text.slice(start, at + 1);
+      // JSON.parse refuses it
+      if (!NUMBER.test(source)) continue;
+      replaced += text.slice(copied, start) + numbers.length;
+      copied = at + 1;
+      const number = Number(source);
+      numbers.push(String(number) === source ? number : rawJSON(source));
+    }
+  }
+  return replaced + text.slice(copied);
+}
+
+/** @returns where the quote is that ends a string of JSON; the text's length without one. */
+function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
+}
+
+/** Puts numbers back in the place of their indexes, and leaves out values as a reviver of JSON.parse does. */
+function restore(
+  value: unknown,
+  numbers: readonly (number | ExactNumber)[] | undefined,
+  isKept: ((name: string, value: unknown) => boolean) | undefined,
+): unknown {
+  if (typeof value === 'number') return numbers ? numbers[value] : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const put = <Name extends string | number>(holder: Record<Name, unknown>, name: Name): void => {
+    const one = restore(holder[name], numbers, isKept);
+    if (isKept?.(String(name), one) === false) delete holder[name];
+    else holder[name] = one;
+  };
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at++) put(value, at);
+  else for (const name of Object.keys(value)) put(value as Record<string, unknown>, name);
+  return value;
 }
 
 /** The text of a text, a number (its digits as they were) or a boolean; of anything else undefined. */

@@ -6,11 +6,16 @@ export type Columns = Record<string, AnyColumn>;
 
 /** Rows with text in which the header is searched, and rows below the table that are left out. */
 export const BESIDE_ROWS_MAX = 20;
+/** Rows above the header, empty ones too. */
+const SEARCHED_ROWS_MAX = 1_000;
+const TITLE_CHARS_MAX = 200;
 
 /** @returns the header of a file, with the name of each of its columns; undefined: its first rows have none. */
 export function findHeader(rows: Iterable<SheetRow>, columns: Columns): string[] | undefined {
   let left = BESIDE_ROWS_MAX;
+  let searched = 0;
   for (const row of rows) {
+    if (++searched > SEARCHED_ROWS_MAX) return undefined;
     if (!isFilled(row)) continue;
     const names = findColumns(row, columns);
     if (names || --left === 0) return names;
@@ -44,7 +49,9 @@ export function findNearest(rows: SheetRow[], columns: Columns): number {
 }
 
 function findColumn(cell: SheetCell | undefined, columns: Columns): string | undefined {
-  const title = fold(cell?.text ?? '');
+  const text = cell?.text ?? '';
+  if (text.length > TITLE_CHARS_MAX) return undefined;
+  const title = fold(text);
   return Object.keys(columns).find((name) =>
     Object.values(columns[name]?.titles ?? {}).some((one) => fold(one) === title),
   );

@@ -3,6 +3,7 @@
  * are left out by name, and only where they cannot be rows. A total is compared with the rows.
  */
 import { formatAmount, type WrittenAmount } from '../domain/money.ts';
+import { createPauses } from '../runtime/take-turns.ts';
 import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
 import { type AnyColumn, fold } from './columns.ts';
 import {
@@ -32,11 +33,21 @@ type Below = ReadRow & { why: 'total' | 'note' };
 /** @param rowsMax one more is a fault. */
 export async function readRows(table: Table, columns: Columns, rowsMax: number): Promise<ReadRows<Values>> {
   const faults: ImportFault[] = [];
+  const faulty = new Set<number>();
+  const refuse = (some: ImportFault[]): void => {
+    for (const one of some) {
+      faulty.add(one.row);
+      faults.push(one);
+    }
+  };
   const rows: ImportedRow<Values>[] = [];
   const above: SheetRow[] = [];
   let below: Below[] = [];
   let header: Header | undefined;
+  const pause = createPauses();
   for await (const row of table.rows) {
+    const paused = pause();
+    if (paused) await paused;
     if (!isFilled(row)) continue;
     if (!header) {
       const names = findColumns(row, columns);
@@ -51,13 +62,13 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
       below.push({ ...read, why });
       continue;
     }
-    faults.push(...below.flatMap(describeBetween));
+    refuse(below.flatMap(describeBetween));
     below = [];
-    if (rows.length + new Set(faults.map((fault) => fault.row)).size >= rowsMax) {
+    if (rows.length + faulty.size >= rowsMax) {
       faults.push({ row: row.number, column: null, kind: 'too_many_rows', value: rowsMax });
       break;
     }
-    if (read.faults.length > 0) faults.push(...read.faults);
+    if (read.faults.length > 0) refuse(read.faults);
     else rows.push({ number: row.number, value: read.values });
   }
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;

@@ -1,10 +1,16 @@
 import { type SheetRow, UnreadableFileError } from './row.ts';
 
+/** A file that people import has ten. */
+const FIELDS_MAX = 1_000;
+/** As a cell of Excel has. */
+const FIELD_CHARS_MAX = 32_767;
+
 /**
  * Parses a CSV. A field in quotes may hold separators, quotes in pairs, and ends of lines.
  * @returns a row for each record, with the number of the line on which it begins.
  * @throws UnreadableFileError where quotes have no end, or close before the end of their field: the field would hold the rows
- *   after it.
+ *   after it; and for a record of more than FIELDS_MAX fields,
+ *   or a field of more than FIELD_CHARS_MAX characters.
  */
 export function* parseCsv(text: string, separator: string): Generator<SheetRow, void, undefined> {
   let line = 1;
@@ -14,10 +20,14 @@ export function* parseCsv(text: string, separator: string): Generator<SheetRow, 
     const number = line;
     for (;;) {
       const field = readField(text, { position, line }, separator);
+      if (field.text.length > FIELD_CHARS_MAX)
+        throw new UnreadableFileError(`line ${line} has a field of more than ${FIELD_CHARS_MAX} characters`);
       cells.push(field.text === '' ? undefined : { kind: 'text', text: field.text, isFormula: false });
       line += field.lines;
       position = field.end;
       if (text[position] !== separator) break;
+      if (cells.length === FIELDS_MAX)
+        throw new UnreadableFileError(`line ${number} has more than ${FIELDS_MAX} fields`);
       position++;
     }
     if (text[position] === '\r' && text[position + 1] === '\n') position++;

@@ -52,9 +52,12 @@ function collectRows(context: SheetContext): (event: XmlEvent) => SheetRow | und
   let cell: OpenCell | undefined;
 
   function open(name: string, parent: string, attributes: Attributes): void {
-    if (name === 'row' && parent === 'sheetData') row = openRow(attributes, lastRow);
-    else if (name === 'c' && parent === 'row' && row) {
-      if (--left.cells < 0) throw new UnreadableFileError(`it has more than ${limits.cellsMax} cells`);
+    const isRow = name === 'row' && parent === 'sheetData';
+    const isCell = name === 'c' && parent === 'row' && row;
+    if ((isRow || isCell) && --left.cells < 0)
+      throw new UnreadableFileError(`it has more than ${limits.cellsMax} rows and cells`);
+    if (isRow) row = openRow(attributes, lastRow);
+    else if (isCell && row) {
       cell = openCell(attributes, row, lastRow);
     } else if (name === 'mergeCell' && parent === 'mergeCells') onMerge?.(attributes.ref ?? '');
     else if (cell && parent === 'c') {

@@ -2,8 +2,8 @@
  * Reads the XML of a part by the events of a parser, one chunk at a time. Between two chunks other work has its turn. Names are
  * returned without their prefix: some programs write `x:row`.
  */
-import { setImmediate as afterOthers } from 'node:timers/promises';
 import { SaxesParser } from 'saxes';
+import { takeTurn } from '../runtime/take-turns.ts';
 import type { Zip } from './open-zip.ts';
 import { UnreadableFileError } from './row.ts';
 
@@ -52,7 +52,7 @@ export async function* readXml(zip: Zip, part: string): AsyncGenerator<XmlEvent[
       parser.write(chunk);
       yield events;
       events = [];
-      await afterOthers();
+      await takeTurn();
     }
     parser.close();
     yield events;

@@ -15,7 +15,7 @@ const LAYERS: Record<string, number> = {
   'src/metrics': 1,
   'src/database': 2,
   'src/runtime': 3,
-  'src/spreadsheet': 3,
+  'src/spreadsheet': 3.5,
   'src/context': 4,
   'src/archive': 4.5,
   'src/provider': 5,

@@ -1,12 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilters } from '../../merchants/match-filter.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type Allowed, readPreviewedEvents } from './read-previewed-events.ts';
 
 const EXAMPLES_MAX = 8;
-const YIELD_EVERY_ROWS = 500;
 
 export type FilterPreview = {
   /** Events read, of the last PREVIEW_DAYS days. */
@@ -42,18 +41,16 @@ export async function previewFilter(
   const { rows, complete } = await readPreviewedEvents(context, allowed);
   const preview: FilterPreview = { events: rows.length, complete, matched: 0, examples: [] };
   const compared = { matched: 0, gained: 0, lost: 0 };
-  for (const [index, row] of rows.entries()) {
-    // others are answered meanwhile
-    if (index % YIELD_EVERY_ROWS === YIELD_EVERY_ROWS - 1) await setImmediate();
+  await mapInTurns(rows, (row) => {
     const isMatched = matchesFilters(filters, row);
     const was = before ? matchesFilters(before, row) : false;
     if (isMatched) preview.matched++;
     if (was) compared.matched++;
     if (isMatched && !was) compared.gained++;
     if (!isMatched && was) compared.lost++;
-    if (isMatched === was || preview.examples.length >= EXAMPLES_MAX) continue;
+    if (isMatched === was || preview.examples.length >= EXAMPLES_MAX) return;
     const { id: transactionId, operation, status, at_wall: at, amount_cents: amountCents } = row;
     preview.examples.push({ transactionId, operation, status, at, amountCents, isMatched });
-  }
+  });
   return before ? { ...preview, before: compared } : preview;
 }

@@ -7,6 +7,7 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 
 export const PREVIEW_DAYS = 7;
 /** Events that a preview has: the newest ones, in about 30 ms. */
@@ -54,7 +55,7 @@ async function readAllowed(context: Context, allowed: Allowed, pageRows: number)
       if (timers.monotonicMs() > endMs) return { rows, complete: false };
       const page = await readPage(context, allowed.filter, { from, to, after, pageRows });
       if (page === undefined) return { rows, complete: false };
-      rows.push(...page.map(withOperation).filter((row) => isAllowed(context, allowed, row)));
+      await mapInTurns(page.map(withOperation), (row) => isAllowed(context, allowed, row) && rows.push(row));
       if (rows.length >= EVENTS_MAX) return { rows: rows.slice(0, EVENTS_MAX), complete: false };
       if (page.length < pageRows) break;
       after = page.at(-1);

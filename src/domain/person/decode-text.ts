@@ -30,9 +30,9 @@ function readByteOrder(bytes: Buffer): 'little' | 'big' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'little';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'big';
   if (!bytes.includes(0)) return undefined;
-  const nuls = [0, 0];
-  for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) nuls[at % 2] = (nuls[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = nuls;
+  const nuls: [number, number] = [0, 0];
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === 0) nuls[at % 2 === 0 ? 0 : 1]++;
+  const [even, odd] = nuls;
   if (Math.max(even, odd) < NULS_OF_UTF16 * bytes.length) return undefined;
   return odd > even ? 'little' : 'big';
 }

@@ -9,11 +9,18 @@ export function toAsciiDigits(text: string): string {
 
 /** In Unicode the decimal digits of each script are consecutive, from zero on. */
 function readDigit(digit: string): string {
+  const known = knownDigits.get(digit);
+  if (known !== undefined) return known;
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;
   while (DIGIT.test(String.fromCodePoint(zero - 1))) zero--;
-  return String((code - zero) % 10);
+  const ascii = String((code - zero) % 10);
+  knownDigits.set(digit, ascii);
+  return ascii;
 }
+
+/** Unicode has some 700 of them. */
+const knownDigits = new Map<string, string>();
 
 /** Normalizes a document for comparison: capital letters and ASCII digits only. @returns null if nothing is left. */
 export function normalizeDocument(document: string | null): string | null {

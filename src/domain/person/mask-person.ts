@@ -49,10 +49,9 @@ const PHONE_DIGITS_MAX = 11;
 
 /** Masks the personal fields, each by the kind of its value. */
 export function maskParty(party: Party): Party {
-  const { name, email, phone, document, pix_key } = party;
-  const withheld = isCompany(party);
+  const { email, phone, document, pix_key } = party;
   return {
-    name: withheld && name ? WITHHELD : maskName(name),
+    name: maskNameOf(party),
     email: email && maskContact(email, party),
     phone: phone && maskContact(phone, party),
     document: maskDocument(document),
@@ -67,6 +66,11 @@ export function maskDocument(document: string | null): string | null {
   if (plain.length === CPF_LENGTH) return `***.${plain.slice(3, 6)}.${plain.slice(6, 9)}-**`;
   if (plain.length === CNPJ_LENGTH) return `**.***.${plain.slice(5, 8)}/****-**`;
   return WITHHELD;
+}
+
+/** Masks the name of a party; a company's is withheld. */
+export function maskNameOf(party: Party): string | null {
+  return party.name && isCompany(party) ? WITHHELD : maskName(party.name);
 }
 
 /** Masks a name as `M*** S***`. A word may be a number, such as the CPF at the end of a small firm's name. */

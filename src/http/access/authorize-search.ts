@@ -15,6 +15,7 @@ import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-pe
 import { listCandidates } from '../../domain/person/redact-text.ts';
 import type { SearchCursor } from '../../ledger/read/transaction-query.ts';
 import type { FilterInput } from '../../merchants/match-filter.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -163,7 +164,8 @@ export async function auditWithheldWebhooks(
     context.db,
     items.flatMap((item) => item.reference ?? []),
   );
-  const shown = [...byId.values(), ...[...byReference.values()].flat()].map((party) => ({
+  const parties = [...byId.values(), ...[...byReference.values()].flat()];
+  const shown = await mapInTurns(parties, (party) => ({
     ...{ e2e_id: null, platform: null },
     extra: maskText(extra ?? null, party),
     reference: maskText(reference ?? null, party),

@@ -9,6 +9,7 @@ import type { findWebhook } from '../../inbox/manage/read-webhooks.ts';
 import { maskMerchant, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import type { PresentedMismatch } from '../../mismatches/read-mismatches.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { canSeePersonalData, getCaller } from './authorize.ts';
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
@@ -35,10 +36,15 @@ export function presentMerchantTo(response: Response, row: MerchantRow): Present
   return mayActAs(getCaller(response).role, 'operator') ? merchant : maskMerchant(merchant);
 }
 
+/** Returns a merchant's name as this caller may see it. */
+export function presentMerchantName(response: Response, name: string): string {
+  return mayActAs(getCaller(response).role, 'operator') ? name : maskText(name);
+}
+
 /** Returns mismatches as a viewer may see them. */
 export async function maskMismatches(db: Reader, mismatches: PresentedMismatch[]): Promise<PresentedMismatch[]> {
   const parties = await readParties(db, mismatches.flatMap(listTransactionIds));
-  return mismatches.map((one) => {
+  return await mapInTurns(mismatches, (one) => {
     const of = listTransactionIds(one).flatMap((id) => parties.get(id) ?? []);
     return maskMismatch(one, of);
   });
@@ -58,7 +64,7 @@ export async function maskWebhook(db: Reader, webhook: Webhook): Promise<Webhook
     db,
     items.flatMap((item) => item.reference ?? []),
   );
-  const masked = items.map((item) => {
+  const masked = await mapInTurns(items, (item) => {
     const party = byId.get(item.transaction_id ?? '');
     const of = [...(party ? [party] : []), ...(byReference.get(item.reference ?? '') ?? [])];
     const { claimed_status: status } = item;

@@ -12,6 +12,7 @@ import { OPERATIONS } from '../../domain/statuses.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type AsOf, endOfNow, readBalances } from '../../seal/read-balances.ts';
 import {
   auditPersonalAccess,
@@ -92,7 +93,7 @@ export function transactionRoutes(context: Context): Router {
       limit,
       after: parseSearchCursor(after),
     });
-    const shown = found.transactions.map((one) => present(context, response, one));
+    const shown = await mapInTurns(found.transactions, (one) => present(context, response, one));
     await auditShownTransactions(context, response, 'transactions.list', {
       target: describeFilters(given),
       transactions: shown.map(({ id }) => id),

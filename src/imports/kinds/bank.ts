@@ -80,7 +80,7 @@ export const BANK: ImportKind<Given> = {
   unchanged: { bank: UNCHANGED },
   async read(_context, bytes) {
     if (isOfx(bytes)) {
-      const { statements, faults } = parseOfx(bytes);
+      const { statements, faults } = await parseOfx(bytes);
       const count = statements.reduce((sum, { lines, balanceRows }) => sum + lines.length + balanceRows, 0);
       const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
       return { rows, count, faults: faults.map(ofxFault), leftOut: [] };

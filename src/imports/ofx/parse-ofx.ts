@@ -1,5 +1,5 @@
 /**
- * Parses the bank statements of an OFX file. Pure. It takes a file as a whole or not at all: all faults of its content are
+ * Parses the bank statements of an OFX file. It takes a file as a whole or not at all: all faults of its content are
  * returned at once, each with its line. Nothing is rounded and nothing is assumed: a second value, an amount with three
  * decimals or another currency is a fault.
  *
@@ -9,6 +9,7 @@
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
+import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
 import type { OfxFault } from './ofx-faults.ts';
 import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-elements.ts';
 
@@ -36,11 +37,14 @@ export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
 /** The BANKID of files that Confere writes. */
 const OWN_BANK = 'CONFERE';
 
-/** Returns the statements of a file, or what is wrong with it. */
-export function parseOfx(bytes: Uint8Array): { statements: BankStatement[]; faults: OfxFault[] } {
+/** Returns the statements of a file, or what is wrong with it. It is read in turns with others. */
+export async function parseOfx(bytes: Uint8Array): Promise<{ statements: BankStatement[]; faults: OfxFault[] }> {
   const faults: OfxFault[] = [];
   try {
-    const statements = findStatements(readOfxElements(bytes), faults).map((one) => parseStatement(one, faults));
+    await takeTurn();
+    const found = findStatements(await readOfxElements(bytes), faults);
+    const statements: BankStatement[] = [];
+    for (const one of found) statements.push(await parseStatement(one, faults));
     findRepeated(statements, faults);
     return { statements: faults.length > 0 ? [] : statements, faults: faults.slice(0, FAULTS_MAX) };
   } catch (error) {
@@ -63,7 +67,7 @@ function findStatements(ofx: OfxElement, faults: OfxFault[]): OfxElement[] {
   return statements;
 }
 
-function parseStatement(statement: OfxElement, faults: OfxFault[]): BankStatement {
+async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promise<BankStatement> {
   const [at, read] = [statement.line, createReader(statement, faults)];
   if (read.text('CURDEF').toUpperCase() !== 'BRL') faults.push({ line: at, kind: 'no_brl', value: 'CURDEF' });
   const owner = read.inner('BANKACCTFROM');
@@ -77,7 +81,7 @@ function parseStatement(statement: OfxElement, faults: OfxFault[]): BankStatemen
     from: span?.optionalDay('DTSTART') ?? null,
     to: span?.optionalDay('DTEND') ?? null,
     balance: balance ? parseBalance(balance, faults) : null,
-    lines: movements.map((one) => parseTransaction(one, faults)),
+    lines: await mapInTurns(movements, (one) => parseTransaction(one, faults)),
     balanceRows: transactions.length - movements.length,
   };
 }

@@ -1,11 +1,12 @@
 /**
- * Reads the elements of an OFX file: 1.x in SGML, where a value needs no end tag, and 2.x in XML. Pure.
+ * Reads the elements of an OFX file: 1.x in SGML, where a value needs no end tag, and 2.x in XML.
  *
  * It is strict: text outside of an element, an aggregate that is not closed, comments, DTDs and CDATA are faults, by their
  * line. Entities are decoded once and none can be defined, so a small file stays small. It takes time in proportion to the
  * file, and memory in proportion to ELEMENTS_MAX.
  */
 import { decodeXML } from 'entities';
+import { createPauses } from '../../runtime/take-turns.ts';
 import { decodeCharset } from '../../spreadsheet/decode-charset.ts';
 import type { OfxFault } from './ofx-faults.ts';
 
@@ -47,14 +48,14 @@ export function isOfx(bytes: Uint8Array): boolean {
   return OPENING.test(Buffer.from(bytes.subarray(0, OPENING_BYTES_MAX)).toString('latin1'));
 }
 
-/** Returns the element OFX of a file. @throws MalformedOfx */
-export function readOfxElements(bytes: Uint8Array): OfxElement {
+/** Returns the element OFX of a file, which is read in turns with others. @throws MalformedOfx */
+export async function readOfxElements(bytes: Uint8Array): Promise<OfxElement> {
   const text = decode(bytes);
   const at = text.search(/<OFX>/i);
   const head = text.slice(0, Math.max(at, 0)).trim();
   const isXml = HEADERS.xml.test(head);
   if (!isXml && !HEADERS.sgml.test(head)) throw new MalformedOfx({ line: 1, kind: 'no_header' });
-  return readTree({ text, at, countedTo: 0, line: 1, isXml });
+  return await readTree({ text, at, countedTo: 0, line: 1, isXml });
 }
 
 function decode(bytes: Uint8Array): string {
@@ -63,11 +64,14 @@ function decode(bytes: Uint8Array): string {
   return decodeCharset(bytes);
 }
 
-function readTree(source: Source): OfxElement {
+async function readTree(source: Source): Promise<OfxElement> {
   const root: OfxElement = { name: '', line: 1, text: undefined, children: [] };
   const open = [root];
   let count = 0;
+  const pause = createPauses();
   for (;;) {
+    const paused = pause();
+    if (paused) await paused;
     skipBlanks(source);
     if (source.at >= source.text.length) break;
     const line = lineOf(source);

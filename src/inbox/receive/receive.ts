@@ -11,6 +11,7 @@ import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
 import { createBatcher } from '../../runtime/batch.ts';
+import { takeTurn } from '../../runtime/take-turns.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { inSpan } from '../../tracing/in-span.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
@@ -80,6 +81,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 
   return async (request) => {
     const { body, address } = request;
+    if (body.length > LARGE_BODY_BYTES) await takeTurn();
     const isFull = quarantine.isFull();
     const inspected = inspectBody(body);
     const { defect, isGarbage } = inspected;
@@ -105,6 +107,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
   const quota = createGarbageQuota(quarantineBytesMax, undefined);
   return async (request) => {
+    if (request.body.length > LARGE_BODY_BYTES) await takeTurn();
     const inspected = inspectBody(request.body);
     const { defect, isGarbage } = inspected;
     if (isGarbage) await admitGarbage(quota, !isHalfFull(spool), request.address, request.body.length);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { isOutcomeUnknown, isPacketTooLarge, transact } from '../../database/transact.ts';
 import { bisect } from '../../runtime/bisect.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import type { SpooledWebhook } from '../spool/spool-format.ts';
 import { checkBody } from './check-body.ts';
 import { insertMissingArrivals } from './insert-arrivals.ts';
@@ -20,7 +21,7 @@ export async function writeSpooled(context: Context, records: SpooledWebhook[]):
 }
 
 async function writeTogether(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
-  const arrivals = records.map((record) => ({
+  const arrivals = await mapInTurns(records, (record) => ({
     ...record,
     hash: hash('sha256', record.body, 'buffer'),
     defect: checkBody(record.body).defect,

@@ -5,6 +5,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { isTracing, recordSpan } from '../../tracing/in-span.ts';
 import { CLAIM_COLUMNS, type ClaimedItem, newLease, noLease, toClaimedItem } from '../items/claim-items.ts';
 import type { ItemKey } from '../items/fetch-transaction.ts';
@@ -131,7 +132,7 @@ async function splitRows(
   rows: SelectedRow[],
   slots: number,
 ): Promise<Split> {
-  const split = rows.map((row) => splitOne(context, row));
+  const split = await mapInTurns(rows, (row) => splitOne(context, row));
   const items = split.flatMap((one) => one.items);
   const keyed = split.flatMap((one) => one.items.slice(0, FIRST_IDS)).filter(hasKey).length;
   // all or none: this process verifies next what it claims here

@@ -114,10 +114,11 @@ async function findDays(context: Context, items: ClaimedItem[]): Promise<Map<str
  * For each id in a webhook's body, the day of the `date_created` beside it. It is a claim, and may be the event's date:
  * it only chooses which day to read first.
  */
-function parseClaimedDays(body: Buffer): Map<string, Day> {
+export function parseClaimedDays(body: Buffer): Map<string, Day> {
   const days = new Map<string, Day>();
   const queue: unknown[] = [checkBody(body).value];
-  for (let value = queue.shift(); queue.length > 0 || value !== undefined; value = queue.shift()) {
+  // grows while it is read
+  for (const value of queue) {
     if (typeof value !== 'object' || value === null) continue;
     const fields = new Map(Object.entries(value));
     const created = fields.get('date_created');
@@ -125,7 +126,7 @@ function parseClaimedDays(body: Buffer): Map<string, Day> {
       if (typeof id === 'string' && typeof created === 'string' && isWallTime(created))
         days.set(id.toLowerCase(), created.slice(0, 10));
     }
-    queue.push(...fields.values());
+    for (const one of fields.values()) queue.push(one);
   }
   return days;
 }

@@ -2,10 +2,12 @@
  * Masks the rows of a report for readers without the right to see people. The digest is computed before, so a masked file
  * has the digest of its revision.
  */
+
 import { readParties } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
 import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
-import { maskE2eId, maskParty, maskPlatform, maskText, type Party } from '../../domain/person/mask-person.ts';
+import { maskE2eId, maskNameOf, maskPlatform, maskText, type Party } from '../../domain/person/mask-person.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import type { DayChange } from './read-changes.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
@@ -14,7 +16,7 @@ import type { PendingTransaction } from './read-pending.ts';
 /** Leaves documents as they are: columns.ts masks them in every file. */
 export async function maskMovements(db: Reader, movements: Movement[]): Promise<Movement[]> {
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
-  return movements.map((one) => {
+  return await mapInTurns(movements, (one) => {
     const party = partyOf(one);
     return { ...one, ...maskFacts(one, party), extra: maskText(one.extra, party), e2eId: maskE2eId(one.e2eId, party) };
   });
@@ -22,13 +24,13 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
 
 export async function maskPending(db: Reader, pending: PendingTransaction[]): Promise<PendingTransaction[]> {
   const partyOf = await findParties(db, pending, (one) => one.id);
-  return pending.map((one) => ({ ...one, ...maskFacts(one, partyOf(one)) }));
+  return await mapInTurns(pending, (one) => ({ ...one, ...maskFacts(one, partyOf(one)) }));
 }
 
 /** Facts hold references and platforms too: those that were filled in or corrected. */
 export async function maskChanges(db: Reader, changes: DayChange[]): Promise<DayChange[]> {
   const partyOf = await findParties(db, changes, (one) => one.transactionId);
-  return changes.map((change) => {
+  return await mapInTurns(changes, (change) => {
     const party = partyOf(change);
     const mask = (text: string | null) => maskText(text, party);
     const facts = change.facts.map((fact) =>
@@ -48,7 +50,7 @@ export async function maskReportedMismatches(db: Reader, rows: ReportedMismatch[
     actual: parse(row.actual),
   }));
   const parties = await readParties(db, read.flatMap(listTransactionIds));
-  return read.map(({ transaction_id, ...row }) => {
+  return await mapInTurns(read, ({ transaction_id, ...row }) => {
     const of = listTransactionIds({ ...row, transaction_id }).flatMap((id) => parties.get(id) ?? []);
     const { expected, actual, ...masked } = maskMismatch(row, of);
     return { ...masked, expected: write(expected), actual: write(actual) };
@@ -68,7 +70,7 @@ const NOBODY: Party = { name: null, email: null, phone: null, document: null, pi
 
 function maskFacts({ reference, platform }: { reference: string | null; platform: string }, party: Party) {
   return {
-    name: maskParty(party).name,
+    name: maskNameOf(party),
     reference: maskText(reference, party),
     platform: maskPlatform(platform, party),
   };

@@ -5,6 +5,7 @@ import { parseSum } from '../../domain/money.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction, PresentedTransaction } from '../../domain/present-transaction.ts';
 import { VERSION } from '../../domain/version.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type Locale, ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
@@ -111,7 +112,7 @@ export async function* renderFoundCsv(context: Context, wanted: FoundExport): As
   };
   startCsv(sink, columns, rendering);
   for await (const rows of wanted.pages) {
-    for (const row of rows) addCsvRow(sink, columns, row, rendering);
+    await mapInTurns(rows, (row) => addCsvRow(sink, columns, row, rendering));
     yield chunk;
     chunk = '';
   }
@@ -146,7 +147,7 @@ async function writeSheets(context: Context, wanted: FoundExport, file: string):
   const table = openTable(factory, { title: words.title, note, columns }, rendering);
   for await (const rows of wanted.pages) {
     wanted.signal.throwIfAborted();
-    for (const row of rows) table.add(row);
+    await mapInTurns(rows, (row) => table.add(row));
     await table.drain();
   }
   const { sheets } = await table.end();

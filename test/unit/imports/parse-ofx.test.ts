@@ -8,20 +8,20 @@ import { propertyOptions } from '../../support/property.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const parse = (text: string) => parseOfx(bytes(text));
-const faultsOf = (text: string): string[] => parse(text).faults.map(describeOfxFault);
+const faultsOf = async (text: string): Promise<string[]> => (await parse(text)).faults.map(describeOfxFault);
 const LINE: MadeLine = { day: '2026-10-05', amount: '500.00', fitid: 'f1', memo: 'TED' };
 const file = makeOfx({ lines: [LINE], balance: { amount: '900.10', day: '2026-10-31' } });
 /** The number of the line of the first file that has this text. */
 const lineOf = (text: string, part: string): number => text.split('\r\n').findIndex((one) => one.includes(part)) + 1;
 
 describe('a statement', () => {
-  it.each(['sgml', 'closed', 'xml'] as const)('in %s is read with its account, lines and balance', (form) => {
+  it.each(['sgml', 'closed', 'xml'] as const)('in %s is read with its account, lines and balance', async (form) => {
     const lines: MadeLine[] = [
       { ...LINE, name: 'Padaria C&A <filial>', checkNumber: '000123' },
       { day: '2026-10-06', amount: '-0.01', fitid: 'f2' },
     ];
     const given = makeOfx({ branch: '1234', lines, balance: { amount: '-12.30', day: '2026-10-31' } }, form);
-    expect(parse(given)).toEqual({
+    expect(await parse(given)).toEqual({
       faults: [],
       statements: [
         {
@@ -45,61 +45,67 @@ describe('a statement', () => {
     });
   });
 
-  it('in any form, with any lines, is read without a loss or a change', () => {
+  it('in any form, with any lines, is read without a loss or a change', async () => {
     const text = fc.string({ unit: fc.constantFrom(...'aZ0 &<>çã/.-_;'), maxLength: 30 });
     const day = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
     const line = fc.record({ day, cents: fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), memo: text, name: text });
     const form = fc.constantFrom('sgml', 'closed', 'xml');
     const lineEnd = fc.constantFrom('\r\n', '\n', '\r', '');
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 8 }), form, lineEnd, fc.boolean(), (lines, how, ends, isUtf8) => {
-        const made = lines.map(({ cents, day: at, ...texts }, index) => ({
-          ...{ fitid: `f${index}`, day: at.toISOString().slice(0, 10), amount: writeAmount(cents), ...texts },
-        }));
-        const written = makeOfx({ lines: made }, how, ends === '' && how === 'sgml' ? '\n' : ends);
-        const { statements, faults } = parseOfx(Buffer.from(written, isUtf8 ? 'utf8' : 'latin1'));
-        expect(faults).toEqual([]);
-        const clean = (one: string): string => one.replace(/\s+/g, ' ').trim();
-        expect(statements[0]?.lines.map(({ cents, day: at, memo, name }) => ({ cents, at, memo, name }))).toEqual(
-          made.map(({ memo, name, day: at }, index) => ({
-            ...{ cents: lines[index]?.cents, at, memo: clean(memo), name: clean(name) },
-          })),
-        );
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 8 }),
+        form,
+        lineEnd,
+        fc.boolean(),
+        async (lines, how, ends, isUtf8) => {
+          const made = lines.map(({ cents, day: at, ...texts }, index) => ({
+            ...{ fitid: `f${index}`, day: at.toISOString().slice(0, 10), amount: writeAmount(cents), ...texts },
+          }));
+          const written = makeOfx({ lines: made }, how, ends === '' && how === 'sgml' ? '\n' : ends);
+          const { statements, faults } = await parseOfx(Buffer.from(written, isUtf8 ? 'utf8' : 'latin1'));
+          expect(faults).toEqual([]);
+          const clean = (one: string): string => one.replace(/\s+/g, ' ').trim();
+          expect(statements[0]?.lines.map(({ cents, day: at, memo, name }) => ({ cents, at, memo, name }))).toEqual(
+            made.map(({ memo, name, day: at }, index) => ({
+              ...{ cents: lines[index]?.cents, at, memo: clean(memo), name: clean(name) },
+            })),
+          );
+        },
+      ),
       propertyOptions(60, 3_000),
     );
   });
 
-  it('of Banco do Brasil may have rows of balances without a FITID: they are counted, and are no lines', () => {
+  it('of Banco do Brasil may have rows of balances without a FITID: they are counted, and are no lines', async () => {
     const rows = `<STMTTRN><TRNTYPE>OTHER<DTPOSTED>20261001<TRNAMT>77.00<FITID><MEMO>Saldo Anterior</STMTTRN>`;
-    const { statements, faults } = parse(file.replace('<STMTTRN>', `${rows}<STMTTRN>`));
+    const { statements, faults } = await parse(file.replace('<STMTTRN>', `${rows}<STMTTRN>`));
     expect([faults, statements[0]?.balanceRows, statements[0]?.lines.length]).toEqual([[], 1, 1]);
     for (const text of ['S A L D O', '*** S A L D O  A N T E R I O R ***', 'SALDO: DISPONIVEL', '  s a l d o']) {
-      const spaced = parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`));
+      const spaced = await parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`));
       expect([text, spaced.faults, spaced.statements[0]?.balanceRows]).toEqual([text, [], 1]);
     }
     for (const text of ['SALDOS LTDA', 'PAGAMENTO DE SALDO', 'SALARIO'])
-      expect(parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`)).faults).toHaveLength(
-        1,
-      );
-    expect(faultsOf(file.replace('<FITID>f1', '<FITID>'))).toEqual([
+      expect(
+        (await parse(file.replace('<STMTTRN>', `${rows.replace('Saldo Anterior', text)}<STMTTRN>`))).faults,
+      ).toHaveLength(1);
+    expect(await faultsOf(file.replace('<FITID>f1', '<FITID>'))).toEqual([
       `line ${lineOf(file, '<FITID>')}: FITID is missing`,
     ]);
   });
 
-  it('may have values without a text, and elements of the bank, without end tags', () => {
+  it('may have values without a text, and elements of the bank, without end tags', async () => {
     const given = file.replace('<MEMO>TED', '<CHECKNUM>\r\n<XBANCO.NOTA>\r\n<REFNUM>R-77\r\n<MEMO>TED');
-    const [statement] = parse(given).statements;
+    const [statement] = (await parse(given)).statements;
     expect(statement?.lines).toMatchObject([{ checkNumber: '', referenceNumber: 'R-77', memo: 'TED' }]);
   });
 
-  it('may lack a balance, or the day of it, and dates that banks fill with zeros', () => {
+  it('may lack a balance, or the day of it, and dates that banks fill with zeros', async () => {
     const without = makeOfx({ lines: [LINE] });
-    expect(parse(without).statements[0]?.balance).toBeNull();
+    expect((await parse(without)).statements[0]?.balance).toBeNull();
     const zeros = file
       .replace('<DTASOF>20261031', '<DTASOF>00000000')
       .replace('<DTSTART>20261001', '<DTSTART>00000000000000');
-    expect(parse(zeros).statements[0]).toMatchObject({ balance: null, from: null, to: '2026-10-31' });
+    expect((await parse(zeros)).statements[0]).toMatchObject({ balance: null, from: null, to: '2026-10-31' });
   });
 });
 
@@ -111,7 +117,7 @@ describe('an amount', () => {
     ['-0012.3', -1230n],
     ['0.00', 0n],
     ['10000000000000.00', 10n ** 15n],
-  ])('%s is read to the cent', (text, cents) => {
+  ])('%s is read to the cent', async (text, cents) => {
     expect(parseOfxAmount(text)).toBe(cents);
   });
 
@@ -201,68 +207,68 @@ describe('a file with a fault is refused with its line', () => {
       'a tag must be here, with nothing before it',
     ],
     ['a bare < in a text', '<MEMO>TED', '<MEMO>a < b', '<MEMO>', 'a tag must be here, with nothing before it'],
-  ])('%s', (_, from, to, at, fault) => {
+  ])('%s', async (_, from, to, at, fault) => {
     expect(file).toContain(from);
     const given = file.replace(from, to);
-    expect(faultsOf(given)).toEqual([`line ${lineOf(given, at)}: ${fault}`]);
-    expect(parse(given).statements).toEqual([]);
+    expect(await faultsOf(given)).toEqual([`line ${lineOf(given, at)}: ${fault}`]);
+    expect((await parse(given)).statements).toEqual([]);
   });
 
-  it('in XML also for a value that is not closed', () => {
+  it('in XML also for a value that is not closed', async () => {
     const given = makeOfx({ lines: [LINE] }, 'xml').replace('</MEMO>', '');
-    expect(faultsOf(given)).toEqual([`line ${lineOf(given, '<MEMO>')}: <MEMO> is not closed`]);
+    expect(await faultsOf(given)).toEqual([`line ${lineOf(given, '<MEMO>')}: <MEMO> is not closed`]);
   });
 
-  it('also where it is no OFX, is empty, binary, or of a credit card', () => {
+  it('also where it is no OFX, is empty, binary, or of a credit card', async () => {
     const noHeader = ['line 1: the file does not begin with a header of OFX 1.x or 2.x'];
     for (const text of ['', 'hello', '<OFX></OFX>', 'data;valor\n1;2', '{"a":1}'])
-      expect(faultsOf(text), text).toEqual(noHeader);
+      expect(await faultsOf(text), text).toEqual(noHeader);
     const isBinary = ['line 1: the file is not a text in UTF-8 or windows-1252'];
-    expect(parseOfx(Buffer.from(file, 'utf16le')).faults.map(describeOfxFault)).toEqual(isBinary);
+    expect((await parseOfx(Buffer.from(file, 'utf16le'))).faults.map(describeOfxFault)).toEqual(isBinary);
     const card = 'OFXHEADER:100\n<OFX><CREDITCARDMSGSRSV1><A>1</CREDITCARDMSGSRSV1></OFX>';
-    expect(faultsOf(card)).toEqual(['line 2: the file has no bank statement (STMTRS)']);
+    expect(await faultsOf(card)).toEqual(['line 2: the file has no bank statement (STMTRS)']);
   });
 
-  it('all at once, and two lines with one FITID, which would lose one of them', () => {
+  it('all at once, and two lines with one FITID, which would lose one of them', async () => {
     const lines = [LINE, { ...LINE, amount: '1.000' }, { ...LINE, day: '2026-13-01', fitid: 'f3' }];
     const given = makeOfx({ lines });
     const [first, second, third] = given
       .split('\r\n')
       .flatMap((text, index) => (text === '<STMTTRN>' ? [index + 1] : []));
-    expect(faultsOf(given)).toEqual([
+    expect(await faultsOf(given)).toEqual([
       `line ${second}: TRNAMT must be an amount with at most two decimals and without grouping`,
       `line ${third}: DTPOSTED must be a date: YYYYMMDD, perhaps with a time`,
       `line ${second}: the FITID is that of line ${first} too`,
     ]);
   });
 
-  it('at any place where it is cut off', () => {
+  it('at any place where it is cut off', async () => {
     const end = file.trimEnd().length;
     for (let at = 0; at < end; at += 7) {
-      const { statements, faults } = parse(file.slice(0, at));
+      const { statements, faults } = await parse(file.slice(0, at));
       expect([statements, faults.length], `cut at ${at}`).toEqual([[], 1]);
     }
   });
 });
 
 describe('a hostile file', () => {
-  test('is bounded by its size, its elements, their depth and its transactions, each by name', () => {
+  test('is bounded by its size, its elements, their depth and its transactions, each by name', async () => {
     const head = 'OFXHEADER:100\n';
     const big = Buffer.alloc(OFX_BYTES_MAX + 1, 0x20);
-    expect(parseOfx(big).faults.map(describeOfxFault)).toEqual(['line 1: the file is larger than 8 MiB']);
-    expect(faultsOf(`${head}<OFX>${'<A>x'.repeat(400_001)}</OFX>`)).toEqual([
+    expect((await parseOfx(big)).faults.map(describeOfxFault)).toEqual(['line 1: the file is larger than 8 MiB']);
+    expect(await faultsOf(`${head}<OFX>${'<A>x'.repeat(400_001)}</OFX>`)).toEqual([
       'line 2: the file has more than 400000 elements',
     ]);
-    expect(faultsOf(`${head}<OFX>${'<A>'.repeat(50_000)}</OFX>`)).toEqual([
+    expect(await faultsOf(`${head}<OFX>${'<A>'.repeat(50_000)}</OFX>`)).toEqual([
       'line 2: elements are nested deeper than 32 levels',
     ]);
     const lines = Array.from({ length: OFX_LINES_MAX + 1 }, (_, index) => ({ ...LINE, fitid: `f${index}` }));
-    const [fault, ...others] = faultsOf(makeOfx({ lines }));
+    const [fault, ...others] = await faultsOf(makeOfx({ lines }));
     expect(fault).toContain(`the file has more than ${OFX_LINES_MAX} transactions: export fewer days at once`);
     expect(others).toEqual([]);
   });
 
-  test('of any bytes is refused or read, and takes time in proportion to its size', () => {
+  test('of any bytes is refused or read, and takes time in proportion to its size', async () => {
     const head = 'OFXHEADER:100\n<OFX>';
     const long = 200_000;
     for (const text of [
@@ -278,22 +284,26 @@ describe('a hostile file', () => {
       file.replace('56789-0', `${'5 '.repeat(long)};`),
       file.replace('f1', 'f'.repeat(long)),
     ])
-      expect(parse(text).faults.length, text.slice(0, 40)).toBeGreaterThan(0);
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
-        const { statements, faults } = parseOfx(Buffer.concat([bytes(head), noise]));
+      expect((await parse(text)).faults.length, text.slice(0, 40)).toBeGreaterThan(0);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (noise) => {
+        const { statements, faults } = await parseOfx(Buffer.concat([bytes(head), noise]));
         expect(statements.length === 0 || faults.length === 0).toBe(true);
       }),
       propertyOptions(100, 20_000),
     );
   });
 
-  test('a change of one character is refused, or read as another file that is whole', () => {
-    fc.assert(
-      fc.property(fc.nat(file.length - 1), fc.constantFrom('<', '>', '/', '&', '9', '-', ' ', '\n'), (at, char) => {
-        const { statements, faults } = parse(file.slice(0, at) + char + file.slice(at + 1));
-        expect([statements.length, faults.length > 0]).toEqual(faults.length > 0 ? [0, true] : [1, false]);
-      }),
+  test('a change of one character is refused, or read as another file that is whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(file.length - 1),
+        fc.constantFrom('<', '>', '/', '&', '9', '-', ' ', '\n'),
+        async (at, char) => {
+          const { statements, faults } = await parse(file.slice(0, at) + char + file.slice(at + 1));
+          expect([statements.length, faults.length > 0]).toEqual(faults.length > 0 ? [0, true] : [1, false]);
+        },
+      ),
       propertyOptions(200, 20_000),
     );
   });

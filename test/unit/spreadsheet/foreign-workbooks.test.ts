@@ -200,7 +200,7 @@ describe('a workbook that grows without end is refused', () => {
     [
       'of cells',
       `<sheetData><row>${unclosed('<c/>', 10_000)}</row><row>${unclosed('<c/>', 10_000)}</row></sheetData>`,
-      'more than 15000 cells',
+      'more than 15000 rows and cells',
     ],
     ['of a row without an end', `<sheetData><row>${unclosed('<c/>', 14_999)}`, 'cannot be read'],
   ])('%s', async (_, sheet, message) => {

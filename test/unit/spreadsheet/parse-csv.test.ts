@@ -28,3 +28,14 @@ test('a CSV is UTF-8, or windows-1252 as Excel saves it', () => {
   expect(decodeCharset(Buffer.from('ação'))).toBe('ação');
   expect(decodeCharset(Buffer.from('ação', 'latin1'))).toBe('ação');
 });
+
+test('a field of more than 32,767 characters is refused', () => {
+  expect(rows(`a\n${'x'.repeat(32_767)}`)).toHaveLength(2);
+  expect(() => rows(`a\n${'x'.repeat(32_768)}`)).toThrow('line 2 has a field of more than 32767 characters');
+});
+
+test('a line of more than 1,000 fields is refused', () => {
+  const fieldsOf = (count: number) => parseCsv(';'.repeat(count - 1), ';').next().value?.cells.length;
+  expect(fieldsOf(1_000)).toBe(1_000);
+  expect(() => fieldsOf(1_001)).toThrow('line 1 has more than 1000 fields');
+});

@@ -22,6 +22,7 @@ import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.t
 import { findMerchant, listMerchants, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { CALLBACK_FORMATS } from '../../../merchants/request-headers.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
+import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { presentMerchantTo } from '../../access/mask-texts.ts';
@@ -88,7 +89,7 @@ export function merchantRoutes(context: Context): express.Router {
     const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
       listMerchants(db, { limit, after }),
     );
-    const shown = rows.map((row) => presentMerchantTo(response, row));
+    const shown = await mapInTurns(rows, (row) => presentMerchantTo(response, row));
     response.json(presentPage('merchants', shown, next));
   });
   router.post('/merchants', requireRole('admin'), (request, response) => addMerchant(context, request, response));

@@ -14,6 +14,7 @@ import {
   renderFoundCsv,
   writeFoundWorkbook,
 } from '../../../reports/serve/export-found.ts';
+import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches } from '../../access/authorize-search.ts';
 import { sendFile, signalOf } from '../../send-file.ts';
@@ -81,7 +82,7 @@ async function* readPages(
   for (let rows = 0; rows < EXPORT_ROWS_MAX; rows += PAGE_ROWS) {
     const limit = Math.min(PAGE_ROWS, EXPORT_ROWS_MAX - rows);
     const page = await searchTransactions(context.db, context.keys, { ...search.query, limit, after });
-    const found = page.transactions.map((of) => ({ of, shown: presentForCaller(context, of, full) }));
+    const found = await mapInTurns(page.transactions, (of) => ({ of, shown: presentForCaller(context, of, full) }));
     const shown = found.map((one) => one.shown);
     await auditShownTransactions(context, response, 'transactions.export', {
       target: search.target,

@@ -6,6 +6,7 @@ import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches, formatSearchCursor, parseSearchCursor } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
@@ -74,7 +75,7 @@ async function sendFound(context: Context, request: Request, response: Response,
   await authorizeFound(context, response, search);
   const page = { ...search.query, limit, after: parseSearchCursor(after) };
   const { transactions, next } = await searchTransactions(context.db, context.keys, page);
-  const shown = transactions.map((one) => presentForCaller(context, one, full));
+  const shown = await mapInTurns(transactions, (one) => presentForCaller(context, one, full));
   await auditShownTransactions(context, response, 'transactions.list', {
     target: search.target,
     transactions: shown.map(({ id }) => id),
