@@ -28,7 +28,7 @@ export async function run(): Promise<Figure[]> {
   const home = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
   const signal = new AbortController().signal;
-  const { app } = stack.use(await startPrograms({ home, seed: '1', rate: undefined, signal }));
+  const { app, sandbox } = stack.use(await startPrograms({ home, seed: '1', rate: undefined, signal }));
   const target = { port: Number(new URL(app.url).port), secret: app.webhookSecret };
   const figures: Figure[] = [];
   for (const attack of Object.keys(ATTACKS)) {
@@ -54,7 +54,7 @@ export async function run(): Promise<Figure[]> {
       ),
     );
   }
-  return [...figures, ...(await measureDoors(app))];
+  return [...figures, ...(await measureDoors({ app, sandbox }))];
 }
 
 /** Sends one webhook each 1/PER_SECOND, independent of the answers. @param triesMs how long an unanswered one is repeated. */
