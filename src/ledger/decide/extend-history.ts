@@ -94,7 +94,9 @@ function dateInferred(history: Extended, createdWall: WallTime, learnt: number):
     if (!event.inferred || event.atWall === latest) return event;
     const again = outOfForce.find((one) => one.inferred && one.status === event.status && one.atWall === latest);
     const sequence = isWritten(event) ? last + 1 : event.sequence;
-    const dated = again ?? { ...event, seq: undefined, atWall: latest, sequence };
+    // a version that gave no numbers learnt it: what replaces it has the number of inferred events all the same
+    const number = event.number ?? 1;
+    const dated = again ?? { ...event, seq: undefined, atWall: latest, sequence, number };
     last = Math.max(last, dated.sequence);
     outOfForce = [...outOfForce.filter((one) => one !== again), ...(isWritten(event) ? [event] : [])];
     added = [...added.filter((one) => one !== event), ...(again ? [] : [dated])];

@@ -1,5 +1,6 @@
 /** Each event of the provider's history reaches each merchant in one message, in any pieces in which the history is learnt. */
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callbackRetention } from '../../../src/callbacks/manage/drop-delivered.ts';
 import { deriveEventId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
@@ -101,6 +102,22 @@ test('a payment whose message was deleted after RETAIN_CALLBACKS is not announce
   await runBackfills(env.context);
   expect(typesOf(await readMessages(notified, deleted)), 'nor by a backfill').toEqual(['paid', 'pending']);
   for (const { id } of [notified, since]) await removeMerchant(env.context, id);
+});
+
+test('a payment that the version without numbers announced is not announced again when it is dated anew', async () => {
+  const filter = { platforms: ['upgraded'] };
+  const notified = await addMerchant({ filter });
+  const row = { ...makePayment('pending@0', 'paid@5'), platform: 'upgraded' };
+  await apply(showing(row));
+  // the table is append-only
+  await sql`DROP TRIGGER events_no_update`.execute(env.context.db);
+  await env.context.db.updateTable('events').set({ number: null }).execute();
+  await apply(showing(row, 0));
+  await apply(row);
+  const late = await addMerchant({ filter });
+  await runBackfills(env.context);
+  for (const merchant of [notified, late]) expect(typesOf(await readMessages(merchant))).toEqual(['paid', 'pending']);
+  for (const { id } of [notified, late]) await removeMerchant(env.context, id);
 });
 
 test('a second payment at the time at which the first one was inferred is announced too', async () => {
