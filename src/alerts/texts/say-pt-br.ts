@@ -3,7 +3,8 @@ import { nameCode, PT_BR_FAULTS, PT_BR_PARTS, PT_BR_TRIGGERS } from './codes-pt-
 import type { EN_SAY } from './texts-en.ts';
 import { PT_BR_TEXTS } from './texts-pt-br.ts';
 
-const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string => (cents === '0' ? '' : `, ${money(cents)}`);
+const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
+  cents === '0' ? '' : `, ${money(cents)} em jogo`;
 const merchantOf = ({ merchant, merchantName }: AlertFacts): string =>
   merchantName ? `o lojista ${merchantName} (${merchant})` : `o lojista ${merchant}`;
 

@@ -156,7 +156,8 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   worker_dead: { title: 'No worker is alive', todo: 'Start serve --worker, or see the log of the one that runs.' },
 };
 
-const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string => (cents === '0' ? '' : `, ${money(cents)}`);
+const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
+  cents === '0' ? '' : `, ${money(cents)} at stake`;
 
 const sayMismatches: Say = (facts, as) => {
   const { count = 1, cause, transaction, mismatch, about } = facts;

@@ -55,7 +55,7 @@ test('the API lists alerts with what they are about and the channels that were n
   expect(alerts).toMatchObject([
     {
       ...{ kind: 'stuck', severity: 'high', state: 'firing', at_stake: '11269.05', ended_at: null },
-      ...{ summary: 'stuck: transaction tx_1, R$ 11269.05', runbook: '/runbooks/stuck' },
+      ...{ summary: 'stuck: transaction tx_1, R$ 11269.05 at stake', runbook: '/runbooks/stuck' },
     },
     { kind: 'run_failed', severity: 'critical', at_stake: null, run_id: 'run_1' },
   ]);
@@ -86,7 +86,7 @@ test('the console shows those that fire, in Portuguese, with the next step and i
   for (const part of [
     'Conferência falhou',
     '/reconciliations/run_1',
-    'transação tx_1, R$ 11.269,05',
+    'transação tx_1, R$ 11.269,05 em jogo',
     'Slack <span class="fault">não aceitou: HTTP 503</span>',
     'href="/runbooks/run_failed"',
   ])

@@ -116,7 +116,7 @@ describe('mismatches that are found without a run', () => {
       .where('scope', '=', 'row 20')
       .execute();
     expect((await readAlerts(environment))[0]).toMatchObject({
-      ...{ summary: `${KIND}: row 20, R$ 2.50`, ended_at: null },
+      ...{ summary: `${KIND}: row 20, R$ 2.50 at stake`, ended_at: null },
       mismatch_id: last[0]?.id,
     });
     await resolve(environment, 'row 20');

@@ -55,8 +55,12 @@ test('a text has local times, amounts as in Brazil, and the merchant’s name', 
     since: '22/11/2026 18:05:07',
     runbookPath: '/runbooks/merchant_failing',
   });
-  expect(shown('stuck', { count: 1, cents: '1126905', transaction: 'tx_1' }).text).toBe('transação tx_1, R$ 11.269,05');
-  expect(shown('stuck', FACTS, 'en').text).toBe('3 of one cause (run_1), R$ 11,269.05; one of them: transaction tx_1');
+  expect(shown('stuck', { count: 1, cents: '1126905', transaction: 'tx_1' }).text).toBe(
+    'transação tx_1, R$ 11.269,05 em jogo',
+  );
+  expect(shown('stuck', FACTS, 'en').text).toBe(
+    '3 of one cause (run_1), R$ 11,269.05 at stake; one of them: transaction tx_1',
+  );
   expect(shown('report_missing', FACTS, 'en')).toMatchObject({
     text: 'no report of 21 Nov 2026 was made',
     runbookPath: '/runbooks/report_missing?lang=en',
@@ -71,7 +75,7 @@ test('a text in Portuguese has words for the trigger of a run, and for the parts
 });
 
 test.each([
-  ['balance_differs', { count: 1, cents: '1000', about: 'p1' }, 'Loja do Centro (p1), R$ 10,00'],
+  ['balance_differs', { count: 1, cents: '1000', about: 'p1' }, 'Loja do Centro (p1), R$ 10,00 em jogo'],
   ['list_unstable', { count: 1, about: '2026-11-21 p1' }, '2026-11-21 Loja do Centro (p1)'],
   ['list_unstable', { count: 1, about: '2026-11-21' }, '2026-11-21'],
   ['opening_to_come', FACTS, /nada da plataforma Loja do Centro \(p1\) é lançado$/],

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
-import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
@@ -14,7 +13,7 @@ import { readPage } from '../../parse-page.ts';
 import { type Label, t, words } from '../languages/translate.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
 import { filterField, inputField } from '../parts/fields.ts';
-import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, filterText, isFiltered, nameFilters, readFilters } from '../parts/parse-filters.ts';
@@ -98,7 +97,7 @@ function causeTable(context: Context, causes: OpenCause[]): Html {
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Por resolver', cell: (row) => formatCount(row.count), align: 'end' },
       { title: 'Em tratamento', cell: (row) => formatCount(row.acknowledged), align: 'end' },
-      { title: 'Em jogo', cell: (row) => money(row.stakeCents), align: 'end' },
+      { title: 'Em jogo', cell: (row) => moneyAtStake(row.stakeCents), align: 'end' },
       { title: 'Desde', cell: (row) => moment(context.calendar, row.first_at) },
     ],
   })}</section><h2>${t('Uma a uma')}</h2>`;
@@ -129,16 +128,11 @@ export function mismatchTable(
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
       { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
-      { title: 'Em jogo', cell: (row) => amountCell(row.at_stake), align: 'end' },
-      { title: 'Valor da transação', cell: (row) => amountCell(transactionAmountOf(row)), align: 'end' },
+      { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
+      { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
       { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
     ],
   });
-}
-
-function amountCell(amount: string | null): Html {
-  const cents = amount === null ? undefined : parseSum(amount);
-  return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
 function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {

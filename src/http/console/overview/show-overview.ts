@@ -24,7 +24,6 @@ import { plural, t } from '../languages/translate.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
-  EMPTY_VALUE,
   formatAge,
   formatBounded,
   formatCount,
@@ -32,6 +31,7 @@ import {
   formatMoney,
   moment,
   money,
+  moneyAtStake,
 } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
@@ -147,7 +147,7 @@ function mismatchSummary(mismatches: Mismatches): Html {
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },
-      { title: 'Em jogo', cell: (row) => (row.stakeCents === 0n ? EMPTY_VALUE : money(row.stakeCents)), align: 'end' },
+      { title: 'Em jogo', cell: (row) => moneyAtStake(row.stakeCents), align: 'end' },
     ],
   });
 }
@@ -160,20 +160,20 @@ function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInb
 <li><span>${t('Em quarentena')}</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
 }
 
-function renderCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
+function renderCoverage({ from, days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
   const since =
     oldestUnproven !== null &&
     tHtml(
       oldestUnprovenAgeDays === 1
-        ? 'O mais antigo sem prova é <b>{day}</b>, há {n} dia.'
-        : 'O mais antigo sem prova é <b>{day}</b>, há {n} dias.',
+        ? 'O mais antigo destes sem prova é <b>{day}</b>, há {n} dia.'
+        : 'O mais antigo destes sem prova é <b>{day}</b>, há {n} dias.',
       { day: formatDay(oldestUnproven), n: formatCount(oldestUnprovenAgeDays) },
     );
   const read = tHtml(
     days === 1
-      ? '<b>{proven} de {total}</b> dia encerrado provado por uma leitura completa.'
-      : '<b>{proven} de {total}</b> dias encerrados provados por uma leitura completa.',
-    { proven: formatCount(proven), total: formatCount(days) },
+      ? '<b>{proven} de {total}</b> dia encerrado desde {from} provado por uma leitura completa.'
+      : '<b>{proven} de {total}</b> dias encerrados desde {from} provados por uma leitura completa.',
+    { proven: formatCount(proven), total: formatCount(days), from: formatDay(from) },
   );
   return html`<p class="hint">${read} ${since}</p>`;
 }

@@ -79,12 +79,14 @@ export const OVERVIEW_EN = {
   'Nenhuma: o que temos é o que o provedor mostra.': 'None: what we have is what the provider shows.',
   'nenhum ainda': 'none yet',
   'Em quarentena': 'Quarantined',
-  'O mais antigo sem prova é <b>{day}</b>, há {n} dia.': 'The oldest one not proven is <b>{day}</b>, {n} day ago.',
-  'O mais antigo sem prova é <b>{day}</b>, há {n} dias.': 'The oldest one not proven is <b>{day}</b>, {n} days ago.',
-  '<b>{proven} de {total}</b> dia encerrado provado por uma leitura completa.':
-    '<b>{proven} of {total}</b> ended day proven by a complete reading.',
-  '<b>{proven} de {total}</b> dias encerrados provados por uma leitura completa.':
-    '<b>{proven} of {total}</b> ended days proven by a complete reading.',
+  'O mais antigo destes sem prova é <b>{day}</b>, há {n} dia.':
+    'The oldest of these not proven is <b>{day}</b>, {n} day ago.',
+  'O mais antigo destes sem prova é <b>{day}</b>, há {n} dias.':
+    'The oldest of these not proven is <b>{day}</b>, {n} days ago.',
+  '<b>{proven} de {total}</b> dia encerrado desde {from} provado por uma leitura completa.':
+    '<b>{proven} of {total}</b> ended day since {from} proven by a complete reading.',
+  '<b>{proven} de {total}</b> dias encerrados desde {from} provados por uma leitura completa.':
+    '<b>{proven} of {total}</b> ended days since {from} proven by a complete reading.',
   'Callbacks por entregar, por lojista': 'Undelivered callbacks, by merchant',
   'Tudo entregue.': 'Everything is delivered.',
   'O vigia, que encontra o que parou, rodou pela última vez {age}':
