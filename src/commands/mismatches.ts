@@ -4,9 +4,14 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
-import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
+import {
+  findMismatch,
+  listMismatches,
+  type PresentedMismatch,
+  transactionAmountOf,
+} from '../mismatches/read-mismatches.ts';
 import { resolveMany } from '../mismatches/resolve-many.ts';
-import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
+import { acknowledgeMismatch, type Decision, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { parseInstant, parseLimit } from './parse-options.ts';
 import { formatTime, print, withContext } from './with-context.ts';
@@ -17,7 +22,7 @@ const SEVERITIES = ['medium', 'high', 'critical'];
 type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
 type HandleOptions = { note?: string; actual?: string; json?: boolean };
 type ResolveOptions = HandleOptions & { kind?: string; cause?: string; openedBefore?: string };
-type Handle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
+type Handle = (context: Context, id: string, by: Decision) => Promise<void>;
 
 /** `confere mismatches …`: lists mismatches, and records what a person decides. */
 export function mismatchesCommand(program: Command): void {
@@ -37,6 +42,7 @@ export function mismatchesCommand(program: Command): void {
     .option('--kind <kind>', 'all open ones of this kind')
     .option('--cause <scope>', 'of these, those of one alert, which shows its scope')
     .option('--opened-before <instant>', 'of these, those opened before (default: now)')
+    .option('--actual <json>', 'of one: the evidence that you saw; nothing is resolved if it has changed since')
     .option('--note <text>', 'why; required for several where one is critical')
     .option('--json', 'print one JSON object')
     .action((ids: string[], options: ResolveOptions) => resolve(ids, options));
@@ -86,6 +92,7 @@ async function resolve(ids: string[], options: ResolveOptions): Promise<void> {
   const [id, ...others] = ids;
   if (id !== undefined && others.length === 0)
     return await handleOne({ name: 'resolve', handle: resolveMismatchByHand }, id, options);
+  if (options.actual !== undefined) throw new ConfereError('wrong_use', '--actual is the evidence of one mismatch');
   // `check` has refused any other kind
   const selection = kind === undefined ? { ids } : { kind: kind as MismatchKind, cause, openedBefore };
   await withContext({}, async (context) => {
@@ -143,6 +150,8 @@ function withoutSeq({ seq: _, ...mismatch }: PresentedMismatch) {
 
 function describe(context: Context, row: PresentedMismatch): string {
   const about = row.transaction_id ?? row.reference ?? '';
-  const amount = row.amount === null ? '' : `  R$ ${row.amount}`;
-  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${amount}`;
+  const whole = transactionAmountOf(row);
+  const stake = row.at_stake === null ? '' : `  R$ ${row.at_stake} at stake`;
+  const amount = whole === null ? '' : `  of a transaction of R$ ${whole}`;
+  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${stake}${amount}`;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
@@ -9,6 +10,8 @@ import { setResolved } from './resolve-mismatches.ts';
 const NOTE_CHARS_MAX = 4000;
 
 export type ActorNote = { actor: string; note: string | undefined };
+/** `actual`: the evidence that the person saw; undefined: they did not say. */
+export type Decision = ActorNote & { actual?: unknown };
 
 /** Acknowledges a mismatch. @throws ConfereError `not_found`, `conflict` when it is resolved. */
 export async function acknowledgeMismatch(context: Context, id: string, by: ActorNote): Promise<void> {
@@ -39,13 +42,14 @@ export async function setAcknowledged(
 
 /**
  * Resolves a mismatch with a note; the books do not change. @throws ConfereError `not_found`, `conflict` when it is
- * resolved, `invalid_request` for a critical one without a note.
+ * resolved or its evidence is not `by.actual`, `invalid_request` for a critical one without a note.
  */
-export async function resolveMismatchByHand(context: Context, id: string, by: ActorNote): Promise<void> {
+export async function resolveMismatchByHand(context: Context, id: string, by: Decision): Promise<void> {
   let endedAt: Date | undefined;
   await transact(context.db, async (trx) => {
     if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
     const row = await lockUnresolvedMismatch(trx, id);
+    requireSeen(row, by);
     if (row.severity === 'critical') requireNote(by);
     const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
     endedAt = context.clock.now();
@@ -58,6 +62,12 @@ export function requireNote({ note }: ActorNote): void {
   if (note?.trim()) return;
   const fault = 'must say why: a critical mismatch is resolved, and the difference stays';
   throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
+}
+
+/** A decision is about the evidence that the person saw. @throws ConfereError `conflict` if a locked mismatch has another by now. */
+export function requireSeen(mismatch: { actual: string | null }, { actual }: Decision): void {
+  if (actual === undefined || isDeepStrictEqual(actual, JSON.parse(mismatch.actual ?? 'null'))) return;
+  throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
 }
 
 /** Whether an earlier attempt of the same transaction was committed: it resolved the mismatch at that very instant. */

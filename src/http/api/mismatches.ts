@@ -26,6 +26,9 @@ export const mismatchQuerySchema = z.object({
 });
 
 export const notedSchema = z.object({ note: z.string().max(4000).optional() });
+export const resolvedSchema = notedSchema.extend({
+  actual: z.unknown().optional().describe('the `actual` that you saw: 409 if it has changed since'),
+});
 export const acceptedSchema = notedSchema.extend({
   actual: z.unknown().refine((value) => value !== undefined, 'is required: the `actual` that you saw'),
 });
@@ -70,7 +73,7 @@ export function mismatchRoutes(context: Context): Router {
 
   for (const [action, handle, schema] of [
     ['acknowledge', acknowledgeMismatch, notedSchema],
-    ['resolve', resolveMismatchByHand, notedSchema],
+    ['resolve', resolveMismatchByHand, resolvedSchema],
     ['accept', acceptMismatchOrSurplus, acceptedSchema],
   ] as const) {
     router.post(

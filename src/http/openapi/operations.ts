@@ -11,7 +11,13 @@ import { newOpeningSchema, openingReversalSchema } from '../api/books/openings.t
 import { platformNameSchema } from '../api/books/platforms.ts';
 import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
 import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
-import { acceptedSchema, mismatchQuerySchema, notedSchema, resolvedManySchema } from '../api/mismatches.ts';
+import {
+  acceptedSchema,
+  mismatchQuerySchema,
+  notedSchema,
+  resolvedManySchema,
+  resolvedSchema,
+} from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
@@ -145,7 +151,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     'operator',
     'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
     ok('Resolved', mismatch),
-    notedSchema,
+    resolvedSchema,
   ),
   Mismatches.post(
     '/mismatches/{id}/accept',

@@ -5,7 +5,6 @@
  * notified of the transaction is notified of the correction.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
 import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
@@ -19,9 +18,10 @@ import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import {
-  type ActorNote,
   cutNote,
+  type Decision,
   lockUnresolvedMismatch,
+  requireSeen,
   wasResolved,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { allowReopening, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
@@ -46,11 +46,7 @@ const NO_DIGEST = Buffer.alloc(32);
  *   does not say what to book, the books have that value already, or `by.actual` (the evidence that the person saw)
  *   differs from the current evidence.
  */
-export async function acceptMismatch(
-  context: Context,
-  id: string,
-  by: ActorNote & { actual?: unknown },
-): Promise<void> {
+export async function acceptMismatch(context: Context, id: string, by: Decision): Promise<void> {
   let endedAt: Date | undefined;
   await transact(
     context.db,
@@ -68,11 +64,8 @@ export async function acceptMismatch(
           `only ${ACCEPTABLE_KINDS.join(', ')} can be accepted: resolve it with a note`,
         );
       }
-      const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
-      if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
-        throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
-      }
-      const after = correctTransaction(loaded.stored, mismatch.kind, actual);
+      requireSeen(mismatch, by);
+      const after = correctTransaction(loaded.stored, mismatch.kind, JSON.parse(mismatch.actual ?? 'null'));
       await correct(context, trx, { loaded, after, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
       const now = context.clock.now();

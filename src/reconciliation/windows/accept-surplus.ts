@@ -4,7 +4,6 @@
  * The day then counts as proven while the number stays the same. An accepted surplus is never changed; a later one
  * replaces it.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -13,7 +12,12 @@ import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
-import { type ActorNote, cutNote, lockUnresolvedMismatch } from '../../mismatches/resolve-mismatch-by-hand.ts';
+import {
+  cutNote,
+  type Decision,
+  lockUnresolvedMismatch,
+  requireSeen,
+} from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { listEndedDays } from './plan-windows.ts';
 
@@ -22,11 +26,7 @@ import { listEndedDays } from './plan-windows.ts';
  * @param by.actual the evidence that the person saw.
  * @throws ConfereError `invalid_request` without `by.actual`, else as acceptMismatch does.
  */
-export async function acceptMismatchOrSurplus(
-  context: Context,
-  id: string,
-  by: ActorNote & { actual?: unknown },
-): Promise<void> {
+export async function acceptMismatchOrSurplus(context: Context, id: string, by: Decision): Promise<void> {
   if (by.actual === undefined)
     throw new ConfereError('invalid_request', 'actual: is required', { fields: { actual: ['is required'] } });
   const named = await context.db.selectFrom('mismatches').select('kind').where('id', '=', id).executeTakeFirst();
@@ -40,16 +40,14 @@ export function surplusIn({ kind, actual }: { kind: string; actual: unknown }): 
 }
 
 /** @throws ConfereError `conflict` where no surplus was found, or the evidence has changed. */
-async function acceptSurplus(context: Context, id: string, by: ActorNote & { actual?: unknown }): Promise<void> {
+async function acceptSurplus(context: Context, id: string, by: Decision): Promise<void> {
   await transact(
     context.db,
     async (trx) => {
       const mismatch = await lockUnresolvedMismatch(trx, id);
       const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
       const surplus = surplusIn({ kind: mismatch.kind, actual });
-      if (!isDeepStrictEqual(by.actual, actual)) {
-        throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
-      }
+      requireSeen(mismatch, by);
       if (surplus === 0) {
         const rule = 'only a total that is too high by the same number in all passes can be accepted';
         throw new ConfereError('conflict', `${rule}: start a run of the day at a quiet hour`);

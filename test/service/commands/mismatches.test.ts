@@ -37,12 +37,26 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   const accepted = await accept(JSON.stringify(seen));
   expect(accepted.json).toMatchObject({ state: 'resolved', resolution: 'accepted', note: 'they wrote' });
   expect(await run('resolve', second ?? '')).toMatchObject({ code: 2, err: expect.stringContaining('note') });
-  const kept = await run('resolve', second ?? '', '--note', 'ours is right', '--json');
+  const another = JSON.stringify({ ...seen, amount: '13.00' });
+  expect(await run('resolve', second ?? '', '--note', 'ours is right', '--actual', another)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('something else by now'),
+  });
+  const kept = await run(
+    'resolve',
+    second ?? '',
+    '--note',
+    'ours is right',
+    '--actual',
+    JSON.stringify(seen),
+    '--json',
+  );
   expect(kept.json).toMatchObject({ resolution: 'by_hand', note: 'ours is right' });
   const many = [first ?? '', second ?? ''];
   expect((await run('resolve', ...many, '--json')).json).toEqual({ resolved: 0, more: false });
   expect((await run('resolve', '--kind', 'amount_differs', '--json')).json).toEqual({ resolved: 0, more: false });
   expect(await run('resolve', ...many, '--kind', 'amount_differs')).toMatchObject({ code: 2 });
+  expect(await run('resolve', ...many, '--actual', JSON.stringify(seen))).toMatchObject({ code: 2 });
   expect(await run('resolve', ...many, 'mm_none')).toMatchObject({
     code: 1,
     err: expect.stringContaining('1 of 3 ids'),
@@ -53,6 +67,7 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
   });
   const table = (await run('list')).out;
   expect(table).toContain(second);
+  expect(table).toMatch(new RegExp(`${other.id}  R\\$ 2\\.00 at stake  of a transaction of R\\$ 10\\.00`));
   // as the console shows it; --json keeps ISO 8601
   expect(table).toMatch(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-03:00 {2}/);
   expect(table).not.toMatch(/\d\dZ/);

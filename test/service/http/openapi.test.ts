@@ -193,6 +193,7 @@ async function askRunsAndMismatches(): Promise<void> {
   });
   await accept({ actual }, 409);
   await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
+  await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: { actual: { amount: '1.00' } }, status: 409 });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [path.id] } });
