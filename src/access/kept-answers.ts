@@ -5,10 +5,15 @@ import { placeOf } from '../database/keys/sealed-columns.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
 import { transact } from '../database/transact.ts';
 import type { Erase } from '../domain/person/person.ts';
-import { KEPT_DAYS } from './keyed-request.ts';
 
+export const KEPT_DAYS = 7;
 const DAY_MS = 86_400_000;
 const BATCH_ROWS = 200;
+
+/** Keys of before are over, deleted or not. */
+export function keptSince({ clock }: Pick<Context, 'clock'>): Date {
+  return new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+}
 
 /** A key goes with all its results in one transaction: without them, a repetition would begin anew. */
 export function keyRetention({ db }: Context): RetentionStep {
@@ -22,24 +27,29 @@ export function keyRetention({ db }: Context): RetentionStep {
         return;
       }
       for (let count = RETENTION_BATCH_ROWS; count === RETENTION_BATCH_ROWS; ) {
-        count = await transact(db, async (trx) => {
-          const rows = await trx
-            .selectFrom('idempotency_keys')
-            .select('key_hash')
-            .where('created_at', '<', before)
-            .orderBy('created_at')
-            .limit(RETENTION_BATCH_ROWS)
-            .execute();
-          const hashes = rows.map(({ key_hash }) => key_hash);
-          if (hashes.length === 0) return 0;
-          await trx.deleteFrom('idempotency_results').where('key_hash', 'in', hashes).execute();
-          await trx.deleteFrom('idempotency_keys').where('key_hash', 'in', hashes).execute();
-          return hashes.length;
-        });
+        count = await deleteKeys(db, { before });
         yield count;
       }
     },
   };
+}
+
+/** Deletes keys that were written before an instant, or one of them if it was, with their results. @returns how many. */
+export async function deleteKeys(
+  db: Context['db'],
+  { before, keyHash }: { before: Date; keyHash?: Buffer },
+): Promise<number> {
+  return await transact(db, async (trx) => {
+    let query = trx.selectFrom('idempotency_keys').select('key_hash').where('created_at', '<', before);
+    if (keyHash) query = query.where('key_hash', '=', keyHash);
+    // locked: another request may have deleted the key and written it anew
+    const rows = await query.orderBy('created_at').limit(RETENTION_BATCH_ROWS).forUpdate().execute();
+    const hashes = rows.map(({ key_hash }) => key_hash);
+    if (hashes.length === 0) return 0;
+    await trx.deleteFrom('idempotency_results').where('key_hash', 'in', hashes).execute();
+    await trx.deleteFrom('idempotency_keys').where('key_hash', 'in', hashes).execute();
+    return hashes.length;
+  });
 }
 
 /**

@@ -24,8 +24,8 @@ import type { Database } from '../database/tables.ts';
 import { isDuplicateKey, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Timer } from '../timers.ts';
+import { deleteKeys, keptSince } from './kept-answers.ts';
 
-export const KEPT_DAYS = 7;
 export const KEY_CHARS_MAX = 255;
 const PRINTABLE = new RegExp(`^[\\x20-\\x7e]{1,${KEY_CHARS_MAX}}$`);
 /** How long a request waits for another one with its key. */
@@ -114,13 +114,16 @@ export async function awaitAnswer<Answer>(
   request: KeyedRequest,
 ): Promise<{ answer: Answer } | { request: KeyedRequest }> {
   const { db, clock, timers } = request.context;
+  const { keyHash } = request;
   for (;;) {
     const row = await db
       .selectFrom('idempotency_keys')
-      .select(['request_hash', 'lease_until'])
-      .where('key_hash', '=', request.keyHash)
+      .select(['request_hash', 'lease_until', 'created_at'])
+      .where('key_hash', '=', keyHash)
       .executeTakeFirst();
-    if (!row) return { request };
+    const before = keptSince(request.context);
+    if (row && row.created_at < before && (await deleteKeys(db, { before, keyHash })) === 0) continue;
+    if (!row || row.created_at < before) return { request };
     if (!row.request_hash.equals(request.requestHash)) throw otherRequest();
     const answer = await readAnswer<Answer>(request);
     if (answer) return answer;

@@ -7,11 +7,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, type Hash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { KEPT_DAYS } from '../access/kept-answers.ts';
 import {
   awaitAnswer,
   closeKeyedRequest,
   findKeyFault,
-  KEPT_DAYS,
   KeyInUseError,
   keepAnswer,
   openKeyedRequest,

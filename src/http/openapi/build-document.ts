@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { KEPT_DAYS, KEY_CHARS_MAX } from '../../access/keyed-request.ts';
+import { KEPT_DAYS } from '../../access/kept-answers.ts';
+import { KEY_CHARS_MAX } from '../../access/keyed-request.ts';
 import { CHANGING_METHODS } from '../access/answer-once.ts';
 import { CALLBACK_HEADERS, type CallbackMessage } from './callback-messages.ts';
 import { problem } from './components/problem.ts';

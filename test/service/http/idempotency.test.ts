@@ -129,6 +129,21 @@ test('a key belongs to the token that used it', async () => {
   expect(await send('/tokens', { key, body, token: other.token })).toMatchObject({ status: 401, replayed: null });
 });
 
+test('a key is free after seven days, whether retention has deleted it by then or not', async () => {
+  const key = newKey();
+  const body = fee('weekly');
+  const { db, clock } = env.context;
+  expect(await send('/adjustments', { key, body })).toMatchObject({ status: 201, replayed: null });
+  const old = new Date(clock.now().getTime() - 7 * 86_400_000 - 1000);
+  await db.updateTable('idempotency_keys').set({ created_at: old }).execute();
+  expect(await send('/adjustments', { key, body })).toMatchObject({ status: 201, replayed: null });
+  expect(await send('/adjustments', { key, body })).toMatchObject({ status: 201, replayed: 'true' });
+  await db.updateTable('idempotency_keys').set({ created_at: old }).execute();
+  const others = Array.from({ length: 4 }, () => send('/adjustments', { key, body: fee('of another week') }));
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect([await countAdjustments('weekly'), await countAdjustments('of another week')]).toEqual([2, 1]);
+});
+
 test('a refusal is not kept: the same request is evaluated anew', async () => {
   const { merchant } = await createMerchant(env.context, { name: 'paused', url: 'http://127.0.0.1:9/' });
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
