@@ -20,7 +20,8 @@ export const IMPORT_FAULTS = {
   not_account: 'must be bank, branch and number with / between: 341/1234/56789-0',
   balance_row: 'shows a balance: leave the row out',
   not_day: 'must be a day: 2026-11-20, 20/11/2026 or a date of the spreadsheet',
-  not_moment: 'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet',
+  not_moment:
+    'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet with its time; midnight in a cell of text',
   not_choice: 'must be one of {value}',
   not_text: 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',
   is_scientific:

@@ -61,7 +61,7 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
     case 'not_day':
       return t('escreva um dia como 20/11/2026');
     case 'not_moment':
-      return t('escreva um dia e uma hora como 20/11/2026 18:00');
+      return t('escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto');
     case 'not_choice':
       return t('escreva um destes: {value}', { value });
     case 'not_text':

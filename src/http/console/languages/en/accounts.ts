@@ -64,7 +64,8 @@ export const ACCOUNTS_EN = {
   'escreva um valor como 1.234,56, com até duas casas': 'write an amount such as 1,234.56, with at most two decimals',
   'zero não muda nada': 'zero changes nothing',
   'escreva um dia como 20/11/2026': 'write a day such as 2026-11-20',
-  'escreva um dia e uma hora como 20/11/2026 18:00': 'write a day and a time such as 2026-11-20 18:00',
+  'escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto':
+    'write a day and a time such as 2026-11-20 18:00; midnight, in a cell formatted as text',
   'escreva um destes: {value}': 'write one of these: {value}',
   'Linhas deixadas de fora': 'Rows left out',
   'acima do cabeçalho': 'above the header',
