@@ -49,13 +49,15 @@ function limitRepeats() {
   const causes = new Map<string, { count: number; write: (count: number) => void }>();
   return function logMethod(this: Logger, args: LogLine, method: LogFn): void {
     const [about, message] = args as unknown as [Record<string, unknown> | undefined, unknown];
-    const error = about?.error as DescribedError | undefined;
-    if (typeof error !== 'object' || error === null) {
+    const error = about?.error as DescribedError | string | undefined;
+    if (!error) {
       method.apply(this, args);
       return;
     }
-    const texts = Object.entries(about ?? {}).filter(([, value]) => typeof value === 'string');
-    const cause = JSON.stringify([message, error.name, error.code, error.message, texts]);
+    // ids, days and files have digits: they differ for each item
+    const texts = Object.entries(about ?? {}).filter(([, value]) => typeof value === 'string' && !/\d/.test(value));
+    const named = typeof error === 'string' ? [error] : [error.name, error.code, error.message];
+    const cause = JSON.stringify([message, named, texts]);
     const known = causes.get(cause);
     if (known) {
       known.count++;

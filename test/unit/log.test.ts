@@ -47,7 +47,10 @@ test('a failure that is retried ten thousand times is one line a minute for each
   });
   const log = createLog('info', output);
   const fail = (code: string, items: number): void =>
-    log.warn({ error: { name: 'ProviderError', code, at: ['here'] }, items }, 'verifying items failed; retrying later');
+    log.warn(
+      { error: { name: 'ProviderError', code, at: ['here'] }, items, webhook: `wh_${items}` },
+      'verifying items failed; retrying later',
+    );
   for (let item = 1; item <= 10_000; item++) fail('503', item);
   fail('timeout', 1);
   log.info({ run: 'run_1' }, 'run finished');
