@@ -127,6 +127,7 @@ async function exchange<T>(
   const end = providerRequestSeconds.startTimer({ operation });
   let result = 'no_answer';
   let status: number | undefined;
+  let retryAfterMs: number | undefined;
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
     const answer = await send(transport, sent);
@@ -138,8 +139,9 @@ async function exchange<T>(
   } catch (error) {
     if (error instanceof ProviderError) {
       if (error.code === 'provider_unreadable') result = 'unreadable';
+      ({ retryAfterMs } = error);
       // `Retry-After` applies to all requests: pause before releasing the slot
-      if (error.retryAfterMs !== undefined) scheduler.pause(error.retryAfterMs);
+      if (retryAfterMs !== undefined) scheduler.pause(retryAfterMs);
       throw error;
     }
     // of `read`
@@ -152,7 +154,9 @@ async function exchange<T>(
     end();
     providerRequests.inc({ operation, outcome: result });
     if (!transport.signal.aborted)
-      transport.health.record({ operation, status, result, askedAt, tookMs: timers.monotonicMs() - sentAtMs });
+      transport.health.record({
+        ...{ operation, status, result, askedAt, retryAfterMs, tookMs: timers.monotonicMs() - sentAtMs },
+      });
     scheduler.release(ticket, outcome);
   }
 }

@@ -31,6 +31,8 @@ export type EndedRequest = {
   result: string;
   askedAt: Date;
   tookMs: number;
+  /** As the answer asked. While a long pause lasts, it counts as repeated: nothing is sent that could say otherwise. */
+  retryAfterMs?: number | undefined;
 };
 
 /** `bad`: the sum of the slots' shares. Instants are ISO 8601, by the database's clock. */
@@ -81,11 +83,13 @@ export function createHealthTracker(timers: Timers): HealthTracker {
     list: { slots: [], authorizedAt: undefined },
   };
   let gaveUpMs = Number.NEGATIVE_INFINITY;
+  let paused: { request: EndedRequest; fromMs: number } | undefined;
   const current = (): number => Math.floor(timers.monotonicMs() / SLOT_MS);
-  return {
+  const tracker: HealthTracker = {
     record(request) {
-      const { operation, askedAt } = request;
+      const { operation, askedAt, retryAfterMs } = request;
       if (operation === 'create') return;
+      if (retryAfterMs !== undefined && retryAfterMs >= BAD_MS_MIN) paused = { request, fromMs: timers.monotonicMs() };
       const of = kept[operation];
       const cause = findCause({ ...request, operation });
       of.slots = of.slots.filter(({ number }) => number > current() - SLOTS);
@@ -109,6 +113,11 @@ export function createHealthTracker(timers: Timers): HealthTracker {
     },
     report() {
       const gaveUp = timers.monotonicMs() - gaveUpMs < SLOTS * SLOT_MS;
+      const pausedMs = timers.monotonicMs() - (paused?.fromMs ?? 0);
+      if (paused && pausedMs < (paused.request.retryAfterMs ?? 0)) {
+        const askedAt = new Date(paused.request.askedAt.getTime() + pausedMs);
+        tracker.record({ ...paused.request, askedAt, retryAfterMs: undefined });
+      }
       const reportOf = (operation: Operation): OperationHealth => {
         const { slots, authorizedAt } = kept[operation];
         const of = slots.filter(({ number }) => number > current() - SLOTS);
@@ -118,6 +127,7 @@ export function createHealthTracker(timers: Timers): HealthTracker {
       return { show: reportOf('show'), list: reportOf('list') };
     },
   };
+  return tracker;
 }
 
 /** Any other answer below 500 is about one id, or one page. */

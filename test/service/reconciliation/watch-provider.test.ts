@@ -49,12 +49,20 @@ const setFault = (fault: (seen: SeenRequest) => Fault | undefined): void => {
   environment.provider.switches.fault = fault;
 };
 
+const asked: Promise<unknown>[] = [];
+let isPaused = false;
+
 /** Ten seconds of a worker: some shows, one round of the watch, and its question for the list where it asks. */
 async function step(): Promise<void> {
-  for (const id of ids) await client.show(id, { triesMax: 1 }).catch(() => undefined);
+  // in a pause a request waits
+  for (const id of ids) asked.push(client.show(id, { triesMax: 1 }).catch(() => undefined));
+  if (!isPaused) await Promise.all(asked.splice(0));
   const { isFiring, isSuspect } = await checkProvider(context, client);
   if (isFiring || isSuspect)
-    await client.listPage({ initialDate: dayAgo(0), finalDate: dayAgo(0) }, 1, { triesMax: 1 }).catch(() => undefined);
+    asked.push(
+      client.listPage({ initialDate: dayAgo(0), finalDate: dayAgo(0) }, 1, { triesMax: 1 }).catch(() => undefined),
+    );
+  if (!isPaused) await Promise.all(asked.splice(0));
   await environment.timers.advance(STEP_MS);
 }
 
@@ -84,17 +92,22 @@ describe('provider_failing', () => {
     ['no JSON', () => ({ text: '<html>' }), /\(unreadable\)$/],
     ['401 on shows alone', ({ kind }) => (kind === 'show' ? { status: 401 } : undefined), /show .*\(401\)$/],
     ['429 without an end', () => ({ status: 429 }), /\(429\)$/],
+    ['503 with a pause of three minutes', () => ({ status: 503, headers: { 'retry-after': '180' } }), /\(503\)$/],
   ])(
     '%s fires it within two minutes of good ones, says why, and the first good minute ends it',
-    async (_, fault, why) => {
+    async (title, fault, why) => {
       for (let good = 0; good < 12; good++) await step();
       setFault(fault);
+      isPaused = title.includes('pause');
       expect(await stepsUntil(fires('provider_failing'), 20)).toBeLessThanOrEqual(10);
       await step();
       const [alert, ...others] = await readAlerts();
       expect(others).toEqual([]);
       expect(alert).toMatchObject({ severity: 'critical', summary: expect.stringMatching(why) });
       setFault(() => undefined);
+      // a pause that was asked for is kept
+      if (isPaused) await environment.timers.advance(180_000);
+      isPaused = false;
       expect(await stepsUntil(isOver, 20)).toBeLessThanOrEqual(6);
       for (let good = 0; good < 6; good++) await step();
       expect(await readAlerts()).toHaveLength(1);
