@@ -10,8 +10,10 @@ import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
 import { findNextDue } from '../src/timetable/find-due-times.ts';
 
-/** Eight heartbeats. With the intervals of the check and of the sending, the alert is out three minutes after the last one. */
-export const DEAD_AFTER_MS = 150_000;
+/** Three heartbeats. With the check, the sending and Alertmanager's `group_wait`, a person has the alert within two minutes. */
+const DEAD_AFTER_MS = 60_000;
+/** After a start of this process, or a gap between its checks, workers may still be starting too. */
+const STARTING_MS = 150_000;
 /** After the time at which the next tick of the watch was due. */
 const TICK_LATE_MS = 120_000;
 /** A watch that runs for longer hangs. It renews its lease all the same, and cannot report itself as overdue. */
@@ -83,7 +85,8 @@ function listOverdue(parts: Silence[], since: Date, now: Date): string[] {
 
 async function readParts(context: Context): Promise<Silence[]> {
   const loops = (await readLoops(context.db)).map((loop): Silence => {
-    const deadlineFrom = (since: Date) => Math.max(loop.seenAt?.getTime() ?? 0, since.getTime()) + DEAD_AFTER_MS;
+    const deadlineFrom = (since: Date) =>
+      Math.max((loop.seenAt?.getTime() ?? 0) + DEAD_AFTER_MS, since.getTime() + STARTING_MS);
     return { ...loop, deadlineFrom };
   });
   return [...loops, ...(await readWatch(context))];

@@ -6,6 +6,8 @@ const BATCH_MAX = 500;
 const RESEND_EVERY_MS = 60_000;
 /** How long a momentary alert is shown as firing: Alertmanager drops alerts that have ended already. */
 const MOMENT_MS = 5 * 60_000;
+/** An ended alert goes on muting the rule of its name, which knows the end a scrape and an evaluation later. */
+const RULE_LAG_MS = 45_000;
 
 /** Alertmanager's API (v2): firing alerts each minute, and ended ones once. */
 export function openAlertmanagerChannel(url: string, writer: AlertWriter): Channel {
@@ -24,7 +26,7 @@ export function openAlertmanagerChannel(url: string, writer: AlertWriter): Chann
 
 function describe(alert: AlertToSend, { write }: AlertWriter) {
   const momentary = alert.endedAt?.getTime() === alert.raisedAt.getTime();
-  const endsAt = momentary ? new Date(alert.raisedAt.getTime() + MOMENT_MS) : alert.endedAt;
+  const endsAt = alert.endedAt && new Date(alert.endedAt.getTime() + (momentary ? MOMENT_MS : RULE_LAG_MS));
   const { title, text, todo, url, runbookUrl } = write(alert);
   return {
     // the identity: the same for each resend, however many mismatches the alert counts by then

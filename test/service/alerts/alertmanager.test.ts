@@ -84,12 +84,14 @@ describe('an alert', () => {
     expect(listLines()).toHaveLength(1);
   });
 
-  it('ends when a person resolves its mismatch', async () => {
+  it('ends when a person resolves its mismatch, and mutes the rule of its name until that has ended too', async () => {
     const { mismatches } = await served.api.call<{ mismatches: { id: string }[] }>('GET', '/mismatches?state=open');
     for (const mismatch of mismatches) {
       await served.api.call('POST', `/mismatches/${mismatch.id}/resolve`, { note: 'a test' });
     }
-    await eventually('its end', async () => posted.some((one) => one.endsAt !== undefined));
+    const ended = await eventually('its end', async () => posted.find((one) => one.endsAt !== undefined));
+    const { alerts } = await served.api.call<{ alerts: { ended_at: string }[] }>('GET', '/alerts?state=ended');
+    expect(Date.parse(ended.endsAt ?? '') - Date.parse(alerts[0]?.ended_at ?? '')).toBe(45_000);
   });
 
   it('of each kind reaches Alertmanager, which is given the section of its runbook', async () => {

@@ -33,7 +33,8 @@ describe('the rules of Prometheus', () => {
       expect(text, name).toMatch(/^ +labels: \{ severity: (page|ticket)\b/m);
       expect(text, name).toMatch(/^ +summary: \S/m);
       expect(text, name).toMatch(/^ +description: \S/m);
-      const [, anchor = ''] = text.match(/^ +runbook_url: docs\/runbooks\.md#(\S+)$/m) ?? [];
+      const [, anchor = ''] =
+        text.match(/^ +runbook_url: "\{\{ \$externalLabels\.runbooks \}\}docs\/runbooks\.md#(\S+)"$/m) ?? [];
       expect(anchors, name).toContain(anchor);
     }
   });
