@@ -15,7 +15,6 @@ import { formatTable, type Part, runParts } from './run-parts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
-const [BEGINS, ENDS] = ['<!-- last run: written by npm run test:deep -->', '<!-- end of last run -->'];
 const GALERA = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
 /** The many seeds of a property take minutes; `npm test` allows one minute. */
 const TEST_MS_MAX = 60 * 60_000;
@@ -40,6 +39,7 @@ function listParts(): Part[] {
     { name: 'soak', args: ['bench/soak.ts'], env: { SOAK_MINUTES: '2', SOAK_FUZZ_SECONDS: '30' }, missing: findWrk() },
     { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
     { name: 'soak of replicas', args: ['bench/soak-replicas.ts'], seed },
+    { name: 'night shift', args: ['bench/night-shift.ts'], missing: findPrometheus() },
     { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findGalera() },
   ];
 }
@@ -54,6 +54,11 @@ function findSeeded(): string[] {
 
 function findWrk(): string | undefined {
   return findCommand('wrk') ? undefined : 'no wrk here';
+}
+
+function findPrometheus(): string | undefined {
+  const lacking = ['prometheus', 'prometheus-alertmanager'].filter((name) => !findCommand(name));
+  return lacking.length > 0 ? `no ${lacking.join(', ')} here` : undefined;
 }
 
 function findGalera(): string | undefined {
@@ -88,19 +93,22 @@ function describeCommit(): string {
   }
 }
 
-/** Replaces the table of the last run in the document. @throws Error if its markers are missing. */
-function writeLastRun(table: string, seconds: number): void {
+/**
+ * Replaces a table in the document, with the date, the commit and the machine.
+ * @param name as its markers have it. @throws Error if they are missing.
+ */
+export function writeTable(name: string, table: string, more: string[] = []): void {
+  const [begins, ends] = [`<!-- ${name}: written by npm run test:deep -->`, `<!-- end of ${name} -->`];
   const text = readFileSync(DOCUMENT, 'utf8');
-  const [from, to] = [text.indexOf(BEGINS), text.indexOf(ENDS)];
-  if (from < 0 || to < from) throw new Error(`docs/reliability.md lacks the lines ${BEGINS} and ${ENDS}`);
+  const [from, to] = [text.indexOf(begins), text.indexOf(ends)];
+  if (from < 0 || to < from) throw new Error(`docs/reliability.md lacks the lines ${begins} and ${ends}`);
   const facts = [
     `- date: ${new Date().toISOString().slice(0, 16)}Z`,
     `- commit: ${describeCommit()}`,
     `- machine: ${describeMachine()}`,
-    `- duration: ${Math.round(seconds / 60)} min`,
-    `- seed: ${seed}`,
+    ...more,
   ];
-  const block = `${BEGINS}\n\n${facts.join('\n')}\n\n${table}\n\n`;
+  const block = `${begins}\n\n${facts.join('\n')}\n\n${table}\n\n`;
   writeFileSync(DOCUMENT, text.slice(0, from) + block + text.slice(to));
 }
 
@@ -113,7 +121,8 @@ async function main(): Promise<boolean> {
   const table = formatTable(done);
   process.stdout.write(`\n${table}\n`);
   const seconds = done.reduce((sum, one) => sum + one.seconds, 0);
-  if (!wanted && !stopping.signal.aborted) writeLastRun(table, seconds);
+  if (!wanted && !stopping.signal.aborted)
+    writeTable('last run', table, [`- duration: ${Math.round(seconds / 60)} min`, `- seed: ${seed}`]);
   return done.length > 0 && done.every(({ result }) => result !== 'failed' && result !== 'stopped');
 }
 

@@ -43,11 +43,11 @@ async function runPart(part: Part, signal: AbortSignal): Promise<PartResult> {
   return { name, result, seconds, seeds: seed === undefined ? '–' : `TEST_SEED=${seed}` };
 }
 
-/** Formats the results as a Markdown table. */
-export function formatTable(done: PartResult[]): string {
-  const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+/** Formats rows of the same columns as a Markdown table, with their names as the head. */
+export function formatTable(rows: Record<string, string | number>[]): string {
+  const cells = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))];
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const lines = cells.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
   lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`);
   return lines.join('\n');
 }

@@ -212,7 +212,7 @@ function readInstance({ logFile, child }: Program): string {
   return (JSON.parse(line) as { instance: string }).instance;
 }
 
-function pick(replicas: Replica[], random?: Random): Replica {
+function pick<T extends Pick<Replica, 'isReady'>>(replicas: T[], random?: Random): T {
   const ready = replicas.filter(({ isReady }) => isReady);
   const chosen = random ? ready[random.int(0, ready.length - 1)] : ready[0];
   if (!chosen) throw new Error('no replica is ready');
@@ -265,7 +265,7 @@ async function findTickHolder(db: Kysely<Database>, replicas: Replica[]): Promis
 
 type Listening = AsyncDisposable & { url: string };
 
-async function listen(handler: http.RequestListener): Promise<Listening> {
+export async function listen(handler: http.RequestListener): Promise<Listening> {
   const server = http.createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -284,7 +284,10 @@ async function readBody(incoming: http.IncomingMessage): Promise<Buffer> {
 }
 
 /** Passes each webhook to a replica that is ready, and answers 502 if it dies meanwhile: then the sandbox sends it again. */
-async function openBalancer(replicas: Replica[], random: Random): Promise<Listening & { answered: Set<string> }> {
+export async function openBalancer(
+  replicas: Pick<Replica, 'url' | 'isReady'>[],
+  random: Random,
+): Promise<Listening & { answered: Set<string> }> {
   const answered = new Set<string>();
   const pass = async (incoming: http.IncomingMessage): Promise<number> => {
     const body = await readBody(incoming);

@@ -52,7 +52,7 @@ const EXCEPTIONS: { word: RegExp; file: RegExp; why: string }[] = [
     why: 'the suffix of damaged files of the spool, a metric label',
   },
   { word: /^look$/, file: /redact-forgotten/, why: 'the prefix of stored digests' },
-  { word: /^lives$/, file: /sandbox|bench\/soak-replicas/, why: 'a switch of the sandbox' },
+  { word: /^lives$/, file: /sandbox|bench\/(soak-replicas|night-shift)/, why: 'a switch of the sandbox' },
 ];
 
 const FOLDERS = [

@@ -1,0 +1,272 @@
+/**
+ * The service as its operator runs it: two webs with a spool behind a balancer, two workers, a database with the documented
+ * grants, the sandbox as provider, a merchant, and Prometheus and Alertmanager with the files of ops/.
+ */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { closeSync, cpSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { request } from 'undici';
+import {
+  type Api,
+  createApi,
+  findFreePort,
+  isFullyReady,
+  type Program,
+  startProgram,
+  waitUntilReady,
+} from '../../demo/start-programs.ts';
+import { createRandom } from '../../sandbox/domain/random.ts';
+import { listen, openBalancer } from '../soak-replicas.ts';
+import { openReceiver, type Receiver } from './receive-notifications.ts';
+import { type OwnDatabase, startDatabase } from './start-database.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CONFERE = path.join(ROOT, 'bin/confere');
+/** Debian's package `faketime`: a file moves the wall clock of a running process. */
+export const FAKETIME = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`;
+/** Payments a second; each has a webhook or two. */
+const RATE = Number(process.env.NIGHT_RATE ?? 5);
+/** Planned changes of a payment happen this many times faster. */
+const SPEED = 30;
+/** The disk of the first web's DATA_DIR and spool. */
+const DISK_MIB = 96;
+const DISK_FREE_MIN = '32MiB';
+/** How long a webhook may be early: a contradiction is known then. */
+export const GRACE_MS = 60_000;
+/** Instead of 30 minutes: a row waits for it. */
+export const MERCHANT_ALERT_MS = 180_000;
+const SECRET = 'whk_0123456789abcdef0123456789abcdef';
+const TOKEN = 'adm_0123456789abcdef0123456789abcdef';
+const KEY = 'pk_0123456789abcdef';
+
+export type Process = { name: string; role: 'web' | 'worker'; url: string; program: Program; start(): Promise<void> };
+export type Installation = AsyncDisposable & {
+  home: string;
+  signal: AbortSignal;
+  database: OwnDatabase;
+  sandbox: Api;
+  api: Api;
+  webs: [Process, Process];
+  workers: [Process, Process];
+  /** Where Alertmanager sends pages and tickets. */
+  receiver: Receiver;
+  alertmanager: string;
+  shop: { isDead: boolean };
+  /** The disk of the first web; undefined where it cannot be mounted. */
+  disk: string | undefined;
+  /** Moves the wall clock of the first worker. */
+  setClock: (aheadSeconds: number) => void;
+  /** The verdict of the first page: `good`, `unknown`, `wrong`, or the status of an answer that is none. */
+  readVerdict: () => Promise<string>;
+};
+
+export async function startInstallation(home: string, signal: AbortSignal): Promise<Installation> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await startDatabase(home));
+  const webs: Process[] = [];
+  const balancer = stack.use(
+    await openBalancer(
+      [0, 1].map((n) => ({
+        isReady: true,
+        get url() {
+          return webs[n]?.url ?? '';
+        },
+      })),
+      createRandom('balancer'),
+    ),
+  );
+  const zone = findNoonZone();
+  const sandbox = stack.use(await startSandbox(home, balancer.url, zone));
+  const receiver = stack.use(await openReceiver());
+  const alertmanagerPort = await findFreePort();
+  const alertmanager = `http://127.0.0.1:${alertmanagerPort}`;
+  const env = {
+    ...{ PROVIDER_URL: sandbox.api.url, PROVIDER_API_KEY: KEY, PROVIDER_TIME_ZONE: zone },
+    ...{ DATABASE_URL: database.url, SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), ADMIN_TOKEN: TOKEN },
+    ...{ WEBHOOK_SECRET: SECRET, WEBHOOK_GRACE: `${GRACE_MS / 1000}s`, ALERTMANAGER_URL: alertmanager },
+    ...{ CALLBACK_ALLOW_PRIVATE: 'true', CALLBACK_ALERT_AFTER: `${MERCHANT_ALERT_MS / 1000}s`, DISK_FREE_MIN },
+  };
+  await prepareDatabase(database, env);
+  const disk = mountDisk(stack, path.join(home, 'web1'));
+  const clock = path.join(home, 'clock');
+  const setClock = (seconds: number): void => writeFileSync(clock, `+${seconds}\n`);
+  setClock(0);
+  const start = async (name: string, role: Process['role'], more: Record<string, string> = {}): Promise<Process> => {
+    const one = await startProcess({ home, name, role, env: { ...env, ...more } });
+    stack.defer(() => end(one.program));
+    return one;
+  };
+  const spool = (name: string) => ({ SPOOL_DIR: path.join(home, name, 'spool') });
+  webs.push(await start('web1', 'web', spool('web1')), await start('web2', 'web', spool('web2')));
+  const shifted = {
+    ...{ LD_PRELOAD: FAKETIME, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_CACHE_DURATION: '1' },
+    ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_RESET: '1' },
+  };
+  const workers = [await start('worker1', 'worker', shifted), await start('worker2', 'worker')];
+  await startAlertmanager(stack, home, alertmanagerPort, receiver.url);
+  await startPrometheus(stack, home, { alertmanagerPort, webs, workers });
+  const [web1, web2] = webs;
+  const [worker1, worker2] = workers;
+  if (!web1 || !web2 || !worker1 || !worker2) throw new Error('two webs and two workers were started');
+  const api = createApi(web1.url, '/api/v1', TOKEN);
+  const shop = { isDead: false };
+  const server = stack.use(
+    await listen((incoming, outgoing) => {
+      incoming.resume();
+      incoming.once('end', () => (shop.isDead ? outgoing.destroy() : outgoing.end()));
+    }),
+  );
+  await openBooks(api, sandbox.api, server.url, zone);
+  const cookie = await logIn(web1.url);
+  const owned = stack.move();
+  return {
+    ...{ home, signal, database, sandbox: sandbox.api, api, webs: [web1, web2], workers: [worker1, worker2] },
+    ...{ receiver, alertmanager, shop, disk, setClock },
+    readVerdict: () => readVerdict(web1.url, cookie),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A zone in which no midnight comes, whenever this runs. */
+function findNoonZone(): string {
+  const offset = 12 - new Date().getUTCHours();
+  return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
+}
+
+async function startSandbox(home: string, webhooks: string, zone: string): Promise<AsyncDisposable & { api: Api }> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const args = ['sandbox', '--port', String(port), '--api-key', KEY, '--seed', '1', '--time-zone', zone];
+  const target = ['--webhook-url', `${webhooks}/webhooks/pix`, '--webhook-token', SECRET];
+  const program = startProgram(home, 'sandbox', [...args, ...target], { DATA_DIR: path.join(home, 'sandbox') });
+  const isUp = async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200;
+  await waitUntilReady(program, new AbortController().signal, isUp);
+  return { api: createApi(url, '', KEY), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
+}
+
+/** As docs/operating.md says, *Grants*. */
+async function prepareDatabase(database: OwnDatabase, env: Record<string, string>): Promise<void> {
+  const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '' };
+  const owner = { env: { ...inherited, ...env, DATABASE_URL: database.ownerUrl } };
+  await promisify(execFile)(CONFERE, ['migrate'], owner);
+  const { stdout } = await promisify(execFile)(CONFERE, ['migrate', '--grants', 'confere@%'], owner);
+  await database.run(stdout);
+}
+
+/** @returns the directory, a disk of its own that can be filled; undefined where this process may not mount. */
+function mountDisk(stack: AsyncDisposableStack, directory: string): string | undefined {
+  mkdirSync(directory, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'tmpfs', directory], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  stack.defer(() => void execFileSync('umount', ['-l', directory]));
+  return directory;
+}
+
+async function startProcess(options: {
+  home: string;
+  name: string;
+  role: Process['role'];
+  env: Record<string, string>;
+}): Promise<Process> {
+  const { home, name, role } = options;
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = { ...options.env, DATA_DIR: path.join(home, name), PORT: String(port) };
+  const launch = () => startProgram(home, name, ['serve', `--${role}`], env);
+  const one: Process = {
+    ...{ name, role, url, program: launch() },
+    async start() {
+      one.program = launch();
+      await waitUntilReady(one.program, new AbortController().signal, () => isFullyReady(url));
+    },
+  };
+  await waitUntilReady(one.program, new AbortController().signal, () => isFullyReady(url));
+  return one;
+}
+
+async function end(program: Program): Promise<void> {
+  program.child.kill('SIGCONT');
+  await program[Symbol.asyncDispose]();
+}
+
+/** ops/alertmanager.yml with the receiver's address. */
+async function startAlertmanager(stack: AsyncDisposableStack, home: string, port: number, url: string): Promise<void> {
+  const config = readFileSync(path.join(ROOT, 'ops/alertmanager.yml'), 'utf8');
+  writeFileSync(path.join(home, 'alertmanager.yml'), config.replaceAll('http://127.0.0.1:9/', `${url}/`));
+  const storage = `--storage.path=${home}/alertmanager`;
+  const args = [`--config.file=${home}/alertmanager.yml`, storage, '--cluster.listen-address='];
+  await startServer(stack, home, 'prometheus-alertmanager', port, args);
+}
+
+/** ops/prometheus.yml with the targets, and ops/alerts.yml as it is. */
+async function startPrometheus(
+  stack: AsyncDisposableStack,
+  home: string,
+  { alertmanagerPort, webs, workers }: { alertmanagerPort: number; webs: Process[]; workers: Process[] },
+): Promise<void> {
+  const targets = (list: Process[]) => list.map(({ url }) => new URL(url).host).join(', ');
+  const config = readFileSync(path.join(ROOT, 'ops/prometheus.yml'), 'utf8')
+    .replace('127.0.0.1:9093', `127.0.0.1:${alertmanagerPort}`)
+    .replace('web1:3000, web2:3000', targets(webs))
+    .replace('worker1:3001, worker2:3001', targets(workers));
+  writeFileSync(path.join(home, 'prometheus.yml'), config);
+  cpSync(path.join(ROOT, 'ops/alerts.yml'), path.join(home, 'alerts.yml'));
+  const args = [`--config.file=${home}/prometheus.yml`, `--storage.tsdb.path=${home}/prometheus`];
+  await startServer(stack, home, 'prometheus', await findFreePort(), args);
+}
+
+async function startServer(
+  stack: AsyncDisposableStack,
+  home: string,
+  command: string,
+  port: number,
+  args: string[],
+): Promise<void> {
+  const log = openSync(path.join(home, `${command}.log`), 'a');
+  const child = spawn(command, [`--web.listen-address=127.0.0.1:${port}`, ...args], { stdio: ['ignore', log, log] });
+  closeSync(log);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  stack.defer(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const isReady = async () => (await request(`http://127.0.0.1:${port}/-/ready`)).statusCode === 200;
+  while (!(await isReady().catch(() => false))) {
+    if (child.exitCode !== null) throw new Error(`${command} did not start: see ${home}/${command}.log`);
+    await sleep(200);
+  }
+}
+
+/** Opens the books of each platform today, adds a merchant, and starts the traffic. */
+async function openBooks(api: Api, sandbox: Api, shop: string, zone: string): Promise<void> {
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date());
+  const traffic = { per_second: RATE };
+  const body = { traffic, lives: { speed: SPEED } };
+  const {
+    traffic: { platforms },
+  } = await sandbox.call<{ traffic: { platforms: string[] } }>('PATCH', '/sandbox/switches', body);
+  for (const platform of platforms)
+    await api.call('POST', '/openings', { platform, day, balance: '1000.00', new_platform: true });
+  await api.call('POST', '/merchants', { name: 'Loja', url: `${shop}/callbacks` });
+}
+
+async function logIn(url: string): Promise<string> {
+  const headers = { origin: url, 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await request(`${url}/login`, { method: 'POST', headers, body: `token=${TOKEN}` });
+  await answer.body.dump();
+  const [cookie] = String(answer.headers['set-cookie']).split(';');
+  if (answer.statusCode !== 303 || !cookie) throw new Error(`the console did not log in: ${answer.statusCode}`);
+  return cookie;
+}
+
+async function readVerdict(url: string, cookie: string): Promise<string> {
+  const answer = await request(`${url}/`, { headers: { cookie }, headersTimeout: 10_000, bodyTimeout: 10_000 });
+  const page = await answer.body.text();
+  return /<div class="verdict is-(\w+)"/.exec(page)?.[1] ?? String(answer.statusCode);
+}
