@@ -101,7 +101,10 @@ export function createHealthTracker(timers: Timers): HealthTracker {
       slot.requests++;
       if (isAuthorized(cause, request)) {
         of.authorizedAt = askedAt;
-        for (const one of of.slots) for (const refusal of REFUSALS) one.causes.delete(refusal);
+        // accepted after a refusal: for both operations, since the other one may not be asked before a backlog is verified
+        const isAgain = of.slots.some(({ causes }) => REFUSALS.some((refusal) => causes.has(refusal)));
+        for (const one of isAgain ? [...kept.show.slots, ...kept.list.slots] : [])
+          for (const refusal of REFUSALS) one.causes.delete(refusal);
       }
       if (cause === undefined) return;
       slot.badSince ??= askedAt;

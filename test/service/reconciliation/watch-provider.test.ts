@@ -172,7 +172,13 @@ describe('provider_unauthorized', () => {
     await step();
     expect((await readAlerts()).map(({ name }) => name)).toEqual(['provider_unauthorized']);
     setFault(() => undefined);
-    expect(await stepsUntil(isOver, 20)).toBe(1);
+    // a backlog of shows comes before the list
+    for (let round = 0; round < 3; round++) {
+      for (const id of ids) await client.show(id);
+      await checkProvider(context, client);
+      expect(await isOver(), `round ${round}`).toBe(true);
+      await environment.timers.advance(STEP_MS);
+    }
     for (let good = 0; good < 6; good++) await step();
     expect(await readAlerts()).toHaveLength(1);
   });
