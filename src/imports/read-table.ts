@@ -3,6 +3,7 @@
  * is not a plain value (a formula, merged cells) is a fault by its cell.
  */
 import { isUtf16 } from '../domain/person/decode-text.ts';
+import { takeTurn } from '../runtime/take-turns.ts';
 import { decodeCharset } from '../spreadsheet/decode-charset.ts';
 import { openWorkbook } from '../spreadsheet/open-workbook.ts';
 import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
@@ -32,6 +33,7 @@ export const TABLE_LIMITS = {
 export async function readTable(bytes: Buffer, columns: Columns): Promise<ReadRows<Values>> {
   try {
     if (bytes.length > TABLE_BYTES_MAX) throw new UnreadableFileError(`it has more than ${TABLE_BYTES_MAX} bytes`);
+    await takeTurn();
     const table = isZip(bytes) ? await openXlsx(bytes) : openCsv(bytes, columns);
     return await readRows(table, columns, TABLE_LIMITS.rowsMax);
   } catch (error) {

@@ -41,7 +41,9 @@ export function* parseCsv(text: string, separator: string): Generator<SheetRow, 
 function readField(text: string, start: { position: number; line: number }, separator: string) {
   if (text[start.position] === '"') return readQuoted(text, start, separator);
   let end = start.position;
-  while (!isFieldEnd(text, end, separator)) end++;
+  // a longer one is refused
+  const last = start.position + FIELD_CHARS_MAX;
+  while (end <= last && !isFieldEnd(text, end, separator)) end++;
   return { text: text.slice(start.position, end), end, lines: 0 };
 }
 
