@@ -7,9 +7,11 @@ import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
 import {
+  type Answers,
   type Applied,
   ChangedSincePreviewError,
   type EqualRow,
@@ -21,7 +23,8 @@ import {
 } from './import-kind.ts';
 import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.ts';
 
-export type ImportedFile = { kind: ImportKindName; bytes: Buffer };
+/** `answers`: to what the file leaves open. */
+export type ImportedFile = { kind: ImportKindName; bytes: Buffer; answers?: Answers };
 
 /** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
 export type ImportOutcome = Pick<Applied, 'bank'> & {
@@ -59,6 +62,7 @@ export async function importFile(
   by: { actor: string; allowEqual: boolean; key?: string; basis?: string },
 ): Promise<ImportOutcome | undefined> {
   const read = await readFile(context, file);
+  const { answers } = read;
   const change = (inner: Context) => apply(inner, read, by);
   const describe = ({ kind, sha256, rows, changed, repeats, equal, bank, leftOut }: ImportOutcome) => ({
     actor: by.actor,
@@ -69,6 +73,7 @@ export async function importFile(
       ...(repeats ? { repeats: repeats.id } : {}),
       ...(equal.length > 0 ? { already_booked: equal.length } : {}),
       ...(leftOut.length > 0 ? { left_out: leftOut.length } : {}),
+      ...(Object.keys(answers).length > 0 ? { answers } : {}),
       ...(bank && !bank.repeated ? { statements: bank.statements.length, matched: bank.matched } : {}),
     }),
   });
@@ -115,18 +120,30 @@ type ReadFile = {
   sha256: Buffer;
   bytes: number;
   count: number;
+  answers: Answers;
 } & ReadRows<unknown>;
 
 /** @throws ImportRefusedError for a file that cannot be read at all. */
-async function readFile(context: Context, { kind: name, bytes }: ImportedFile): Promise<ReadFile> {
+async function readFile(context: Context, { kind: name, bytes, answers = {} }: ImportedFile): Promise<ReadFile> {
   const kind = findImportKind(name);
+  checkAnswers(kind, answers);
   const bytesMax = bytesMaxOf(name);
   if (bytes.length > bytesMax) throw refuse(kind, [unreadable(`it has more than ${bytesMax} bytes`)]);
   if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
   const read = await kind.read(context, bytes);
   if (read.rows.length === 0) throw refuse(kind, read.faults);
   const sha256 = createHash('sha256').update(bytes).digest();
-  return { name, kind, sha256, bytes: bytes.length, count: read.rows.length, ...read };
+  return { name, kind, sha256, bytes: bytes.length, count: read.rows.length, answers, ...read };
+}
+
+function checkAnswers({ questions = {} }: ImportKind, answers: Answers): void {
+  for (const [name, answer] of Object.entries(answers)) {
+    const question = questions[name];
+    const known = question?.answers && Object.keys(question.answers);
+    if (question && (known ? known.includes(answer) : answer.trim() !== '')) continue;
+    const fault = question ? `must be one of ${known?.join(', ') ?? 'a text'}` : 'is no question of this kind of file';
+    throw new ConfereError('invalid_request', `${name}: ${fault}`, { fields: { [name]: [fault] } });
+  }
 }
 
 function unreadable(value: string): ImportFault {
@@ -155,7 +172,10 @@ async function apply(
   const equal = (await compare?.findEqual(inner.db, rows)) ?? [];
   // with a fault in one row the others are checked too: all faults are listed at once
   const isWhole = read.faults.length === 0;
-  const { faults: refused, ...applied } = await read.kind.apply(inner, rows, { actor: by.actor, sha256, isWhole });
+  const { faults: refused, ...applied } = await read.kind.apply(inner, rows, {
+    ...{ actor: by.actor, sha256, isWhole },
+    answers: read.answers,
+  });
   const booked = by.allowEqual
     ? []
     : equal.map(({ row, id }) => ({ row, column: null, kind: 'booked', value: id }) as const);

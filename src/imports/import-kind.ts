@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
+import { BANK_QUESTIONS, STATEMENT_FAULTS, type StatementFault } from '../ledger/bank/statement-faults.ts';
 import type { AccountFault } from '../ledger/stated/check-accounts.ts';
 import { describeOfxFault, type OfxFault } from './ofx/ofx-faults.ts';
 
@@ -38,6 +39,7 @@ export const IMPORT_FAULTS = {
   booked: 'equals {value}, which is booked already: allow_equal=true (--allow-equal) imports it too',
   refused: '{value}',
   ofx: '{value}',
+  statement: '{value}',
 } as const;
 type FaultKind = keyof typeof IMPORT_FAULTS;
 
@@ -55,6 +57,8 @@ export type ImportFault = {
   account?: AccountFault;
   /** Of an OFX, which has lines in place of rows and columns. */
   ofx?: OfxFault;
+  /** Of a statement of the bank, and of a line of it. */
+  statement?: StatementFault;
 };
 
 /** A cell's value could not be taken; the reader adds the row and the column. */
@@ -87,6 +91,11 @@ export type ReadRows<Value> = { rows: ImportedRow<Value>[]; faults: ImportFault[
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
 export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };
 
+/** What a file may leave open, and the answers with their words; null: any text. */
+export type Question = { titles: Titles; answers: Record<string, Titles> | null };
+/** What people answered, by the name of the question. */
+export type Answers = Record<string, string>;
+
 /** What an import changed. */
 export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport };
 
@@ -98,6 +107,8 @@ export type ImportKind<Value = unknown> = {
   /** Whether a file is the whole state: imported again after another one, it takes that one's place. */
   isWholeState?: boolean;
   roles: readonly [Role, ...Role[]];
+  /** What a person may be asked of a file, by the name of the answer. */
+  questions?: Record<string, Question>;
   /** What is said of a file that was imported before. */
   unchanged?: Pick<Applied, 'bank'>;
   /** The columns of its template, by name. */
@@ -116,7 +127,7 @@ export type ImportKind<Value = unknown> = {
   apply(
     inner: Context,
     rows: ImportedRow<Value>[],
-    by: { actor: string; sha256: Buffer; isWhole: boolean },
+    by: { actor: string; sha256: Buffer; isWhole: boolean; answers: Answers },
   ): Promise<Applied>;
   /** How rows are compared with what is booked already, of a kind without a key of its own: an equal one may be another movement. */
   compare?: {
@@ -129,9 +140,33 @@ export type ImportKind<Value = unknown> = {
 };
 
 /** A fault in words. */
-export function describeImportFault({ kind, value = '', ofx }: ImportFault): string {
+export function describeImportFault({ row, kind, value = '', ofx, statement }: ImportFault): string {
   if (ofx) return describeOfxFault(ofx);
+  if (statement) return `${row === 0 ? `line ${statement.line}: ` : ''}${describeStatementFault(statement)}`;
   return IMPORT_FAULTS[kind].replace('{value}', () => String(value));
+}
+
+/** `CURDEF is missing: say that the amounts are in BRL: currency=BRL (--currency)`. */
+function describeStatementFault({ kind, value = '' }: StatementFault): string {
+  const { text, asks } = STATEMENT_FAULTS[kind];
+  const names = kind === 'spelled' ? ([asks, 'new_account'] as const) : [asks];
+  const ways = names.map((name) => `${name}=${BANK_QUESTIONS[name]?.join('|') ?? '…'} (--${optionOf(name)})`);
+  return `${text.replace('{value}', () => String(value))}: ${ways.join(' or ')}`;
+}
+
+/** The name of an answer in the command line: `new-account`. */
+export function optionOf(question: string): string {
+  return question.replaceAll('_', '-');
+}
+
+/** What the faults of a file ask for, by name. */
+export function listQuestions(faults: readonly ImportFault[]): string[] {
+  const names = faults.flatMap(({ statement }) => {
+    if (!statement) return [];
+    const { asks } = STATEMENT_FAULTS[statement.kind];
+    return statement.kind === 'spelled' ? [asks, 'new_account'] : [asks];
+  });
+  return [...new Set(names)];
 }
 
 const FAULTS_LISTED_MAX = 500;

@@ -35,7 +35,7 @@ export function makeOfx(statements: MadeStatement | MadeStatement[], form: Form 
       ...['<BANKACCTFROM>', value('BANKID', one.bank ?? '341'), ...optional('BRANCHID', one.branch)],
       ...[value('ACCTID', one.number ?? '56789-0'), value('ACCTTYPE', 'CHECKING'), '</BANKACCTFROM>'],
       '<BANKTRANLIST>',
-      ...[value('DTSTART', compact(one.from ?? '2026-10-01')), value('DTEND', compact(one.to ?? '2026-10-31'))],
+      ...[value('DTSTART', compact(one.from ?? '2026-10-01')), value('DTEND', compact(one.to ?? lastDayOf(one)))],
       ...one.lines.flatMap((line) => [
         ...['<STMTTRN>', value('TRNTYPE', line.type ?? (line.amount.startsWith('-') ? 'DEBIT' : 'CREDIT'))],
         ...[value('DTPOSTED', `${compact(line.day)}100000[-3:BRT]`), value('TRNAMT', line.amount)],
@@ -66,6 +66,16 @@ export function makeOfx(statements: MadeStatement | MadeStatement[], form: Form 
     '</SIGNONMSGSRSV1>',
   ];
   return [...head, '<OFX>', ...signOn, '<BANKMSGSRSV1>', ...inner, '</BANKMSGSRSV1>', '</OFX>', ''].join(lineEnd);
+}
+
+/** The last day of its lines and its balance, or of October. */
+function lastDayOf({ lines, balance }: MadeStatement): string {
+  return (
+    [...lines, ...(balance ? [balance] : []), { day: '2026-10-31' }]
+      .map(({ day }) => day)
+      .sort()
+      .at(-1) ?? ''
+  );
 }
 
 function status(value: (name: string, text: string) => string): string[] {

@@ -9,7 +9,7 @@ import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
-import { runImport } from '../imports/imports.ts';
+import { addAnswerOptions, runImport } from '../imports/imports.ts';
 import { parseLimit } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
@@ -27,12 +27,14 @@ export function bankCommand(program: Command): void {
   const bank = program
     .command('bank')
     .description("statements of your bank account: which of their lines are the ledger's withdrawals and deposits");
-  bank
+  const imports = bank
     .command('import <file>')
     .description('import an OFX (- for standard input), as confere import bank: each line once, and match its lines')
     .option('--dry-run', 'only say what would be imported and matched')
-    .option('--json', 'print one JSON object')
-    .action((file: string, options: { dryRun?: boolean; json?: boolean }) => runImport('bank', file, options));
+    .option('--json', 'print one JSON object');
+  addAnswerOptions(imports, ['bank']).action((file: string, options: { dryRun?: boolean; json?: boolean }) =>
+    runImport('bank', file, options),
+  );
   bank
     .command('list')
     .description("the bank's balance beside the ledger's, and what is open on both sides")

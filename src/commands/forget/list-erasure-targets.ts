@@ -6,6 +6,7 @@ import type { Erase } from '../../domain/person/person.ts';
 import { missArchivedBodies } from '../../inbox/manage/bring-back-bodies.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
 import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
+import { keepContents } from '../../ledger/bank/keep-contents.ts';
 import { eraseFromMerchants } from '../../merchants/erase-from-merchants.ts';
 import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-report-files.ts';
@@ -31,7 +32,9 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
     { name: 'month_closes', erase: eraseTexts(context, { table: 'month_closes', key: 'seq', columns: ['note'] }) },
     {
       name: 'bank_lines',
-      erase: eraseTexts(context, { table: 'bank_line_texts', key: 'line_seq', columns: LINE_TEXTS }),
+      erase: eraseTexts(context, { table: 'bank_line_texts', key: 'line_seq', columns: LINE_TEXTS }, (seqs) =>
+        keepContents(context, seqs),
+      ),
     },
     {
       name: 'bank_notes',
@@ -64,12 +67,18 @@ function eraseAlerts(context: Context): Erase {
     );
 }
 
-function eraseTexts(context: Context, columns: FreeTextColumns): Erase {
+/** @param beforeWrite called with the keys of rows before they change. */
+function eraseTexts(
+  context: Context,
+  columns: FreeTextColumns,
+  beforeWrite?: (keys: number[]) => Promise<void>,
+): Erase {
   return ({ redact, onSkipped }, { write }) =>
     redactRows(context.db, columns, redact, {
       write,
       now: context.clock.now(),
       signal: context.signal,
       onSkipped,
+      ...(beforeWrite && write ? { beforeWrite } : {}),
     });
 }

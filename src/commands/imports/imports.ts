@@ -9,18 +9,25 @@ import {
   presentOutcome,
   previewImport,
 } from '../../imports/import-file.ts';
-import type { LeftOutReason } from '../../imports/import-kind.ts';
-import { IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
+import { type Answers, type LeftOutReason, optionOf } from '../../imports/import-kind.ts';
+import { findImportKind, IMPORT_KIND_NAMES, type ImportKindName, isImportKind } from '../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../imports/render-template.ts';
 import type { BankImport } from '../../ledger/bank/import-bank-file.ts';
 import { readBytes } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
-type Options = { dryRun?: boolean; allowEqual?: boolean; template?: string; en?: boolean; json?: boolean };
+/** Answers come under the names of their options. */
+type Options = Record<string, string | boolean | undefined> & {
+  dryRun?: boolean;
+  allowEqual?: boolean;
+  template?: string;
+  en?: boolean;
+  json?: boolean;
+};
 
 /** `confere import …`: takes a file of stated balances, adjustments, the account map, platform names or bank lines. */
 export function importCommand(program: Command): void {
-  program
+  const command = program
     .command('import <kind> [file]')
     .description(
       `import an XLSX or CSV by its template, or an OFX as bank, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`,
@@ -29,24 +36,49 @@ export function importCommand(program: Command): void {
     .option('--allow-equal', 'import also rows that equal an adjustment or a statement that is booked already')
     .option('--template <file>', 'write the empty template to a file that ends in .xlsx or .csv')
     .option('--en', 'the template in English; a file may use either language')
-    .option('--json', 'print one JSON object')
-    .action(async (kind: string, file: string | undefined, options: Options) => {
+    .option('--json', 'print one JSON object');
+  addAnswerOptions(command, IMPORT_KIND_NAMES).action(
+    async (kind: string, file: string | undefined, options: Options) => {
       if (!isImportKind(kind))
         throw new ConfereError('wrong_use', `the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
       if (options.template !== undefined) await writeTemplate(kind, options.template, options);
       else if (file === undefined) throw new ConfereError('wrong_use', 'name the file to import');
       else await runImport(kind, file, options);
-    });
+    },
+  );
+}
+
+/** Adds an option for each answer to what files of these kinds leave open. */
+export function addAnswerOptions(command: Command, kinds: readonly ImportKindName[]): Command {
+  const questions = kinds.flatMap((name) => Object.entries(findImportKind(name).questions ?? {}));
+  for (const [name, { titles, answers }] of questions) {
+    const choices = answers && Object.keys(answers);
+    const value = choices?.join() === 'true' ? '' : ` <${choices?.join('|') ?? name}>`;
+    command.option(
+      `--${optionOf(name)}${value}`,
+      `of ${kinds.length > 1 ? 'a bank statement' : 'the statement'}: ${titles.en}`,
+    );
+  }
+  return command;
+}
+
+function readAnswers(kind: ImportKindName, options: Options): Answers {
+  const names = Object.keys(findImportKind(kind).questions ?? {});
+  const given = names.flatMap((name) => {
+    const answer = options[name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())];
+    return answer === undefined ? [] : [[name, String(answer)] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 /** Imports a file, or previews it. @param show prints what it changed. */
 export async function importByCommand(
   kind: ImportKindName,
   path: string,
-  { dryRun = false, allowEqual = false }: Pick<Options, 'dryRun' | 'allowEqual'>,
+  { dryRun = false, allowEqual = false, ...options }: Options,
   show: (context: Context, outcome: ImportOutcome) => Promise<void> | void,
 ): Promise<void> {
-  const file = { kind, bytes: await readBytes(path) };
+  const file = { kind, bytes: await readBytes(path), answers: readAnswers(kind, options) };
   await withContext({}, async (context) => {
     const made = dryRun
       ? await previewImport(context, file, { allowEqual })
@@ -90,7 +122,13 @@ const LEFT_OUT_WORDS: Record<LeftOutReason, string> = {
 function describeBank({ statements, matched }: BankImport): string[] {
   const lines = statements.map((one) => {
     const balance = one.balance === null ? 'no balance' : `balance R$ ${one.balance} on ${one.balance_day}`;
-    return `${one.account}  ${one.new} new lines, ${one.known} known  ${balance}`;
+    const more = [
+      ...(one.negated > 0 ? [`${one.negated} debits without a sign, taken as money out`] : []),
+      ...(one.later_lines > 0 ? [`${one.later_lines} lines to come are left out`] : []),
+      ...one.later.map(({ line, day, amount }) => `  line ${line}  ${day}  R$ ${amount}`),
+      ...(one.balance_left_out ? ['the balance is left out'] : []),
+    ];
+    return [`${one.account}  ${one.new} new lines, ${one.known} known  ${balance}`, ...more].join('\n');
   });
   return [...lines, `${matched.reference} matched by reference, ${matched.amount} by amount and day`];
 }

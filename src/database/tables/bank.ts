@@ -13,6 +13,7 @@ export type BankTables = {
     balance_cents: Optional<bigint>;
     balance_day: Optional<string>;
     line_count: number;
+    spelled: Optional<string>;
     created_at: Date;
     actor: string;
   };
@@ -33,6 +34,7 @@ export type BankTables = {
     memo: string;
     check_number: string;
     reference_number: string;
+    content_hash: Optional<Buffer>;
   };
   bank_matches: {
     seq: Generated<number>;

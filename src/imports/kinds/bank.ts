@@ -4,17 +4,18 @@
  * file has whole days.
  */
 import type { Context } from '../../context.ts';
-import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement } from '../../ledger/bank/bank-statement.ts';
-import type { LineFault } from '../../ledger/bank/compare-with-stored.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
+import type { BankAnswers, StatementFault } from '../../ledger/bank/statement-faults.ts';
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import { type RowOf, readValues } from '../define-table.ts';
 import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
 import type { OfxFault } from '../ofx/ofx-faults.ts';
-import { BALANCE_ROW, isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
+import { isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
+import { BALANCE_ROW, isBalanceText } from '../ofx/parse-values.ts';
 import { isOfx, OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
+import { QUESTIONS } from './bank-questions.ts';
 
 const NUMBER_CHARS_MAX = 64;
 /** Of bank, branch and number with `/` between, as the column of the database. */
@@ -77,11 +78,12 @@ export const BANK: ImportKind<Given> = {
   roles: ['accountant'],
   columns: COLUMNS,
   bytesMax: OFX_BYTES_MAX,
+  questions: QUESTIONS,
   unchanged: { bank: UNCHANGED },
   async read(_context, bytes) {
     if (isOfx(bytes)) {
       const { statements, faults } = await parseOfx(bytes);
-      const count = statements.reduce((sum, { lines, balanceRows }) => sum + lines.length + balanceRows, 0);
+      const count = statements.reduce((sum, one) => sum + [one.lines, one.balanceRows, one.openRows].flat().length, 0);
       const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
       return { rows, count, faults: faults.map(ofxFault), leftOut: [] };
     }
@@ -90,16 +92,24 @@ export const BANK: ImportKind<Given> = {
     const made = ofAccounts.map((own) => ({ number: own[0]?.number ?? 0, value: toStatement(own) }));
     return { rows: made, count: rows.length, faults, leftOut };
   },
-  async apply(inner, given, { actor, sha256, isWhole }) {
-    const rows = given.flatMap(({ value }) => value.rows ?? []);
-    const faults = [...(await findNewAccounts(inner.db, rows)), ...findDaysToCome(inner, rows), ...findRepeated(rows)];
+  async apply(inner, values, { actor, sha256, isWhole, answers }) {
+    const rows = values.flatMap(({ value }) => value.rows ?? []);
+    const faults = [...findDaysToCome(inner, rows), ...findRepeated(rows)];
     if (faults.length > 0) return { changed: 0, faults };
-    const statements = given.map(({ value }) => value.statement);
-    const { faults: refused, ...bank } = await importBankFile(inner, { sha256, statements }, actor);
+    const statements = values.map(({ value }) => value.statement);
+    // `importFile` checks that each is one of its question's
+    const given = answers as BankAnswers;
+    if (given.account !== undefined && !isBankAccount(given.account))
+      return { changed: 0, faults: [{ row: 0, column: null, kind: 'not_account' }] };
+    const { faults: refused, ...bank } = await importBankFile(inner, { sha256, statements }, { actor, answers: given });
     // a row that is missing for its faults may be a stored one
     const found = refused.filter(({ kind }) => isWhole || kind !== 'partial');
-    const toFault = given.some(({ value }) => value.rows) ? tableFault : ofxFault;
-    return { changed: bank.statements.reduce((sum, one) => sum + one.new, 0), faults: found.map(toFault), bank };
+    const isTable = rows.length > 0;
+    return {
+      changed: bank.statements.reduce((sum, one) => sum + one.new, 0),
+      faults: found.map((fault) => toFault(fault, isTable)),
+      bank,
+    };
   },
 };
 
@@ -116,7 +126,7 @@ function toValue({
 }: RowOf<typeof COLUMNS>) {
   if (account === null || day === null || amount === null) return undefined;
   if (side !== null && amount.isSigned) return { fault: { column: 'amount', kind: 'sign_twice' as const } };
-  if (identifier === null && BALANCE_ROW.test(text ?? ''))
+  if (identifier === null ? BALANCE_ROW.test(text ?? '') : isBalanceText(text ?? ''))
     return { fault: { column: 'text', kind: 'balance_row' as const } };
   const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
   return {
@@ -133,17 +143,6 @@ function toValue({
 
 function ofxFault(ofx: OfxFault): ImportFault {
   return { row: 0, column: null, kind: 'ofx', ofx };
-}
-
-/** Rows of an account that no statement shows, once there are statements: a wrong digit would begin another account. */
-async function findNewAccounts(db: Reader, rows: Row[]): Promise<ImportFault[]> {
-  const known = await db.selectFrom('bank_statements').select('account').distinct().execute();
-  const names = new Set(known.map(({ account }) => account));
-  if (names.size === 0) return [];
-  const meant = new Set(rows.flatMap(({ value }) => (value.isNewAccount ? value.account : [])));
-  return rows
-    .filter(({ value: { account } }) => !names.has(account) && !meant.has(account))
-    .map(({ number }) => refuse(number, 'account', 'no statement shows this account: write yes as new account'));
 }
 
 function findDaysToCome({ calendar, clock }: Context, rows: Row[]): ImportFault[] {
@@ -174,27 +173,37 @@ function toStatement(rows: Row[]): Given {
   const [newest] = rows
     .filter(({ value }) => value.balance !== null)
     .sort((a, b) => (a.value.day < b.value.day ? 1 : -1));
-  const statement = {
-    account: rows[0]?.value.account ?? '',
+  const statement: BankStatement = {
+    ...{ source: 'table', line: rows[0]?.number ?? 0, account: rows[0]?.value.account ?? '', missing: [] },
+    isNewAccount: rows.some(({ value }) => value.isNewAccount),
+    ...{ hasCurrency: true, isScaleOpen: false, balanceRows: [], openRows: [] },
     from: days[0] ?? null,
     to: days.at(-1) ?? null,
-    balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day } : null,
+    balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day, line: newest.number } : null,
     lines: rows.map(({ number: line, value: { day, cents, text, number, identifier } }) => ({
       ...{ line, day, cents, fitid: identifier, type: '', name: '', memo: text, checkNumber: number },
       referenceNumber: '',
     })),
-    balanceRows: 0,
   };
   return { statement, rows };
 }
 
-function tableFault({ line, kind }: LineFault): ImportFault {
-  return kind === 'partial'
-    ? refuse(line, 'day', 'the file lacks lines that are stored of this day: give the whole day, or identifiers')
-    : refuse(line, 'identifier', 'it was imported before, with another day or amount');
+/** The column that a fault of a table is about. */
+const COLUMN_OF: Partial<Record<StatementFault['kind'], keyof typeof COLUMNS>> = {
+  spelled: 'account',
+  new_account: 'account',
+  many_accounts: 'account',
+  changed: 'identifier',
+  repeated: 'identifier',
+  similar: 'text',
+};
+
+function toFault(statement: StatementFault, isTable: boolean): ImportFault {
+  if (!isTable) return { row: 0, column: null, kind: 'statement', statement };
+  return { row: statement.line, column: COLUMN_OF[statement.kind] ?? 'day', kind: 'statement', statement };
 }
 
 /** The console has a text of its own for the column. */
-function refuse(row: number, column: 'account' | 'day' | 'identifier' | 'balance', value: string): ImportFault {
+function refuse(row: number, column: 'day' | 'identifier' | 'balance', value: string): ImportFault {
   return { row, column, kind: 'refused', value, field: `bank_${column}` };
 }

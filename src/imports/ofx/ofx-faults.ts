@@ -10,6 +10,7 @@ export const OFX_FAULTS = {
   too_many: 'the file has more than {value} elements',
   too_many_lines: 'the file has more than {value} transactions: export fewer days at once',
   no_statement: 'the file has no bank statement (STMTRS)',
+  credit_card: 'it is the statement of a credit card: Confere reads those of bank accounts (STMTRS)',
   bank_error: 'the bank answered with an error instead of a statement (STATUS)',
   own_file: 'Confere wrote this file: import the one of your bank',
   missing: '{value} is missing',
@@ -20,9 +21,6 @@ export const OFX_FAULTS = {
   no_day: '{value} must be a date: YYYYMMDD, perhaps with a time',
   no_brl: '{value} must be BRL',
   corrects: 'CORRECTFITID: a transaction that replaces an earlier one is not supported',
-  repeated: 'the FITID is that of line {value} too',
-  changed: 'the FITID was imported before, with another day or amount',
-  partial: 'the day has lines without FITID, and the file lacks some of its stored lines: import the whole day',
 } as const;
 
 export type OfxFault = { line: number; kind: keyof typeof OFX_FAULTS; value?: string | number };

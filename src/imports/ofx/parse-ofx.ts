@@ -1,16 +1,16 @@
 /**
  * Parses the bank statements of an OFX file. It takes a file as a whole or not at all: all faults of its content are
- * returned at once, each with its line. Nothing is rounded and nothing is assumed: a second value, an amount with three
- * decimals or another currency is a fault.
+ * returned at once, each with its line. Nothing is rounded and nothing is assumed: a second value, an amount of a fraction of a
+ * cent or another currency is a fault. What a person has to say (src/ledger/bank/settle-statement.ts) is left open.
  *
- * Three deviations of Brazilian banks are accepted: a decimal comma, a date of zeros where the date is optional, and the rows
- * of Banco do Brasil that show a balance (`Saldo Anterior`, without a FITID) and are no transactions.
+ * Deviations of Brazilian banks are accepted: a decimal comma, zeros behind the cents, a date of zeros where the date is optional,
+ * and rows that show a balance (`Saldo Anterior`) and are no transactions.
  */
-import { type Day, isDay } from '../../domain/calendar.ts';
-import { parseSignedAmount } from '../../domain/money.ts';
+import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
 import type { OfxFault } from './ofx-faults.ts';
+import { BALANCE_ROW, isBalanceText, parseOfxAmount, parseOfxDay } from './parse-values.ts';
 import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-elements.ts';
 
 /** Of all statements of a file: they are inserted in one database transaction. */
@@ -28,12 +28,7 @@ export const LENGTHS_MAX = {
 } as const;
 const NUMBER_CHARS_MAX = 64;
 const ACCOUNT_PART = /^[A-Za-z0-9][A-Za-z0-9 ./-]*$/;
-const DATE = /^(\d{4})(\d\d)(\d\d)(?:\d{2}|\d{4}|\d{6}(?:\.\d{1,3})?)?\s*(?:\[[^[\]]{1,16}\])?$/;
 const NO_DATE = /^0*$/;
-const AMOUNT_CHARS_MAX = 32;
-const AMOUNT = /^([+-]?)0*(\d{1,32})(?:[.,](\d{1,2}))?$/;
-/** The text of a row that shows a balance and is no transaction: `Saldo Anterior`, `*** S A L D O ***`. */
-export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
 /** The BANKID of files that Confere writes. */
 const OWN_BANK = 'CONFERE';
 
@@ -45,7 +40,6 @@ export async function parseOfx(bytes: Uint8Array): Promise<{ statements: BankSta
     const found = findStatements(await readOfxElements(bytes), faults);
     const statements: BankStatement[] = [];
     for (const one of found) statements.push(await parseStatement(one, faults));
-    findRepeated(statements, faults);
     return { statements: faults.length > 0 ? [] : statements, faults: faults.slice(0, FAULTS_MAX) };
   } catch (error) {
     if (!(error instanceof MalformedOfx)) throw error;
@@ -53,14 +47,19 @@ export async function parseOfx(bytes: Uint8Array): Promise<{ statements: BankSta
   }
 }
 
-function findStatements(ofx: OfxElement, faults: OfxFault[]): OfxElement[] {
-  const answers = childrenOf(ofx, 'BANKMSGSRSV1').flatMap((one) => childrenOf(one, 'STMTTRNRS'));
+function findStatements(documents: OfxElement[], faults: OfxFault[]): OfxElement[] {
+  const cards = documents.flatMap((one) => childrenOf(one, 'CREDITCARDMSGSRSV1'));
+  for (const { line } of cards) faults.push({ line, kind: 'credit_card' });
+  const answers = documents
+    .flatMap((one) => childrenOf(one, 'BANKMSGSRSV1'))
+    .flatMap((one) => childrenOf(one, 'STMTTRNRS'));
   for (const answer of answers) {
     const failed = childrenOf(answer, 'STATUS').some((one) => childrenOf(one, 'SEVERITY')[0]?.text === 'ERROR');
     if (failed) faults.push({ line: answer.line, kind: 'bank_error' });
   }
   const statements = answers.flatMap((one) => childrenOf(one, 'STMTRS'));
-  if (statements.length === 0 && faults.length === 0) faults.push({ line: ofx.line, kind: 'no_statement' });
+  if (statements.length === 0 && faults.length === 0)
+    faults.push({ line: documents[0]?.line ?? 1, kind: 'no_statement' });
   const transactions = statements.flatMap((one) => childrenOf(one, 'BANKTRANLIST').flatMap(listTransactions));
   const beyond = transactions[OFX_LINES_MAX];
   if (beyond) throw new MalformedOfx({ line: beyond.line, kind: 'too_many_lines', value: OFX_LINES_MAX });
@@ -68,38 +67,58 @@ function findStatements(ofx: OfxElement, faults: OfxFault[]): OfxElement[] {
 }
 
 async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promise<BankStatement> {
-  const [at, read] = [statement.line, createReader(statement, faults)];
-  if (read.text('CURDEF').toUpperCase() !== 'BRL') faults.push({ line: at, kind: 'no_brl', value: 'CURDEF' });
+  const [{ line }, read] = [statement, createReader(statement, faults)];
+  const currency = read.text('CURDEF', { optional: true }).toUpperCase();
+  if (currency !== '' && currency !== 'BRL') faults.push({ line, kind: 'no_brl', value: 'CURDEF' });
   const owner = read.inner('BANKACCTFROM');
   const list = read.inner('BANKTRANLIST', { optional: true });
   const balance = read.inner('LEDGERBAL', { optional: true });
   const span = list && createReader(list, faults);
   const transactions = list ? listTransactions(list) : [];
-  const movements = transactions.filter((one) => !isBalanceRow(one));
+  const rows = await mapInTurns(transactions, (element) => {
+    const kind = kindOfRow(element);
+    // a balance row may lack a FITID, an amount and a day
+    return { kind, line: parseTransaction(element, kind === 'balance' ? [] : faults) };
+  });
+  const of = (kind: ReturnType<typeof kindOfRow>): StatementLine[] =>
+    rows.filter((row) => row.kind === kind).map(({ line: one }) => one);
+  const amounts = transactions.flatMap((one) => childrenOf(one, 'TRNAMT')).map(({ text = '' }) => text);
+  const written = balance && childrenOf(balance, 'BALAMT')[0]?.text;
   return {
-    account: owner ? parseAccount(owner, faults) : '',
+    source: 'ofx',
+    isNewAccount: false,
+    line,
+    ...(owner ? parseAccount(owner, faults) : { account: '', missing: [] }),
+    hasCurrency: currency !== '',
     from: span?.optionalDay('DTSTART') ?? null,
     to: span?.optionalDay('DTEND') ?? null,
     balance: balance ? parseBalance(balance, faults) : null,
-    lines: await mapInTurns(movements, (one) => parseTransaction(one, faults)),
-    balanceRows: transactions.length - movements.length,
+    isScaleOpen: written !== undefined && !hasDecimals(written) && (amounts.length === 0 || amounts.some(hasDecimals)),
+    lines: of('line'),
+    balanceRows: of('balance'),
+    openRows: of('open'),
   };
+}
+
+function hasDecimals(amount: string): boolean {
+  return amount.includes('.') || amount.includes(',');
 }
 
 function listTransactions(list: OfxElement): OfxElement[] {
   return childrenOf(list, 'STMTTRN');
 }
 
-function parseAccount(owner: OfxElement, faults: OfxFault[]): string {
+function parseAccount(owner: OfxElement, faults: OfxFault[]): Pick<BankStatement, 'account' | 'missing'> {
   const read = createReader(owner, faults);
+  const missing: string[] = [];
   const parts = (['BANKID', 'BRANCHID', 'ACCTID'] as const).flatMap((name) => {
-    const optional = name === 'BRANCHID';
-    const text = read.text(name, { max: LENGTHS_MAX[name], optional });
+    const text = read.text(name, { max: LENGTHS_MAX[name], optional: true });
+    if (text === '' && name !== 'BRANCHID') missing.push(name);
     if (text !== '' && !ACCOUNT_PART.test(text)) faults.push({ line: owner.line, kind: 'no_account', value: name });
     return text === '' ? [] : [text];
   });
   if (parts[0] === OWN_BANK) faults.push({ line: owner.line, kind: 'own_file' });
-  return parts.join('/');
+  return { account: parts.join('/'), missing };
 }
 
 /** Whether a text is an account as `parseAccount` names it, of another bank than Confere's own files. */
@@ -112,12 +131,15 @@ function parseBalance(balance: OfxElement, faults: OfxFault[]): BankStatement['b
   const read = createReader(balance, faults);
   const cents = read.amount('BALAMT');
   const day = read.optionalDay('DTASOF');
-  return day === null ? null : { cents, day };
+  return day === null ? null : { cents, day, line: balance.line };
 }
 
-function isBalanceRow(transaction: OfxElement): boolean {
+/** A row whose text is only that of a balance is one. Another text with *Saldo* may be a payment, if the row has a FITID. */
+function kindOfRow(transaction: OfxElement): 'line' | 'balance' | 'open' {
   const first = (name: string): string => childrenOf(transaction, name)[0]?.text ?? '';
-  return first('FITID') === '' && BALANCE_ROW.test(first('MEMO') || first('NAME'));
+  const text = first('MEMO') || first('NAME');
+  if (!BALANCE_ROW.test(text)) return 'line';
+  return first('FITID') === '' || isBalanceText(text) ? 'balance' : 'open';
 }
 
 function parseTransaction(transaction: OfxElement, faults: OfxFault[]): StatementLine {
@@ -158,7 +180,7 @@ function createReader(element: OfxElement, faults: OfxFault[]) {
     return value;
   }
   function parseDate(name: string, value: string): Day {
-    const parsed = parseDay(value);
+    const parsed = parseOfxDay(value);
     if (parsed === undefined) faults.push({ line, kind: 'no_day', value: name });
     return parsed ?? '';
   }
@@ -184,30 +206,4 @@ function createReader(element: OfxElement, faults: OfxFault[]) {
 
 function childrenOf(element: OfxElement, name: string): OfxElement[] {
   return element.children.filter((one) => one.name === name);
-}
-
-function parseDay(text: string): Day | undefined {
-  const [, year, month, date] = DATE.exec(text) ?? [];
-  const day = `${year}-${month}-${date}`;
-  return isDay(day) ? day : undefined;
-}
-
-/** `1234.56`, `-1234,56`, `+12`, `-0012.3`: undefined for more than two decimals, grouping, or an amount beyond our limit. */
-export function parseOfxAmount(text: string): bigint | undefined {
-  const [, sign, whole, fraction] = AMOUNT.exec(text.slice(0, AMOUNT_CHARS_MAX + 1)) ?? [];
-  if (whole === undefined || text.length > AMOUNT_CHARS_MAX) return undefined;
-  return parseSignedAmount(`${sign === '-' ? '-' : ''}${whole}${fraction === undefined ? '' : `.${fraction}`}`);
-}
-
-/** Two transactions of an account with one FITID: a bank's mistake, which would lose one of them. */
-function findRepeated(statements: BankStatement[], faults: OfxFault[]): void {
-  const seen = new Map<string, number>();
-  for (const { account, lines } of statements) {
-    for (const { fitid, line } of lines) {
-      const key = JSON.stringify([account, fitid]);
-      const first = seen.get(key);
-      if (first !== undefined && fitid !== '') faults.push({ line, kind: 'repeated', value: first });
-      else seen.set(key, line);
-    }
-  }
 }

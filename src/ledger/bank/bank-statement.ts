@@ -17,14 +17,29 @@ export type StatementLine = {
   referenceNumber: string;
 };
 
+/** A statement as the file has it. */
 export type BankStatement = {
-  /** Bank, branch if there is one, and number: `341/1234/56789-0`. */
+  /** A person wrote a table: a wrong digit would begin another account. */
+  source: 'ofx' | 'table';
+  /** Whether the table says that its account is a new one. */
+  isNewAccount: boolean;
+  /** Of the file. */
+  line: number;
+  /** Bank, branch if there is one, and number: `341/1234/56789-0`. Without the parts that are missing. */
   account: string;
+  /** The parts of the account that the file lacks, by their names in an OFX. */
+  missing: string[];
+  /** Whether the file names the currency. */
+  hasCurrency: boolean;
   from: Day | null;
   to: Day | null;
   /** LEDGERBAL; null: the file has none, or one without a day. */
-  balance: { cents: bigint; day: Day } | null;
+  balance: { cents: bigint; day: Day; line: number } | null;
+  /** Whether the balance is written without decimals, and amounts of lines with them: it may be in cents. */
+  isScaleOpen: boolean;
   lines: StatementLine[];
   /** Rows that show a balance and are no transactions. */
-  balanceRows: number;
+  balanceRows: StatementLine[];
+  /** Rows with a FITID whose text is that of a balance row, or of a payment. */
+  openRows: StatementLine[];
 };

@@ -1,88 +1,207 @@
+/**
+ * Compares the lines of a file with those that its account has. A line is known by what it is: its day, amount and text, counted
+ * among equal ones; a FITID alone is no identity, as banks give new ones at each download, or number the lines of a day.
+ *
+ * 1. A line of the content and the FITID of a stored one is that one; so is one without FITID that is equal in all its texts.
+ * 2. One of the content of a stored one that is left is that one: its FITID is new.
+ * 3. One of the FITID, day and amount of a stored one that is left is that one: the bank changed its text.
+ * 4. Any other is new. Where the file lacks a stored line that it may be, a person is asked.
+ */
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { BankLine } from './identify-lines.ts';
+import { REMOVED } from '../../domain/person/redact-text.ts';
+import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
+import type { StatementFault } from './statement-faults.ts';
 
 const ROWS_AT_ONCE = 500;
+/** A shorter text begins many others. */
+const SIMILAR_CHARS_MIN = 3;
 
-/** A line of a file that cannot be stored. */
-export type LineFault = { line: number; kind: 'changed' | 'partial' };
-
-type Compared = {
-  /** Those that the account has already. */
-  known: Set<BankLine>;
-  faults: LineFault[];
+export type Compared = {
+  /** Lines that the account does not have, each with a hash that no other line has. */
+  added: BankLine[];
+  known: number;
+  /** Known lines whose FITID is another one than was stored. */
+  renumbered: number;
+  /** What a person must say before the new lines are stored. */
+  faults: StatementFault[];
 };
 
-/** Compares the lines of a file with those that its account has. */
+type Stored = {
+  seq: number;
+  day: Day;
+  cents: bigint;
+  hash: string;
+  content: string;
+  hasNumber: boolean;
+  /** Undefined: it was erased. */
+  text: string | undefined;
+};
+
 export async function compareWithStored(
-  { db }: Pick<Context, 'db'>,
+  { db, keys }: Pick<Context, 'db' | 'keys'>,
   account: string,
   lines: readonly BankLine[],
 ): Promise<Compared> {
-  const { known, changed } = await findKnown(db, account, lines);
+  const stored = await readStored({ db, keys }, account, lines);
+  const { known, renumbered, left } = matchLines(lines, stored);
   const added = lines.filter((line) => !known.has(line));
-  const partial = await findPartial(db, account, { lines, added });
-  const faults: LineFault[] = [
-    ...changed.map(({ line }) => ({ line, kind: 'changed' as const })),
-    ...partial.map(({ line }) => ({ line, kind: 'partial' as const })),
+  const faults = [
+    ...findRepeated(added),
+    ...findDoubtful(added, left),
+    ...findPartial(added, left, [...renumbered, ...lines.filter(({ occurrence }) => occurrence !== null)]),
   ];
-  return { known, faults: faults.sort((a, b) => a.line - b.line) };
+  const first = [...new Map(faults.map((fault) => [fault.line, fault])).values()];
+  return {
+    added: withOwnHashes(keys, added, stored),
+    known: known.size,
+    renumbered: renumbered.filter(({ fitid }) => fitid !== '').length,
+    faults: first.sort((a, b) => a.line - b.line),
+  };
 }
 
-/** @returns lines that are stored, and those among them that have another day or amount there. */
-async function findKnown(db: Context['db'], account: string, lines: readonly BankLine[]) {
+/** Finds the line that each line is, if the account has it. */
+function matchLines(lines: readonly BankLine[], stored: readonly Stored[]) {
   const known = new Set<BankLine>();
-  const changed: BankLine[] = [];
-  for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
-    const some = new Map(lines.slice(start, start + ROWS_AT_ONCE).map((line) => [line.hash.toString('hex'), line]));
-    const rows = await db
-      .selectFrom('bank_lines')
-      .select(['fitid_hash', 'day', 'amount_cents'])
-      .where('account', '=', account)
-      .where(
-        'fitid_hash',
-        'in',
-        [...some.values()].map(({ hash }) => hash),
-      )
-      .execute();
-    for (const { fitid_hash, day, amount_cents } of rows) {
-      const line = some.get(fitid_hash.toString('hex'));
-      if (!line) continue;
+  const left = new Set(stored);
+  const renumbered: BankLine[] = [];
+  const pair = (
+    keyOf: (one: BankLine) => string,
+    storedKey: (one: Stored) => string,
+    found?: (line: BankLine) => void,
+  ) => {
+    const open = Map.groupBy(left, storedKey);
+    for (const line of lines) {
+      const one = known.has(line) ? undefined : open.get(keyOf(line))?.shift();
+      if (!one) continue;
       known.add(line);
-      if (line.day !== day || line.cents !== amount_cents) changed.push(line);
+      left.delete(one);
+      found?.(line);
     }
-  }
-  return { known, changed };
+  };
+  pair(
+    (line) => (line.fitid === '' ? line.hash.toString('hex') : `${hexOf(line.hash)} ${hexOf(line.content)}`),
+    (one) => (one.hasNumber ? `${one.hash} ${one.content}` : one.hash),
+  );
+  pair(
+    ({ content }) => hexOf(content),
+    ({ content }) => content,
+    (line) => renumbered.push(line),
+  );
+  pair(
+    ({ hash, day, cents }) => `${hexOf(hash)} ${day} ${cents}`,
+    ({ hash, day, cents }) => `${hash} ${day} ${cents}`,
+  );
+  return { known, left, renumbered };
+}
+
+function hexOf(hash: Buffer): string {
+  return hash.toString('hex');
+}
+
+/** New lines that are equal in all to an earlier one of the file: a bank may list one line twice, and give two lines one FITID. */
+function findRepeated(added: readonly BankLine[]): StatementFault[] {
+  const seen = new Map<string, number>();
+  return added.flatMap(({ fitid, hash, content, line }): StatementFault[] => {
+    const key = `${hexOf(hash)} ${hexOf(content)}`;
+    const first = seen.get(key);
+    seen.set(key, first ?? line);
+    return first === undefined || fitid === '' ? [] : [{ line, kind: 'repeated', value: first }];
+  });
+}
+
+/** New lines that may be a stored line which the file lacks. */
+function findDoubtful(added: readonly BankLine[], left: ReadonlySet<Stored>): StatementFault[] {
+  const byHash = Map.groupBy(left, ({ hash }) => hash);
+  const byDay = Map.groupBy(left, ({ day, cents }) => `${day} ${cents}`);
+  return added.flatMap((line): StatementFault[] => {
+    const text = textOf(line);
+    const ofFitid = line.fitid === '' ? [] : (byHash.get(hexOf(line.hash)) ?? []);
+    const isChanged = ofFitid.some(
+      (one) => one.day === line.day || (one.cents === line.cents && (one.text ?? text) === text),
+    );
+    if (isChanged) return [{ line: line.line, kind: 'changed' }];
+    const ofDay = byDay.get(`${line.day} ${line.cents}`) ?? [];
+    return ofDay.some((one) => isSimilar(text, one.text)) ? [{ line: line.line, kind: 'similar' }] : [];
+  });
+}
+
+/** Whether one text begins the other but for case, accents and marks: banks cut texts, and add to them. */
+function isSimilar(text: string, other: string | undefined): boolean {
+  if (other === undefined) return true;
+  const [short, long] = [simplify(text), simplify(other)].sort((a, b) => a.length - b.length) as [string, string];
+  return short.length >= SIMILAR_CHARS_MIN ? long.startsWith(short) : short === long;
+}
+
+function simplify(text: string): string {
+  return text
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 /**
- * Finds the days that the file may not extend. Without FITID, a line of a day that has other lines may be one of these: the
- * file must then have all lines that are stored of the day. The same holds for lines with FITID of a day that was stored
- * without, such as by a spreadsheet before an OFX.
- * @returns the first new line of each such day.
+ * Days of which the file is neither an earlier nor a later state than what is stored, and whose lines are known by counting: of
+ * two equal lines one would be lost.
+ * @param counted lines of the file that are known by counting.
  */
-async function findPartial(
-  db: Context['db'],
-  account: string,
-  { lines, added }: { lines: readonly BankLine[]; added: readonly BankLine[] },
-): Promise<BankLine[]> {
-  const days = [...new Set(added.map(({ day }) => day))].sort();
+function findPartial(added: readonly BankLine[], left: ReadonlySet<Stored>, counted: BankLine[]): StatementFault[] {
+  const leftOf = Map.groupBy(left, ({ day }) => day);
+  const countedDays = new Set(counted.map(({ day }) => day));
+  const days = new Map<Day, BankLine>();
+  for (const line of added) if (!days.has(line.day)) days.set(line.day, line);
+  return [...days].flatMap(([day, { line }]): StatementFault[] => {
+    const own = leftOf.get(day) ?? [];
+    const isCounted = countedDays.has(day) || own.some(({ hasNumber }) => !hasNumber);
+    return isCounted && own.length > 0 ? [{ line, kind: 'partial' }] : [];
+  });
+}
+
+/** Gives a line of a FITID that another line has a hash of its own: the hash is unique in an account. */
+function withOwnHashes(keys: Context['keys'], added: readonly BankLine[], stored: readonly Stored[]): BankLine[] {
+  const taken = new Set(stored.map(({ hash }) => hash));
+  return added.map((line) => {
+    let { hash } = line;
+    for (let count = 1; taken.has(hexOf(hash)); count++) hash = hashRepeated(keys, line, count);
+    taken.add(hexOf(hash));
+    return { ...line, hash };
+  });
+}
+
+/** The lines of the account that have a day, or an identity, of the file. */
+async function readStored(context: Pick<Context, 'db' | 'keys'>, account: string, lines: readonly BankLine[]) {
+  const days = lines.map(({ day }) => day).sort();
   const [from, to] = [days[0], days.at(-1)];
   if (from === undefined || to === undefined) return [];
-  const stored = await db
+  const select = () => selectStored(context.db).where('bank_lines.account', '=', account);
+  const rows = await select().where('day', '>=', from).where('day', '<=', to).execute();
+  const seqs = new Set(rows.map(({ seq }) => seq));
+  for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
+    const hashes = lines.slice(start, start + ROWS_AT_ONCE).map(({ hash }) => hash);
+    const more = await select().where('fitid_hash', 'in', hashes).execute();
+    rows.push(...more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)));
+  }
+  return rows.map((row) => toStored(context.keys, row));
+}
+
+function selectStored(db: Context['db']) {
+  return db
     .selectFrom('bank_lines')
-    .select(['day', 'fitid_hash', 'occurrence'])
-    .where('account', '=', account)
-    .where('day', '>=', from)
-    .where('day', '<=', to)
-    .execute();
-  const storedOf = Map.groupBy(stored, ({ day }) => day);
-  const hashes = new Set(lines.map(({ hash }) => hash.toString('hex')));
-  const unnumbered = new Set<Day>(lines.filter(({ occurrence }) => occurrence !== null).map(({ day }) => day));
-  return days.flatMap((day) => {
-    const own = storedOf.get(day) ?? [];
-    const hasUnnumbered = unnumbered.has(day) || own.some(({ occurrence }) => occurrence !== null);
-    const isWhole = own.every(({ fitid_hash }) => hashes.has(fitid_hash.toString('hex')));
-    return hasUnnumbered && !isWhole ? (added.find((line) => line.day === day) ?? []) : [];
-  });
+    .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
+    .select(['seq', 'day', 'amount_cents', 'fitid_hash', 'occurrence', 'content_hash', 'name', 'memo'])
+    .orderBy('seq');
+}
+
+function toStored(
+  keys: Context['keys'],
+  row: Awaited<ReturnType<ReturnType<typeof selectStored>['execute']>>[number],
+): Stored {
+  const { seq, day, amount_cents: cents, fitid_hash, occurrence, name, memo } = row;
+  const text = textOf({ name, memo });
+  return {
+    ...{ seq, day, cents, hash: hexOf(fitid_hash), hasNumber: occurrence === null },
+    // of a line of 0.1.0, or from before contents were stored
+    content: hexOf(row.content_hash ?? hashContent(keys, { day, cents, name, memo })),
+    text: text.includes(REMOVED) || (text === '' && row.content_hash === null) ? undefined : text,
+  };
 }

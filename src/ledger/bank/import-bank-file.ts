@@ -1,7 +1,7 @@
 /**
- * Imports a statement of the company's bank account. A file is taken as a whole or refused with all its faults; nothing of it
- * is imported twice: the same bytes change nothing, and a line that an account had before (identify-lines.ts) stays as it is.
- * Then the lines are matched.
+ * Imports the statements of the company's bank account. A file is taken as a whole or refused with all its faults, among them what
+ * a person must say first; nothing of it is imported twice: the same bytes change nothing, and a line that an account had before
+ * (compare-with-stored.ts) stays as it is. Then the lines are matched.
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -10,9 +10,10 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { BankStatement } from './bank-statement.ts';
-import { compareWithStored, type LineFault } from './compare-with-stored.ts';
-import { type BankLine, identifyLines } from './identify-lines.ts';
 import { lockMatching, matchBankLines } from './match-bank-lines.ts';
+import { readKnownAccounts, resolveAccount } from './resolve-account.ts';
+import { type SettledStatement, settleStatement } from './settle-statement.ts';
+import type { BankAnswers, StatementFault } from './statement-faults.ts';
 import { storeBankLines } from './store-bank-lines.ts';
 
 /** A file that was parsed without a fault. */
@@ -28,8 +29,17 @@ export type ImportedStatement = {
   lines: number;
   new: number;
   known: number;
+  /** Known lines that have another FITID than before. */
+  renumbered: number;
+  /** Lines whose amount became negative, as their type says. */
+  negated: number;
   /** Rows that show a balance and are no transactions. */
   balance_rows: number;
+  /** Rows to come, which are left out; `later` are the first of them. */
+  later_lines: number;
+  later: { line: number; day: string; amount: string }[];
+  /** Whether the file has a balance that is left out: it is to come, or a person said so. */
+  balance_left_out: boolean;
 };
 
 export type BankImport = {
@@ -41,28 +51,39 @@ export type BankImport = {
 
 /** What is said of a file that changed nothing. */
 export const UNCHANGED: BankImport = { repeated: true, statements: [], matched: { reference: 0, amount: 0 } };
+const LATER_LISTED_MAX = 50;
+
+type By = { actor: string; answers: BankAnswers };
 
 /**
- * Stores the statements of a file and their new lines, and matches them.
- * @returns with faults, and nothing stored, where a line has the FITID of an earlier one, and another day or amount; and where
- *   a day has lines without FITID, unless the file has all lines that are stored of it.
+ * Stores the statements of a file and their new lines, and matches them. One statement follows another: two of one account may
+ * have the same lines.
+ * @returns with faults the transaction must be rolled back.
  */
 export async function importBankFile(
   context: Context,
   file: BankFile,
-  actor: string,
-): Promise<BankImport & { faults: LineFault[] }> {
+  by: By,
+): Promise<BankImport & { faults: StatementFault[] }> {
   return await transact(context.db, async (trx) => {
     await lockMatching(trx);
     if (await isImported(trx, file)) return { ...UNCHANGED, faults: [] };
     const inner = { ...context, db: trx };
-    const checked = [];
-    for (const statement of file.statements) checked.push(await checkStatement(inner, statement));
-    const faults = checked.flatMap((one) => one.faults);
+    const accounts = await readKnownAccounts(trx);
+    const [faults, statements]: [StatementFault[], ImportedStatement[]] = [[], []];
+    const given = new Set<string>();
+    for (const [position, statement] of file.statements.entries()) {
+      const { account, spelled, fault } = resolveAccount(statement, accounts, by.answers);
+      if (by.answers.account === account && !accounts.names.includes(statement.account)) given.add(statement.account);
+      if (fault) faults.push(fault);
+      else if (given.size > 1) faults.push({ line: statement.line, kind: 'many_accounts' });
+      if (!accounts.names.includes(account)) accounts.names.push(account);
+      const settled = await settleStatement(inner, statement, { account, answers: by.answers });
+      faults.push(...settled.faults);
+      // also after a fault: a later statement of the account is compared with its lines
+      statements.push(await storeStatement(inner, file, { settled, statement, account, spelled, position, ...by }));
+    }
     if (faults.length > 0) return { ...UNCHANGED, faults };
-    const statements = [];
-    for (const [position, one] of checked.entries())
-      statements.push(await storeStatement(inner, file, { ...one, position, actor }));
     const matched = await matchBankLines(inner);
     return { repeated: false, statements, matched, faults };
   });
@@ -73,34 +94,38 @@ async function isImported(trx: Transaction<Database>, { sha256 }: BankFile): Pro
   return row !== undefined;
 }
 
-type Checked = { statement: BankStatement; lines: BankLine[]; known: Set<BankLine> };
-
-async function checkStatement(inner: Context, statement: BankStatement): Promise<Checked & { faults: LineFault[] }> {
-  const lines = identifyLines(inner.keys, statement.lines);
-  return { statement, lines, ...(await compareWithStored(inner, statement.account, lines)) };
-}
+type Stored = {
+  settled: SettledStatement;
+  statement: BankStatement;
+  account: string;
+  spelled: string | null;
+  position: number;
+  actor: string;
+};
 
 async function storeStatement(
   context: Context,
   { sha256 }: BankFile,
-  { position, statement, lines, known, actor }: Checked & { position: number; actor: string },
+  { settled, statement: { from, to }, account, spelled, position, actor }: Stored,
 ): Promise<ImportedStatement> {
   const { db, clock } = context;
-  const { account, balance } = statement;
-  const added = lines.filter((line) => !known.has(line));
+  const { balance, compared, lines, later } = settled;
   const { insertId } = await db
     .insertInto('bank_statements')
     .values({
-      ...{ sha256, position, account, from_day: statement.from, to_day: statement.to, line_count: lines.length },
+      ...{ sha256, position, account, spelled, from_day: from, to_day: to, line_count: lines.length },
       ...{ balance_cents: balance?.cents ?? null, balance_day: balance?.day ?? null },
       ...{ created_at: clock.now(), actor },
     })
     .executeTakeFirstOrThrow();
   const seq = requireRowNumber(insertId, 'a statement of the bank');
-  await storeBankLines(context, { account, statementSeq: seq }, added);
+  await storeBankLines(context, { account, statementSeq: seq }, compared.added);
   return {
-    ...{ account, from: statement.from, to: statement.to },
+    ...{ account, from, to },
     ...{ balance: balance && formatAmount(balance.cents), balance_day: balance?.day ?? null },
-    ...{ lines: lines.length, new: added.length, known: known.size, balance_rows: statement.balanceRows },
+    ...{ lines: lines.length, new: compared.added.length, known: compared.known, renumbered: compared.renumbered },
+    ...{ negated: settled.negated, balance_rows: settled.balanceRows, later_lines: later.length },
+    later: later.slice(0, LATER_LISTED_MAX).map(({ line, day, cents }) => ({ line, day, amount: formatAmount(cents) })),
+    balance_left_out: settled.isBalanceLeftOut,
   };
 }

@@ -52,9 +52,10 @@ async function insertLines(
     .where('fitid_hash', 'in', hashes)
     .execute();
   const seqs = new Map(written.map(({ seq, fitid_hash }) => [fitid_hash.toString('hex'), seq]));
-  const texts = lines.map(({ stored: { fitid, name, memo, checkNumber, referenceNumber } }, index) => ({
+  const texts = lines.map(({ given, stored: { fitid, name, memo, checkNumber, referenceNumber } }, index) => ({
     line_seq: requireRowNumber(seqs.get(hashes[index]?.toString('hex') ?? ''), 'a line of the bank'),
     ...{ fitid, name, memo, check_number: checkNumber, reference_number: referenceNumber },
+    content_hash: given.content,
   }));
   await db.insertInto('bank_line_texts').values(texts).execute();
 }

@@ -150,7 +150,11 @@ test('the API imports a file as its body, says what a dry run would do, and refu
   const wrong = await call('accountant', 'POST', '/bank/imports', ofx('2-1', [line('a1', '50.01')]));
   expect([wrong.status, wrong.json.errors]).toEqual([
     422,
-    { file: [expect.stringMatching(/^line \d+: the FITID was imported before, with another day or amount$/)] },
+    {
+      file: [
+        expect.stringMatching(/^line \d+: the FITID was imported before, with another day or amount: other_lines=true/),
+      ],
+    },
   ]);
   expect((await call('accountant', 'POST', '/bank/imports', '')).text).toContain('it is empty');
   expect((await call('accountant', 'POST', '/bank/imports', 'x'.repeat(OFX_BYTES_MAX + 1))).status).toBe(413);
@@ -300,4 +304,51 @@ test('the command imports, lists, matches and undoes, with exit codes', async ()
     ['list', '--state', 'x'],
   ])
     expect((await run(...wrong)).code, wrong.join(' ')).toBe(2);
+});
+
+test('what a statement leaves open is asked and answered by the command, the API and the page', async () => {
+  const unsigned = (number: string) => ofx(number, [{ ...line('u1', '12.50', 'TARIFA'), type: 'FEE' }]);
+  const address = '/bank/imports';
+  const asked = await call('accountant', 'POST', address, unsigned('81117-1'));
+  expect([asked.status, asked.text]).toEqual([422, expect.stringContaining('signs=by_type|as_written (--signs)')]);
+  for (const query of ['signs=x', 'sign=by_type', 'other_lines=1', 'account='])
+    expect((await call('accountant', 'POST', `${address}?${query}`, unsigned('81117-1'))).status, query).toBe(422);
+  expect((await call('accountant', 'POST', '/imports/platforms?signs=by_type', 'x')).status).toBe(422);
+  const bad = await call('accountant', 'POST', `${address}?account=1&dry_run=true`, unsigned('81117-1'));
+  expect([bad.status, bad.text]).toEqual([422, expect.stringContaining('must be bank, branch and number')]);
+  const dry = await call('accountant', 'POST', `/imports/bank?signs=by_type&dry_run=true`, unsigned('81117-1'));
+  expect([dry.status, dry.json]).toMatchObject([200, { statements: [{ negated: 1, new: 1 }] }]);
+  expect((await call('accountant', 'POST', `${address}?signs=by_type`, unsigned('81117-1'))).status).toBe(201);
+  expect((await listAudited('imports.create')).at(-1)?.detail).toContain('"answers":{"signs":"by_type"}');
+
+  const file = path.join(home.path, 'asked.ofx');
+  writeFileSync(file, unsigned('0081117'));
+  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const refused = await runCommandInProcess(['bank', 'import', file], variables);
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('which may be 341/81117-1')]);
+  const options = ['--account', '341/81117-1', '--signs', 'by_type', '--json'];
+  const done = await runCommandInProcess(['import', 'bank', file, ...options], variables);
+  expect(JSON.parse(done.out)).toMatchObject({ statements: [{ account: '341/81117-1', new: 0, known: 1 }] });
+
+  const form = await upload('accountant', unsigned('9-81119'), { confirms: false });
+  expect([form.status, form.text]).toEqual([422, expect.stringContaining('FEE diz saída, e o valor não tem sinal')]);
+  const session = await openConsoleSession(env, 'accountant');
+  const headers = { cookie: session.cookie, origin: env.url };
+  const send = async (html: string, more: Record<string, string>) => {
+    const fields = new FormData();
+    for (const [name, value] of Object.entries({ ...hiddenFields(html), ...more })) fields.set(name, value);
+    const response = await fetch(`${env.url}${FORM}`, { method: 'POST', redirect: 'manual', headers, body: fields });
+    return { status: response.status, html: await response.text(), to: response.headers.get('location') };
+  };
+  const [, questions = ''] = form.html.split('O arquivo não diz tudo');
+  expect(questions).toContain('<select name="signs">');
+  const own = hiddenFields((await session.get(FORM)).html);
+  const preview = await send(questions, { ...own, signs: 'by_type' });
+  expect([preview.status, preview.html]).toEqual([
+    200,
+    expect.stringContaining('um débito sem sinal, tomado como saída'),
+  ]);
+  expect(await send(preview.html, { step: 'confirm' })).toMatchObject({ status: 303, to: `${FORM}?done=imported` });
+  const lines = (await call('accountant', 'GET', '/bank/lines?account=341/9-81119')).json.lines;
+  expect(lines).toMatchObject([{ amount: '-12.50' }]);
 });

@@ -74,7 +74,11 @@ describe('a file', () => {
     const first = { lines: [line('f1', '10.00'), line('f2', '-3.00')], balance: { amount: '107.00', day } };
     expect(await importFile(first)).toMatchObject({ repeated: false, statements: [{ lines: 2, new: 2, known: 0 }] });
     expect(await importFile(first)).toMatchObject({ repeated: true, statements: [] });
-    const longer = { ...first, lines: [...first.lines, line('f3', '1.50', { day: addDays(day, 1) })] };
+    const next = addDays(day, 1);
+    const longer = {
+      lines: [...first.lines, line('f3', '1.50', { day: next })],
+      balance: { amount: '108.50', day: next },
+    };
     expect(await importFile(longer)).toMatchObject({ repeated: false, statements: [{ lines: 3, new: 1, known: 2 }] });
     expect((await listLines()).map(({ fitid, amount }) => [fitid, amount])).toEqual([
       ['f1', '10.00'],
@@ -92,7 +96,8 @@ describe('a file', () => {
   it('that shows a known line with another amount or day is refused as a whole, with its lines', async () => {
     await importFile({ lines: [line('f1', '10.00'), line('f2', '20.00')] });
     const changed = [line('f0', '1.00'), line('f1', '10.01'), line('f2', '20.00', { day: addDays(day, 1) })];
-    const fault = (at: number) => `line ${at}: the FITID was imported before, with another day or amount`;
+    const fault = (at: number) =>
+      `line ${at}: the FITID was imported before, with another day or amount: other_lines=true (--other-lines)`;
     const lines = makeOfx({ lines: changed })
       .split('\r\n')
       .flatMap((text, index) => (text === '<STMTTRN>' ? [index + 1] : []));
@@ -187,7 +192,7 @@ describe('a line', () => {
       code: 'conflict',
     });
     // two lines for the adjustment that is left
-    await importFile({ lines: [line('f2', '500.00'), line('f3', '500.00')] });
+    await importFile({ lines: [line('f2', '500.00', { memo: 'OUTRA' }), line('f3', '500.00', { memo: 'OUTRA' })] });
     expect((await listLines('open')).map(({ candidates }) => candidates.length)).toEqual([1, 1]);
     const [left] = await listOpenBankEntries(context.db, 10, undefined);
     expect(left).toMatchObject({ adjustment_id: one, candidates: [{ line_id: 'bl_2' }, { line_id: 'bl_3' }] });
@@ -204,7 +209,9 @@ describe('a line', () => {
     await payOut();
     await importFile({ lines: [line('f1', '70.00', { memo: 'PIX RECEBIDO' })] });
     expect((await listLines('open')).map(({ candidates }) => candidates)).toEqual([[]]);
-    await importFile({ lines: [line('f2', '70.00', { memo: `PIX RECEBIDO ${E2E}` })] });
+    await importFile({
+      lines: [line('f1', '70.00', { memo: 'PIX RECEBIDO' }), line('f2', '70.00', { memo: `PIX RECEBIDO ${E2E}` })],
+    });
     expect(await matchesOf()).toEqual([`f2 reference ${CASHOUT}`]);
     expect(await summarize()).toMatchObject({
       withdrawals: { count: 1, amount: '70.00' },
@@ -228,7 +235,7 @@ describe('a line', () => {
     await expect(pick('bl_1', 'nobody')).rejects.toThrow('transaction: is no paid cashout without a match');
     for (const id of ['bl_9', 'bl_x', '1']) await expect(pick(id), id).rejects.toMatchObject({ code: 'not_found' });
     await pick('bl_1');
-    await importFile({ lines: [line('f4', '70.00')] });
+    await importFile({ lines: [line('f4', '70.00', { memo: 'OUTRA' })] });
     await expect(pick('bl_4')).rejects.toThrow('transaction: is no paid cashout without a match');
   });
 });

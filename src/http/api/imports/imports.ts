@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { LANGUAGES } from '../../../domain/language/language.ts';
 import { importFile, isRepeated, listImports, presentOutcome, previewImport } from '../../../imports/import-file.ts';
+import type { Answers } from '../../../imports/import-kind.ts';
 import {
   bytesMaxOf,
   findImportKind,
@@ -18,6 +19,7 @@ import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseQuery } from '../../parse-request.ts';
 
+const ANSWER_CHARS_MAX = 100;
 const isTrue = z.enum(['true', 'false'], 'must be true or false').optional();
 
 export const importQuerySchema = z.object({
@@ -25,7 +27,22 @@ export const importQuerySchema = z.object({
   allow_equal: isTrue.describe(
     'import also rows that equal an adjustment or a statement that is booked; else they are refused, each by its row',
   ),
+  ...answerFields(),
 });
+function dropAbsent(answers: Record<string, string | undefined>): Answers {
+  return Object.fromEntries(Object.entries(answers).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
+}
+
+/** The answers to what a file leaves open, of all kinds. */
+function answerFields() {
+  const questions = IMPORT_KIND_NAMES.flatMap((name) => Object.entries(findImportKind(name).questions ?? {}));
+  const fields = questions.map(([name, { titles, answers }]) => {
+    const value = answers === null ? z.string().min(1).max(ANSWER_CHARS_MAX) : z.enum(Object.keys(answers));
+    return [name, value.optional().describe(`an answer to a 422 of the file: ${titles.en}`)] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
 export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional() });
 
 /** Files that people import. It stands before the parser of JSON: the body is the file itself. @param once what its body passes then. */
@@ -38,9 +55,11 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
   const answer: RequestHandler = async (request, response) => {
     const kind = readKind(request);
     const query = parseQuery(request, importQuerySchema);
-    const [isDry, allowEqual] = [query.dry_run === 'true', query.allow_equal === 'true'];
+    const { dry_run, allow_equal, ...answers } = query;
+    const [isDry, allowEqual] = [dry_run === 'true', allow_equal === 'true'];
     checkRole(response, kind);
-    const file = { kind, bytes: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const file = { kind, bytes, answers: dropAbsent(answers) };
     const made = isDry
       ? await previewImport(context, file, { allowEqual })
       : await importFile(context, file, { actor: getActor(response), allowEqual });

@@ -7,6 +7,7 @@ import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { describeAccountFault } from './describe-account-fault.ts';
 import { describeOfxFault } from './describe-ofx-fault.ts';
+import { describeStatementFault } from './describe-statement-fault.ts';
 
 /** What a change refused, by the field that it names. */
 const REFUSALS = new Map<string, PlainText>([
@@ -15,12 +16,8 @@ const REFUSALS = new Map<string, PlainText>([
   ['at', 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.'],
   ['name', 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.'],
   ['conflict', 'Outra plataforma já tem este nome.'],
-  ['bank_account', 'Nenhum extrato mostra esta conta: escreva sim em conta nova, se é mesmo outra.'],
-  [
-    'bank_day',
-    'Este dia ainda não começou, ou faltam neste arquivo linhas já importadas dele: dê o dia inteiro, ou identificadores.',
-  ],
-  ['bank_identifier', 'Outra linha da conta já tem este identificador, com outro dia ou valor ou neste mesmo arquivo.'],
+  ['bank_day', 'Este dia ainda não começou.'],
+  ['bank_identifier', 'Outra linha da conta já tem este identificador.'],
   ['bank_balance', 'Uma linha anterior deste dia tem outro saldo.'],
 ]);
 
@@ -28,7 +25,9 @@ const REFUSALS = new Map<string, PlainText>([
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
   const { row, column } = fault;
   if (fault.ofx) return describeOfxFault(fault.ofx);
-  const text = say(fault);
+  if (fault.statement && row === 0)
+    return t('linha {line}: {fault}', { line: fault.statement.line, fault: describeStatementFault(fault.statement) });
+  const text = fault.statement ? describeStatementFault(fault.statement) : say(fault);
   if (row === 0) return text;
   const title = column === null ? undefined : (columns[column]?.titles[language()] ?? column);
   return title === undefined
@@ -92,6 +91,7 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
       return t('é igual a {value}, que já está lançado: marque que é outro para importá-lo', { value });
     case 'refused':
     case 'ofx':
+    case 'statement':
       return account ? describeAccountFault(account) : sayRefusal(String(value), field);
   }
 }

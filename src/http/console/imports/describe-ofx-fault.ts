@@ -14,6 +14,7 @@ const FAULTS: Record<OfxFault['kind'], (value: Value) => string> = {
   too_many: (value) => t('o arquivo tem mais de {value} elementos', { value }),
   too_many_lines: (value) => t('o arquivo tem mais de {value} movimentos: exporte menos dias por vez', { value }),
   no_statement: () => t('o arquivo não tem extrato bancário (STMTRS)'),
+  credit_card: () => t('é a fatura de um cartão de crédito: o Confere lê extratos de contas (STMTRS)'),
   bank_error: () => t('o banco respondeu com um erro em vez de um extrato (STATUS)'),
   own_file: () => t('este arquivo foi feito pelo Confere: importe o do banco'),
   missing: (value) => t('falta {value}', { value }),
@@ -24,10 +25,6 @@ const FAULTS: Record<OfxFault['kind'], (value: Value) => string> = {
   no_day: (value) => t('{value} deve ser uma data: AAAAMMDD, talvez com a hora', { value }),
   no_brl: (value) => t('{value} deve ser BRL', { value }),
   corrects: () => t('um movimento que corrige outro (CORRECTFITID) não é aceito'),
-  repeated: (value) => t('o FITID é também o da linha {value}', { value }),
-  changed: () => t('o FITID já foi importado, com outro dia ou valor'),
-  partial: () =>
-    t('o dia tem linhas sem FITID, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro'),
 };
 
 /** `linha 12: falta TRNAMT`: a fault of a file in the language of the request. */

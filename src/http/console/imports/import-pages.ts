@@ -15,7 +15,7 @@ import {
   listImports,
   previewImport,
 } from '../../../imports/import-file.ts';
-import { ChangedSincePreviewError, type EqualRow, ImportRefusedError } from '../../../imports/import-kind.ts';
+import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
 import {
   bytesMaxOf,
   findImportKind,
@@ -39,7 +39,9 @@ import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
-import { describeLeftOut, FAULTS_SHOWN, renderFaults } from './describe-faults.ts';
+import { describeLeftOut, renderFaults } from './describe-faults.ts';
+import { hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
+import { allowField, renderEqual } from './render-equal.ts';
 import { renderStatements } from './render-statements.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
@@ -69,7 +71,8 @@ export function importPages(context: Context): Router {
   router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
     const kind = readFormField(request, 'kind') ?? '';
     const file = readFormField(request, 'file') ?? '';
-    const draft: Draft = { values: { kind, file }, faults: {} };
+    const answers = isImportKind(kind) ? readAnswers(request, findImportKind(kind)) : {};
+    const draft: Draft = { values: { ...answers, kind, file }, faults: {} };
     if (!isImportKind(kind)) draft.faults.kind = t('Escolha o tipo.');
     else if (!mayActAs(getCaller(response).role, ...findImportKind(kind).roles))
       draft.faults.kind = t('O seu papel não permite importar isto.');
@@ -78,13 +81,14 @@ export function importPages(context: Context): Router {
       await sendForm(context, request, response, draft);
       return;
     }
-    const given = { kind, bytes: Buffer.from(file, 'base64') };
+    const given = { kind, bytes: Buffer.from(file, 'base64'), answers };
     try {
       await answerFile(context, request, response, draft, given);
     } catch (error) {
       if (!(error instanceof ImportRefusedError)) throw error;
       draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
-      await sendForm(context, request, response, draft, renderFaults(kind, error.faults));
+      const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers });
+      await sendForm(context, request, response, draft, html`${renderFaults(kind, error.faults)}${asked}`);
     }
   });
   return router;
@@ -101,7 +105,8 @@ async function answerFile(
   const [key, basis] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
   const isKey = key === keyOf(request, response, { values: draft.values, seen: basis }, halfOf(key));
   const preview = async (isStale: boolean): Promise<void> => {
-    const shown = { draft, preview: await previewImport(context, given, { allowEqual: true }), isStale };
+    const { answers = {} } = given;
+    const shown = { draft, answers, preview: await previewImport(context, given, { allowEqual: true }), isStale };
     await sendPreview(context, request, response, shown);
   };
   if (readFormField(request, 'step') !== 'confirm' || !isKey) {
@@ -192,7 +197,7 @@ async function sendPreview(
   context: Context,
   request: Request,
   response: Response,
-  { draft, preview, isStale }: { draft: Draft; preview: ImportPreview; isStale: boolean },
+  { draft, answers, preview, isStale }: { draft: Draft; answers: Answers; preview: ImportPreview; isStale: boolean },
 ): Promise<void> {
   const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
@@ -205,7 +210,7 @@ async function sendPreview(
   ]);
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">
 <input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen: basis })}">
-${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
+${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
     isRepeated(preview) &&
     html`<p class="hint">${tHtml('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats?.by ?? EMPTY_VALUE })}</p>`;
@@ -215,30 +220,4 @@ ${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
 ${before || html`${bank && renderStatements(bank)}${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
-}
-
-/** Says which rows equal what is booked, such as an adjustment that somebody entered by the form. */
-function renderEqual({ calendar }: Context, equal: readonly EqualRow[]): Html | undefined {
-  if (equal.length === 0) return undefined;
-  const shown = equal.slice(0, FAULTS_SHOWN).map(({ row, note, by, at }) => {
-    const values = { row, who: by, when: moment(calendar, at) };
-    return html`<li>${
-      note === null
-        ? tHtml('linha {row}: este saldo já foi informado ({who}, {when}).', values)
-        : tHtml('linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).', {
-            ...values,
-            note,
-          })
-    }</li>`;
-  });
-  const left = equal.length - shown.length;
-  return html`<div class="explain bad"><ul>${shown}${left > 0 && html`<li>${t('e mais {n}', { n: formatCount(left) })}</li>`}</ul></div>`;
-}
-
-/** The box without which rows that equal what is booked are refused. */
-function allowField(equal: readonly EqualRow[]): Html | undefined {
-  if (equal.length === 0) return undefined;
-  const rows = equal.slice(0, FAULTS_SHOWN).map(({ row }) => row);
-  const list = `${rows.join(', ')}${equal.length > rows.length ? ', …' : ''}`;
-  return html`<p><label><input type="checkbox" name="allow_equal" value="true" required> <span>${t('Importar também as linhas {list}: não são as que já estão lançadas.', { list })}</span></label></p>`;
 }

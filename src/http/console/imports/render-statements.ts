@@ -1,13 +1,29 @@
-import type { BankImport } from '../../../ledger/bank/import-bank-file.ts';
-import { plural } from '../languages/translate.ts';
-import { type Html, html } from '../parts/html.ts';
+import type { BankImport, ImportedStatement } from '../../../ledger/bank/import-bank-file.ts';
+import { plural, t } from '../languages/translate.ts';
+import { formatDay, moneyOf } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 
 /** What a statement of the bank would change. */
 export function renderStatements({ statements, matched }: BankImport): Html {
   const pairs = matched.reference + matched.amount;
   return html`<div class="explain"><p>${plural(pairs, 'Um par seria casado.', '{n} pares seriam casados.')}</p>
-<ul>${statements.map(
-    (one) =>
-      html`<li>${one.account}: ${plural(one.new, 'uma linha nova', '{n} linhas novas')}, ${plural(one.known, 'uma já conhecida', '{n} já conhecidas')}</li>`,
-  )}</ul></div>`;
+<ul>${statements.map((one) => html`<li>${describeStatement(one)}</li>`)}</ul></div>`;
+}
+
+function describeStatement(one: ImportedStatement): Html {
+  const { balance, balance_day: day, later, later_lines: count, negated } = one;
+  return html`${one.account}: ${plural(one.new, 'uma linha nova', '{n} linhas novas')}, ${plural(one.known, 'uma já conhecida', '{n} já conhecidas')}${
+    balance !== null &&
+    day !== null &&
+    html`, ${tHtml('saldo de {day}: {amount}', { day: formatDay(day), amount: moneyOf(balance) })}`
+  }${one.balance_left_out && html`, ${t('o saldo fica de fora')}`}${
+    negated > 0 &&
+    html`, ${plural(negated, 'um débito sem sinal, tomado como saída', '{n} débitos sem sinal, tomados como saída')}`
+  }${
+    count > 0 &&
+    html`, ${plural(count, 'uma a vir, que fica de fora', '{n} a vir, que ficam de fora')}<ul>${later.map(
+      (row) =>
+        html`<li>${tHtml('linha {line}, {day}, {amount}', { line: row.line, day: formatDay(row.day), amount: moneyOf(row.amount) })}</li>`,
+    )}</ul>`
+  }`;
 }

@@ -52,7 +52,16 @@ export const importOutcome = component('ImportOutcome', {
         lines: z.int(),
         new: z.int(),
         known: z.int().describe('imported before'),
+        renumbered: z.int().describe('of these: with another FITID than before'),
+        negated: z
+          .int()
+          .describe(
+            'lines whose type says money out, written without a sign: an earlier balance proves it, or signs=by_type',
+          ),
         balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
+        later_lines: z.int().describe('rows of days to come, which are left out'),
+        later: z.array(z.object({ line: z.int(), day, amount })).describe('the first of them'),
+        balance_left_out: z.boolean().describe('whether the balance is to come, or balance=leave_out'),
       }),
     )
     .optional(),

@@ -94,12 +94,7 @@ export const ACCOUNTS_EN = {
   'escreva banco, agência e conta com / entre eles, como 341/1234/56789-0':
     'write bank, branch and number with / between them, such as 341/1234/56789-0',
   'é uma linha de saldo: tire-a': 'it shows a balance: leave it out',
-  'Nenhum extrato mostra esta conta: escreva sim em conta nova, se é mesmo outra.':
-    'No statement shows this account: write yes as new account if it is another one.',
-  'Este dia ainda não começou, ou faltam neste arquivo linhas já importadas dele: dê o dia inteiro, ou identificadores.':
-    'This day has not begun, or the file lacks lines of it that were imported before: give the whole day, or identifiers.',
-  'Outra linha da conta já tem este identificador, com outro dia ou valor ou neste mesmo arquivo.':
-    'Another line of the account has this identifier, with another day or amount or in this very file.',
+  'Outra linha da conta já tem este identificador.': 'Another line of the account has this identifier.',
   'Uma linha anterior deste dia tem outro saldo.': 'An earlier line of this day has another balance.',
   'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.':
     'This name cannot be: up to 60 characters on one line, without a document, a phone or an e-mail.',

@@ -110,9 +110,33 @@ export const BANK_EN = {
   '{value} deve ser BRL': '{value} must be BRL',
   'um movimento que corrige outro (CORRECTFITID) não é aceito':
     'a transaction that corrects another one (CORRECTFITID) is not accepted',
-  'o FITID é também o da linha {value}': 'the FITID is that of line {value} too',
-  'o dia tem linhas sem FITID, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
-    'the day has lines without FITID, and the file lacks lines of it that were imported before: import the whole day',
+  'falta {value}: escreva banco, agência e conta': '{value} is missing: write bank, branch and number',
+  'o arquivo tem várias contas, e só uma pode receber um nome':
+    'the file has several accounts, and only one may be given a name',
+  'nenhum extrato mostra esta conta: diga que é nova, se é mesmo outra':
+    'no statement shows this account: say that it is new, if it is another one',
+  'nenhum extrato mostra esta conta, que pode ser {value}: escreva essa, ou diga que é nova':
+    'no statement shows this account, which may be {value}: write that one, or say that it is new',
+  'falta CURDEF: diga que os valores são em BRL': 'CURDEF is missing: say that the amounts are in BRL',
+  '{value} diz saída, e o valor não tem sinal': '{value} says money out, and the amount has no sign',
+  'o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos':
+    'the balance has no decimals, and no earlier balance proves whether it is in cents',
+  'o texto pode ser de um saldo ou de um pagamento': 'the text may be that of a balance or of a payment',
+  'uma linha já importada deste dia e valor tem um texto parecido, e falta neste arquivo':
+    'a stored line of this day and amount has a similar text, and the file lacks it',
+  'a linha {value} é igual em tudo, também no FITID': 'line {value} is equal in all, also in its FITID',
+  'o dia tem linhas sem FITID, ou com um novo, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
+    'the day has lines without FITID, or with new ones, and the file lacks some of its stored lines: import the whole day',
+  'é a fatura de um cartão de crédito: o Confere lê extratos de contas (STMTRS)':
+    'it is the statement of a credit card: Confere reads those of bank accounts (STMTRS)',
+  'O arquivo não diz tudo: responda, e confira de novo.': 'The file does not say all: answer, and check again.',
+  'uma a vir, que fica de fora': 'one to come, which is left out',
+  '{n} a vir, que ficam de fora': '{n} to come, which are left out',
+  'linha {line}, {day}, {amount}': 'line {line}, {day}, {amount}',
+  'o saldo fica de fora': 'the balance is left out',
+  'um débito sem sinal, tomado como saída': 'one debit without a sign, taken as money out',
+  '{n} débitos sem sinal, tomados como saída': '{n} debits without a sign, taken as money out',
+  'saldo de {day}: {amount}': 'balance of {day}: {amount}',
   'o FITID já foi importado, com outro dia ou valor': 'the FITID was imported before, with another day or amount',
   'Sem um extrato não se sabe se Assets:Bank confere: importe um.':
     'Without a statement nobody knows whether Assets:Bank agrees: import one.',

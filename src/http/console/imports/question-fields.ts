@@ -1,0 +1,52 @@
+import type { Request, Response } from 'express';
+import type { Answers, ImportFault, ImportKind, Question } from '../../../imports/import-kind.ts';
+import { listQuestions } from '../../../imports/import-kind.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { language } from '../languages/language.ts';
+import { t } from '../languages/translate.ts';
+import { type Html, html } from '../parts/html.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { uploadForm } from '../parts/send-page.ts';
+
+/** The answers of a form to the questions of a kind. */
+export function readAnswers(request: Request, { questions = {} }: Pick<ImportKind, 'questions'>): Answers {
+  const given = Object.keys(questions).map((name) => [name, readFormField(request, name)?.trim() ?? ''] as const);
+  return Object.fromEntries(given.filter(([, answer]) => answer !== ''));
+}
+
+/** The form that repeats a file with answers to what its faults ask; none where a fault can't be answered. */
+export function questionForm(
+  response: Response,
+  { questions = {} }: Pick<ImportKind, 'questions'>,
+  faults: readonly ImportFault[],
+  given: { kind: string; file: string; answers: Answers },
+): Html | undefined {
+  if (!faults.every(({ statement }) => statement)) return undefined;
+  const names = new Set([...Object.keys(given.answers), ...listQuestions(faults)]);
+  const fields = [...names].flatMap((name) => {
+    const question = questions[name];
+    return question ? renderField(name, question, given.answers[name] ?? '') : [];
+  });
+  return html`<section class="act"><p>${t('O arquivo não diz tudo: responda, e confira de novo.')}</p>${uploadForm(
+    response,
+    IMPORT_ADDRESS,
+    html`<div class="fields">${fields}</div><input type="hidden" name="kind" value="${given.kind}"><input type="hidden" name="file" value="${given.file}">
+<div class="actions"><button>${t('Conferir o arquivo')}</button></div>`,
+  )}</section>`;
+}
+
+function renderField(name: string, { titles, answers }: Question, given: string): Html {
+  const control =
+    answers === null
+      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false">`
+      : html`<select name="${name}"><option value="">${t('Escolha')}</option>${Object.entries(answers).map(
+          ([answer, words]) =>
+            html`<option value="${answer}"${answer === given && html` selected`}>${words[language()]}</option>`,
+        )}</select>`;
+  return html`<div class="field"><label><span>${titles[language()]}</span>${control}</label></div>`;
+}
+
+/** The answers, for the form that confirms a preview. */
+export function hiddenAnswers(answers: Answers): Html[] {
+  return Object.entries(answers).map(([name, answer]) => html`<input type="hidden" name="${name}" value="${answer}">`);
+}

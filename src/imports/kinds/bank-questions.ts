@@ -1,0 +1,48 @@
+import type { BANK_QUESTIONS, BankQuestion } from '../../ledger/bank/statement-faults.ts';
+import type { Question, Titles } from '../import-kind.ts';
+
+type Words<Answers> = Answers extends readonly (infer Answer extends string)[] ? Record<Answer, Titles> : null;
+type AllWords = { [Name in BankQuestion]: { titles: Titles; answers: Words<(typeof BANK_QUESTIONS)[Name]> } };
+
+const YES: Titles = { 'pt-BR': 'sim', en: 'yes' };
+const LEAVE_OUT: Titles = { 'pt-BR': 'deixar de fora', en: 'leave out' };
+
+/** What a person may be asked of a statement of the bank, in the words of the console and the command line. */
+export const QUESTIONS = {
+  account: { titles: { 'pt-BR': 'a conta é', en: 'the account is' }, answers: null },
+  new_account: {
+    titles: { 'pt-BR': 'é outra conta, nova', en: 'it is another account, a new one' },
+    answers: { true: YES },
+  },
+  currency: { titles: { 'pt-BR': 'moeda', en: 'currency' }, answers: { BRL: { 'pt-BR': 'BRL', en: 'BRL' } } },
+  balance: {
+    titles: { 'pt-BR': 'saldo sem decimais', en: 'balance without decimals' },
+    answers: {
+      cents: { 'pt-BR': 'está em centavos', en: 'is in cents' },
+      as_written: { 'pt-BR': 'está em reais', en: 'is in BRL' },
+      leave_out: LEAVE_OUT,
+    },
+  },
+  signs: {
+    titles: { 'pt-BR': 'débitos sem sinal', en: 'debits without a sign' },
+    answers: {
+      by_type: { 'pt-BR': 'são saídas, como diz o tipo', en: 'are money out, as their type says' },
+      as_written: { 'pt-BR': 'são entradas, como está escrito', en: 'are money in, as written' },
+    },
+  },
+  balance_rows: {
+    titles: { 'pt-BR': 'linhas com Saldo no texto', en: 'rows with Saldo in their text' },
+    answers: { leave_out: LEAVE_OUT, lines: { 'pt-BR': 'são movimentos', en: 'are transactions' } },
+  },
+  later_lines: {
+    titles: { 'pt-BR': 'linhas depois do saldo estão lançadas', en: 'lines after the balance are posted' },
+    answers: { true: YES },
+  },
+  other_lines: {
+    titles: {
+      'pt-BR': 'são outras linhas, não as já importadas',
+      en: 'they are other lines, not those imported before',
+    },
+    answers: { true: YES },
+  },
+} as const satisfies AllWords satisfies Record<string, Question>;

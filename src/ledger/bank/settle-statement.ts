@@ -1,0 +1,146 @@
+/**
+ * Settles a statement beside what is stored: the direction of amounts without a sign and the scale of the balance are proven by an
+ * earlier balance and the lines since, or a person is asked. Nothing is guessed.
+ */
+
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { BankStatement, StatementLine } from './bank-statement.ts';
+import { type Compared, compareWithStored } from './compare-with-stored.ts';
+import { identifyLines } from './identify-lines.ts';
+import { type SettledRows, settleRows } from './settle-rows.ts';
+import type { BankAnswers, StatementFault } from './statement-faults.ts';
+
+export type SettledStatement = Omit<SettledRows, 'faults'> & {
+  compared: Compared;
+  /** Lines whose amount became negative, as their type says. */
+  negated: number;
+  faults: StatementFault[];
+};
+
+/** Types of a line that takes money out. */
+const DEBITS = new Set([
+  ...['DEBIT', 'FEE', 'SRVCHG', 'PAYMENT', 'CHECK', 'CASH', 'DIRECTDEBIT', 'REPEATPMT'],
+  ...['D', 'DB', 'DEB', 'DEBITO'],
+]);
+/** Types of either direction: the sign says which, where the bank writes signs. */
+const EITHER = new Set(['ATM', 'POS']);
+const CENTS = 100n;
+
+export async function settleStatement(
+  context: Context,
+  statement: BankStatement,
+  { account, answers }: { account: string; answers: BankAnswers },
+): Promise<SettledStatement> {
+  const rows = settleRows(statement, answers, context.calendar.dayOf(context.clock.now()));
+  const signed = await settleSigns(context, statement, { account, answers, rows });
+  const { balance, fault } = settleScale(statement, rows.balance, signed.expected, answers);
+  const asked = answers.other_lines ? [] : signed.compared.faults;
+  const faults = [...rows.faults, ...signed.faults, ...(fault ? [fault] : []), ...asked];
+  const isBalanceLeftOut = rows.isBalanceLeftOut || (rows.balance !== null && balance === null);
+  return { ...rows, ...signed, balance, isBalanceLeftOut, faults: faults.sort((a, b) => a.line - b.line) };
+}
+
+type Signed = Pick<SettledStatement, 'lines' | 'compared' | 'negated' | 'faults'> & { expected: bigint | undefined };
+
+async function settleSigns(
+  context: Context,
+  statement: BankStatement,
+  { account, answers, rows }: { account: string; answers: BankAnswers; rows: SettledRows },
+): Promise<Signed> {
+  const take = async (lines: StatementLine[], negated: number, faults: StatementFault[] = []): Promise<Signed> => {
+    const compared = await compareWithStored(context, account, identifyLines(context.keys, lines));
+    const day = rows.balance?.day;
+    const expected =
+      day === undefined ? undefined : await findExpected(context.db, statement, { account, day, lines, compared });
+    return { lines, compared, negated, faults, expected };
+  };
+  const unsigned = findUnsigned(statement, rows.lines);
+  const asWritten = await take(rows.lines, 0);
+  if (unsigned.size === 0 || answers.signs === 'as_written') return asWritten;
+  const negatives = rows.lines.map((line) => (unsigned.has(line) ? { ...line, cents: -line.cents } : line));
+  const byType = await take(negatives, unsigned.size);
+  const proves = ({ expected }: Signed): boolean =>
+    expected !== undefined && listScales(statement, rows.balance).includes(expected);
+  if (answers.signs === 'by_type' || (proves(byType) && !proves(asWritten))) return byType;
+  const faults = [...unsigned].map(({ line, type }): StatementFault => ({ line, kind: 'unsigned', value: type }));
+  return { ...asWritten, compared: { ...asWritten.compared, faults: [] }, faults };
+}
+
+/** Lines above zero of a type that takes money out. */
+function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Set<StatementLine> {
+  const hasSigns = all.some(({ cents }) => cents < 0n);
+  const takesOut = (type: string): boolean => {
+    const plain = type.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
+    return DEBITS.has(plain) || (!hasSigns && EITHER.has(plain));
+  };
+  return new Set(lines.filter(({ cents, type }) => cents > 0n && takesOut(type)));
+}
+
+/** What a balance may be, in cents. */
+function listScales({ isScaleOpen }: BankStatement, balance: BankStatement['balance']): bigint[] {
+  if (balance === null) return [];
+  return isScaleOpen ? [balance.cents, balance.cents / CENTS] : [balance.cents];
+}
+
+function settleScale(
+  { isScaleOpen }: BankStatement,
+  balance: BankStatement['balance'],
+  expected: bigint | undefined,
+  answers: BankAnswers,
+): { balance: BankStatement['balance']; fault?: StatementFault } {
+  if (balance === null || balance.cents === 0n || !isScaleOpen || expected === balance.cents) return { balance };
+  const inCents = { ...balance, cents: balance.cents / CENTS };
+  if (answers.balance === 'leave_out') return { balance: null };
+  if (answers.balance === 'as_written') return { balance };
+  if (answers.balance === 'cents' || expected === inCents.cents) return { balance: inCents };
+  return { balance, fault: { line: balance.line, kind: 'scale' } };
+}
+
+/**
+ * The balance that the lines make of an earlier one: the newest that is stored, or a row of the file with the one before its first
+ * line. Undefined where there is none.
+ */
+async function findExpected(
+  db: Reader,
+  statement: BankStatement,
+  { account, day, lines, compared }: { account: string; day: Day; lines: StatementLine[]; compared: Compared },
+): Promise<bigint | undefined> {
+  const sum = (some: StatementLine[]): bigint =>
+    some.reduce((total, one) => (one.day <= day ? total + one.cents : total), 0n);
+  const earlier = await db
+    .selectFrom('bank_statements')
+    .select(['seq', 'balance_day', 'balance_cents'])
+    .where('account', '=', account)
+    .where('balance_day', '<=', day)
+    .where('balance_cents', 'is not', null)
+    .orderBy('balance_day', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (earlier?.balance_cents == null || earlier.balance_day === null) {
+    const [before] = statement.balanceRows
+      .filter((one) => one.day !== '' && BEFORE.test(one.memo || one.name))
+      .sort((a, b) => (a.day < b.day ? -1 : 1));
+    return before && before.cents + sum(lines);
+  }
+  const since = await db
+    .selectFrom('bank_lines')
+    .select(sql<bigint | null>`CAST(SUM(amount_cents) AS SIGNED)`.as('cents'))
+    .where('account', '=', account)
+    .where('day', '<=', day)
+    .where((eb) =>
+      eb.or([
+        eb('day', '>', earlier.balance_day),
+        eb.and([eb('day', '=', earlier.balance_day), eb('statement_seq', '>', earlier.seq)]),
+      ]),
+    )
+    .executeTakeFirst();
+  const balanceDay = earlier.balance_day;
+  return earlier.balance_cents + (since?.cents ?? 0n) + sum(compared.added.filter((one) => one.day >= balanceDay));
+}
+
+/** Of the balance before the first line. */
+const BEFORE = /\b(?:ant|anterior|inicial)\b/i;
