@@ -116,18 +116,19 @@ test('accounting fills the template of lines of the bank, reads what is wrong by
   const { page } = opened;
   await logIn(page, env.url, env.tokens.accountant);
   await page.goto(`${env.url}/balances/bank`);
-  await page.getByRole('link', { name: 'Sem OFX' }).click();
+  await page.getByRole('link', { name: 'Importar um extrato' }).click();
   expect(await page.getByLabel('Tipo').inputValue()).toBe('bank');
   const downloading = page.waitForEvent('download');
   await page
     .getByRole('row')
-    .filter({ hasText: 'Linhas do extrato bancário' })
+    .filter({ hasText: 'Extrato bancário' })
     .getByRole('link', { name: 'CSV' })
     .click();
   const template = readFileSync(await (await downloading).path(), 'utf8').trimEnd();
-  expect(template).toBe('\uFEFFconta;dia;valor;texto;número do documento;identificador;saldo no fim do dia;conta nova');
+  expect(template).toBe('\uFEFFconta;dia;valor;D/C;texto;número do documento;identificador;saldo no fim do dia;conta nova');
   const check = async (rows: string[]) => {
-    const buffer = Buffer.from([template, ...rows].join('\r\n'));
+    // the signs stand in the amounts
+    const buffer = Buffer.from([template.replace('D/C;', ''), ...rows].join('\r\n'));
     await page.getByLabel('Arquivo').setInputFiles({ name: 'extrato.csv', mimeType: 'text/csv', buffer });
     await page.getByRole('button', { name: 'Conferir o arquivo' }).click();
   };
