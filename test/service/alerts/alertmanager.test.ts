@@ -63,7 +63,7 @@ describe('an alert', () => {
       labels: { severity: 'critical', scope: expect.stringMatching(/^critical \d{4}-\d\d-\d\dT\d\dZ$/) },
       annotations: {
         summary: expect.stringMatching(
-          new RegExp(`^Webhook contradiz o provedor: transação ${id}, R\\$ [\\d.]+,\\d\\d$`),
+          new RegExp(`^Webhook contradiz o provedor: transação ${id}, R\\$ [\\d.]+,\\d\\d em jogo$`),
         ),
         runbook: `${served.context.config.PUBLIC_URL}/runbooks/webhook_contradiction`,
         transaction_id: id,

@@ -112,7 +112,6 @@ test('rows past their retention are deleted, in any number, and no row that is s
     webhook_repeats: 0,
     run_pages: 0,
     callbacks: 0,
-    audit: 0,
     idempotency_keys: 1,
     report_files: 0,
   });

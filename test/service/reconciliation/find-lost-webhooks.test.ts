@@ -109,12 +109,14 @@ test('a change whose grace is not over is raised later by the watch, and counted
 
 test('a change is not evaluated while a webhook that was received in time may still be committed', async () => {
   await using environment = await openReconciliationEnvironment(GRACE);
+  const { clock } = environment.context;
+  const since = clock.now().getTime();
   const row = paidAgo(10 * MINUTE + 1_000);
   environment.provider.add(row);
   expect((await reconcile(environment)).mismatches).toBe(0);
   expect(await checkExpectedWebhooks(environment.context)).toBe(0);
-  // its commit took two seconds
-  await arrive(environment, 2_000, { id: row.id });
+  // received within the grace, and committed now
+  await arrive(environment, clock.now().getTime() - since + 2_000, { id: row.id });
   await environment.timers.advance(10_000);
   expect(await checkExpectedWebhooks(environment.context)).toBe(0);
   expect(await environment.mismatches()).toEqual([]);
