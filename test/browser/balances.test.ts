@@ -119,13 +119,11 @@ test('accounting fills the template of lines of the bank, reads what is wrong by
   await page.getByRole('link', { name: 'Importar um extrato' }).click();
   expect(await page.getByLabel('Tipo').inputValue()).toBe('bank');
   const downloading = page.waitForEvent('download');
-  await page
-    .getByRole('row')
-    .filter({ hasText: 'Extrato bancário' })
-    .getByRole('link', { name: 'CSV' })
-    .click();
+  await page.getByRole('row').filter({ hasText: 'Extrato bancário' }).getByRole('link', { name: 'CSV' }).click();
   const template = readFileSync(await (await downloading).path(), 'utf8').trimEnd();
-  expect(template).toBe('\uFEFFconta;dia;valor;D/C;texto;número do documento;identificador;saldo no fim do dia;conta nova');
+  expect(template).toBe(
+    '\uFEFFconta;dia;valor;D/C;texto;número do documento;identificador;saldo no fim do dia;conta nova',
+  );
   const check = async (rows: string[]) => {
     // the signs stand in the amounts
     const buffer = Buffer.from([template.replace('D/C;', ''), ...rows].join('\r\n'));
