@@ -259,7 +259,7 @@ async function ask<T>(target: string, body?: URLSearchParams): Promise<T> {
 async function startAlertmanager(port: number): Promise<void> {
   const config = read('ops/alertmanager.yml')
     .replace('group_wait: 30s', 'group_wait: 0s')
-    .replace('group_interval: 5m', 'group_interval: 1s')
+    .replace('group_interval: 15s', 'group_interval: 1s')
     .replaceAll('http://127.0.0.1:9/', `${pager.url}/`);
   // the test's time is minutes ahead in the end
   writeFileSync(path.join(home.path, 'alertmanager.yml'), `global: { resolve_timeout: 1h }\n${config}`);
@@ -279,7 +279,7 @@ async function startPrometheus(port: number, ports: { webs: (string | number)[];
     .replace('web1:3000, web2:3000', targets(ports.webs))
     .replace('worker1:3001, worker2:3001', targets(ports.workers));
   writeFileSync(path.join(home.path, 'prometheus.yml'), config);
-  writeFileSync(path.join(home.path, 'alerts.yml'), read('ops/alerts.yml').replace(/for: \d+[mh]$/gm, 'for: 1s'));
+  writeFileSync(path.join(home.path, 'alerts.yml'), read('ops/alerts.yml').replace(/for: \d+[smh]$/gm, 'for: 1s'));
   await startServer('prometheus', port, [
     `--config.file=${home.path}/prometheus.yml`,
     `--storage.tsdb.path=${home.path}/prometheus`,
