@@ -20,6 +20,7 @@ export const OFX_FAULTS = {
   no_amount: '{value} must be an amount with at most two decimals and without grouping',
   no_day: '{value} must be a date: YYYYMMDD, perhaps with a time',
   no_brl: '{value} must be BRL',
+  stray: 'a transaction (STMTTRN) stands outside of the list of a statement (BANKTRANLIST)',
   corrects: 'CORRECTFITID: a transaction that replaces an earlier one is not supported',
 } as const;
 

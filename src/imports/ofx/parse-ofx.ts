@@ -61,6 +61,10 @@ function findStatements(documents: OfxElement[], faults: OfxFault[]): OfxElement
   if (statements.length === 0 && faults.length === 0)
     faults.push({ line: documents[0]?.line ?? 1, kind: 'no_statement' });
   const transactions = statements.flatMap((one) => childrenOf(one, 'BANKTRANLIST').flatMap(listTransactions));
+  // none is left out in silence because the bank put it elsewhere
+  const read = new Set(transactions);
+  const stray = documents.flatMap(listEverywhere).filter((one) => !read.has(one));
+  if (cards.length === 0) for (const { line } of stray) faults.push({ line, kind: 'stray' });
   const beyond = transactions[OFX_LINES_MAX];
   if (beyond) throw new MalformedOfx({ line: beyond.line, kind: 'too_many_lines', value: OFX_LINES_MAX });
   return statements;
@@ -100,6 +104,11 @@ async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promis
   };
 }
 
+/** Transactions anywhere in an element. */
+function listEverywhere({ children }: OfxElement): OfxElement[] {
+  return children.flatMap((one) => (one.name === 'STMTTRN' ? [one] : listEverywhere(one)));
+}
+
 function hasDecimals(amount: string): boolean {
   return amount.includes('.') || amount.includes(',');
 }
@@ -137,9 +146,11 @@ function parseBalance(balance: OfxElement, faults: OfxFault[]): BankStatement['b
 /** A row whose text is only that of a balance is one. Another text with *Saldo* may be a payment, if the row has a FITID. */
 function kindOfRow(transaction: OfxElement): 'line' | 'balance' | 'open' {
   const first = (name: string): string => childrenOf(transaction, name)[0]?.text ?? '';
-  const text = first('MEMO') || first('NAME');
-  if (!BALANCE_ROW.test(text)) return 'line';
-  return first('FITID') === '' || isBalanceText(text) ? 'balance' : 'open';
+  const [name, fitid] = [first('NAME'), first('FITID')];
+  const text = first('MEMO') || name;
+  // the name of a balance beside another text may be that of a payment
+  if (!BALANCE_ROW.test(text)) return fitid !== '' && BALANCE_ROW.test(name) ? 'open' : 'line';
+  return fitid === '' || isBalanceText(text) ? 'balance' : 'open';
 }
 
 function parseTransaction(transaction: OfxElement, faults: OfxFault[]): StatementLine {

@@ -7,7 +7,7 @@ const AMOUNT_CHARS_MAX = 32;
 const AMOUNT = /^([+-]?)0*(\d{1,32})(?:[.,](\d{1,2})(0*))?$/;
 const GROUP_DIGITS = 3;
 /** The text of a row that shows a balance and is no transaction: `Saldo Anterior`, `*** S A L D O ***`. */
-export const BALANCE_ROW = /^[^\p{L}]*s\s*a\s*l\s*d\s*o(?!\p{L})/iu;
+export const BALANCE_ROW = /^[^\p{L}]*(?:s[\s.]*a[\s.]*l[\s.]*d[\s.]*o|sdo|sld)(?!\p{L})/iu;
 /** Words of the names of balances; single letters are of `C/C`, or spaced. */
 const BALANCE_WORDS = new Set([
   ...['ANTERIOR', 'ANT', 'INICIAL', 'FINAL', 'ATUAL', 'PARCIAL', 'TOTAL', 'DISPONIVEL', 'DISP', 'BLOQUEADO', 'BLOQ'],

@@ -4,6 +4,8 @@ import type { BankAnswers, StatementFault } from './statement-faults.ts';
 
 /** A shorter number occurs in another one by chance. */
 const DIGITS_MIN = 4;
+/** A shorter number ends another one by chance. */
+const PART_DIGITS_MIN = 6;
 
 /** Accounts that statements show, and other spellings of them that a person named. */
 export type KnownAccounts = { names: string[]; spelled: Map<string, string> };
@@ -66,5 +68,8 @@ function listNumbers(name: string): string[] {
 /** Equal, or equal but for a check digit at the end of one. */
 function isSameNumber(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  return long === short || (long.length === short.length + 1 && long.startsWith(short));
+  if (long === short || (long.length === short.length + 1 && long.startsWith(short))) return true;
+  // a branch or a kind of account stands before the number, or a check digit X is a 0
+  const [plain, whole] = [short, long].map((text) => text.replace(/X$/, '0')) as [string, string];
+  return plain === whole || (short.length >= PART_DIGITS_MIN && whole.endsWith(plain));
 }

@@ -23,7 +23,7 @@ export type SettledStatement = Omit<SettledRows, 'faults'> & {
 /** Types of a line that takes money out. */
 const DEBITS = new Set([
   ...['DEBIT', 'FEE', 'SRVCHG', 'PAYMENT', 'CHECK', 'CASH', 'DIRECTDEBIT', 'REPEATPMT'],
-  ...['D', 'DB', 'DEB', 'DEBITO'],
+  ...['D', 'DB', 'DBT', 'DR', 'DEB', 'DEBITO', 'OUT', 'SAIDA', 'SAQUE', 'TARIFA', 'PAGAMENTO'],
 ]);
 /** Types of either direction: the sign says which, where the bank writes signs. */
 const EITHER = new Set(['ATM', 'POS']);
@@ -74,7 +74,7 @@ function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Se
   const hasSigns = all.some(({ cents }) => cents < 0n);
   const takesOut = (type: string): boolean => {
     const plain = type.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
-    return DEBITS.has(plain) || (!hasSigns && EITHER.has(plain));
+    return DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || (!hasSigns && EITHER.has(plain));
   };
   return new Set(lines.filter(({ cents, type }) => cents > 0n && takesOut(type)));
 }

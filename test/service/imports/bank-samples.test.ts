@@ -302,13 +302,19 @@ describe('rows that show a balance', () => {
     expect(await listLines()).toEqual(['03 1500.00 PIX TRANSF FULANO 03/11']);
   });
 
-  it.each(['SALDO DO DIA', 'S A L D O', '*** Saldo disponível ***', 'SALDO EM C/C 03/11', 'SALDO APLIC AUT MAIS'])(
-    'are known by %s',
-    async (text) => {
-      const file = edit('08-itau-daily-balances-with-fitid.ofx', ['SALDO TOTAL DISPONIVEL DIA', text]);
-      expect((await take(file)).statements).toMatchObject([{ new: 1, balance_rows: 2 }]);
-    },
-  );
+  it.each([
+    'SALDO DO DIA',
+    'S A L D O',
+    'S.A.L.D.O.',
+    'SDO DISPONIVEL',
+    'SLD DO DIA',
+    '*** Saldo disponível ***',
+    'SALDO EM C/C 03/11',
+    'SALDO APLIC AUT MAIS',
+  ])('are known by %s', async (text) => {
+    const file = edit('08-itau-daily-balances-with-fitid.ofx', ['SALDO TOTAL DISPONIVEL DIA', text]);
+    expect((await take(file)).statements).toMatchObject([{ new: 1, balance_rows: 2 }]);
+  });
 
   it('are asked about where a payment may have the text', async () => {
     const file = edit('08-itau-daily-balances-with-fitid.ofx', [
@@ -317,6 +323,42 @@ describe('rows that show a balance', () => {
     ]);
     expect(await refusal(file)).toMatch(/may be that of a balance or of a payment: balance_rows=leave_out\|lines/);
     expect((await take(file, { balance_rows: 'lines' })).statements).toMatchObject([{ new: 2, balance_rows: 1 }]);
+  });
+});
+
+describe('what would appear, double or vanish', () => {
+  const name = '22-amounts-with-trailing-zeros.ofx';
+
+  it('is asked about where the name is that of a balance, beside another text', async () => {
+    const file = edit(name, ['<MEMO>TARIFA', '<NAME>SALDO DO DIA\n<MEMO>Conta'], ['-8.95000', '1500.00']);
+    expect(await refusal(file)).toContain('balance_rows=leave_out|lines');
+  });
+
+  it.each([
+    ['</BANKTRANLIST>', ''],
+    ['<BANKTRANLIST>', '</BANKTRANLIST>'],
+  ])('is a fault where a transaction stands outside of the list', async (...tags) => {
+    const row = '<STMTTRN><TRNTYPE>OTHER<DTPOSTED>20261103<TRNAMT>1.00<FITID>Z<MEMO>PIX</STMTTRN>';
+    const file =
+      tags[1] === ''
+        ? edit(name, [tags[0] ?? '', `${tags[0]}${row}`])
+        : edit(name, [/<\/?BANKTRANLIST>|<DT(?:START|END)>\d+/g, '']);
+    expect(await refusal(file)).toMatch(/line \d+: a transaction \(STMTTRN\) stands outside/);
+  });
+
+  it.each(['DEBITO AUTOMATICO', 'DEB.', 'SAÍDA', 'OUT', 'Tarifa'])('is asked about for the type %s', async (type) => {
+    const file = edit('02-amounts-without-sign.ofx', ['<TRNTYPE>DEBIT', `<TRNTYPE>${type}`]);
+    expect(await refusal(file)).toContain('says money out');
+  });
+
+  it.each([
+    ['12345-X', '123450'],
+    ['56789-0', '01300056789-0'],
+    ['567890', '1234013000567890'],
+  ])('is asked about where the account %s may be %s', async (number, other) => {
+    const of = (one: string) => edit('04a-bradesco-account-without-digit.ofx', [/<ACCTID>.*/g, `<ACCTID>${one}\r`]);
+    await take(of(number));
+    expect(await refusal(of(other))).toContain('which may be');
   });
 });
 

@@ -24,6 +24,7 @@ const FAULTS: Record<OfxFault['kind'], (value: Value) => string> = {
   no_amount: (value) => t('{value} deve ser um valor com no máximo dois decimais, sem separar milhares', { value }),
   no_day: (value) => t('{value} deve ser uma data: AAAAMMDD, talvez com a hora', { value }),
   no_brl: (value) => t('{value} deve ser BRL', { value }),
+  stray: () => t('um movimento (STMTTRN) está fora da lista de um extrato (BANKTRANLIST)'),
   corrects: () => t('um movimento que corrige outro (CORRECTFITID) não é aceito'),
 };
 

@@ -108,6 +108,8 @@ export const BANK_EN = {
     '{value} must be an amount with at most two decimals and without grouping',
   '{value} deve ser uma data: AAAAMMDD, talvez com a hora': '{value} must be a date: YYYYMMDD, perhaps with a time',
   '{value} deve ser BRL': '{value} must be BRL',
+  'um movimento (STMTTRN) está fora da lista de um extrato (BANKTRANLIST)':
+    'a transaction (STMTTRN) stands outside of the list of a statement (BANKTRANLIST)',
   'um movimento que corrige outro (CORRECTFITID) não é aceito':
     'a transaction that corrects another one (CORRECTFITID) is not accepted',
   'falta {value}: escreva banco, agência e conta': '{value} is missing: write bank, branch and number',
