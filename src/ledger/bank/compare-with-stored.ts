@@ -10,6 +10,7 @@
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
+import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
 import type { StatementFault } from './statement-faults.ts';
 
@@ -48,7 +49,7 @@ export async function compareWithStored(
   const added = lines.filter((line) => !known.has(line));
   const faults = [
     ...findRepeated(added),
-    ...findDoubtful(added, left),
+    ...(await findDoubtful(added, left)),
     ...findPartial(added, left, [...renumbered, ...lines.filter(({ occurrence }) => occurrence !== null)]),
   ];
   const first = [...new Map(faults.map((fault) => [fault.line, fault])).values()];
@@ -110,27 +111,52 @@ function findRepeated(added: readonly BankLine[]): StatementFault[] {
   });
 }
 
-/** New lines that may be a stored line which the file lacks. */
-function findDoubtful(added: readonly BankLine[], left: ReadonlySet<Stored>): StatementFault[] {
+/** New lines that may be a stored line which the file lacks. A file may have 20,000 lines of one day and amount. */
+async function findDoubtful(added: readonly BankLine[], left: ReadonlySet<Stored>): Promise<StatementFault[]> {
   const byHash = Map.groupBy(left, ({ hash }) => hash);
   const byDay = Map.groupBy(left, ({ day, cents }) => `${day} ${cents}`);
-  return added.flatMap((line): StatementFault[] => {
+  const indexes = new Map<string, (text: string) => boolean>();
+  const faults = await mapInTurns(added, (line): StatementFault[] => {
     const text = textOf(line);
     const ofFitid = line.fitid === '' ? [] : (byHash.get(hexOf(line.hash)) ?? []);
     const isChanged = ofFitid.some(
       (one) => one.day === line.day || (one.cents === line.cents && (one.text ?? text) === text),
     );
     if (isChanged) return [{ line: line.line, kind: 'changed' }];
-    const ofDay = byDay.get(`${line.day} ${line.cents}`) ?? [];
-    return ofDay.some((one) => isSimilar(text, one.text)) ? [{ line: line.line, kind: 'similar' }] : [];
+    const key = `${line.day} ${line.cents}`;
+    const isSimilar = indexes.get(key) ?? indexTexts((byDay.get(key) ?? []).map((one) => one.text));
+    indexes.set(key, isSimilar);
+    return isSimilar(text) ? [{ line: line.line, kind: 'similar' }] : [];
   });
+  return faults.flat();
 }
 
-/** Whether one text begins the other but for case, accents and marks: banks cut texts, and add to them. */
-function isSimilar(text: string, other: string | undefined): boolean {
-  if (other === undefined) return true;
-  const [short, long] = [simplify(text), simplify(other)].sort((a, b) => a.length - b.length) as [string, string];
-  return short.length >= SIMILAR_CHARS_MIN ? long.startsWith(short) : short === long;
+/**
+ * Returns a function that says whether a text begins one of these, or one of these begins it, but for case, accents and marks:
+ * banks cut texts, and add to them. An erased text may be any.
+ */
+function indexTexts(texts: readonly (string | undefined)[]): (text: string) => boolean {
+  const known = texts.filter((text) => text !== undefined);
+  if (known.length < texts.length) return () => true;
+  const sorted = known.map(simplify).sort((a, b) => (a < b ? -1 : Number(a > b)));
+  const all = new Set(sorted);
+  const lengths = [...new Set(sorted.map(({ length }) => length))].filter((length) => length >= SIMILAR_CHARS_MIN);
+  return (text) => {
+    const own = simplify(text);
+    if (all.has(own) || lengths.some((length) => length < own.length && all.has(own.slice(0, length)))) return true;
+    return own.length >= SIMILAR_CHARS_MIN && (sorted[findFirst(sorted, own)]?.startsWith(own) ?? false);
+  };
+}
+
+/** The index of the first of sorted texts that is not below a text: those that it begins follow there. */
+function findFirst(sorted: readonly string[], text: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? '') < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function simplify(text: string): string {

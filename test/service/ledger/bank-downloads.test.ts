@@ -157,3 +157,19 @@ function createRandom(seed: number): (limit: number) => number {
     return Math.floor((state / 2 ** 32) * limit);
   };
 }
+
+test('10,000 lines of one day and amount are compared with as many, and not each with each', async () => {
+  const { context } = environment;
+  const make = (text: string): MadeLine[] =>
+    Array.from({ length: 10_000 }, (_, index) => ({
+      ...{ day: first, amount: '-10.00', fitid: `${text}${index}`, memo: `${text} ${index}` },
+    }));
+  const number = '99999-0';
+  await importBank(context, { number, lines: make('PIX') }, { new_account: 'true' });
+  const { statements } = await importBank(context, { number, lines: make('TED') });
+  expect(statements).toMatchObject([{ new: 10_000 }]);
+  const cut = [{ day: first, amount: '-10.00', fitid: 'cut', memo: 'TED 77' }];
+  await expect(importBank(context, { number, lines: cut })).resolves.toMatchObject({ statements: [{ new: 0 }] });
+  const longer = [{ day: first, amount: '-10.00', fitid: 'longer', memo: 'Téd 77 Loja' }];
+  await expect(importBank(context, { number, lines: longer })).rejects.toThrow('a similar text');
+});
