@@ -10,6 +10,7 @@
 import { decodeXML } from 'entities';
 import { createPauses } from '../../runtime/take-turns.ts';
 import { decodeCharset } from '../../spreadsheet/decode-charset.ts';
+import { AGGREGATES, ENDED_BY_NEXT, FOLLOWERS, TEXTS } from './known-elements.ts';
 import type { OfxFault } from './ofx-faults.ts';
 
 const MIB = 1024 * 1024;
@@ -20,38 +21,14 @@ const ELEMENTS_MAX = 400_000;
 const DEPTH_MAX = 32;
 
 const OPENING_BYTES_MAX = 256;
-/** Perhaps after the mark of UTF-8. */
+/** The begin of an OFX, perhaps after the mark of UTF-8. */
 const OPENING = /^(?:\u00ef\u00bb\u00bf)?\s*(?:<|OFXHEADER)/i;
 const HEADERS = { sgml: /^OFXHEADER[ \t]*:[^<]*$/i, xml: /^(?:<\?[^<>]*\?>\s*)+$/ };
 const COMMENT = ['<!--', '-->'] as const;
 const TAG = /<(\/?)([A-Za-z][A-Za-z0-9._]{0,31})[ \t]*(\/?)>/y;
 const OPENING_TAG = /<OFX>/gi;
-/** Of values that a document of XML has in any case. */
+/** End tags of values that a document of XML has in any case. */
 const VALUE_END = /<\/(?:TRNAMT|BALAMT|ACCTID|CURDEF|CODE|SEVERITY)>/i;
-/** Elements that hold others, by the one that they stand in. In SGML an element of another name that is not closed is an empty value. */
-const AGGREGATES: ReadonlyMap<string, string> = new Map([
-  ['OFX', ''],
-  ['STATUS', ''],
-  ['BANKMSGSRSV1', 'OFX'],
-  ['STMTTRNRS', 'BANKMSGSRSV1'],
-  ['STMTRS', 'STMTTRNRS'],
-  ['BANKACCTFROM', 'STMTRS'],
-  ['BANKTRANLIST', 'STMTRS'],
-  ['STMTTRN', 'BANKTRANLIST'],
-  ['LEDGERBAL', 'STMTRS'],
-  ['AVAILBAL', 'STMTRS'],
-]);
-/** Aggregates that banks never close: one ends where the next of these begins, or where the one around it ends. */
-const ENDED_BY_NEXT = new Set(['STMTTRN', 'BANKACCTFROM', 'BANKTRANLIST', 'LEDGERBAL', 'AVAILBAL']);
-/** Texts in which people write markup. */
-const TEXTS = new Set(['NAME', 'MEMO']);
-/** What may follow a text on its line. */
-const FOLLOWERS = new Set([
-  ...['TRNTYPE', 'DTPOSTED', 'DTUSER', 'DTAVAIL', 'TRNAMT', 'FITID', 'CORRECTFITID', 'CORRECTACTION', 'SRVRTID'],
-  ...['CHECKNUM', 'REFNUM', 'SIC', 'PAYEEID', 'NAME', 'EXTDNAME', 'PAYEE', 'MEMO', 'CURRENCY', 'ORIGCURRENCY'],
-  ...['BANKACCTTO', 'CCACCTTO', 'STMTTRN', 'BANKTRANLIST', 'LEDGERBAL', 'AVAILBAL', 'STMTRS', 'STMTTRNRS'],
-]);
-
 /** An element. `text` is undefined for one that holds others; `line` is where it begins. */
 export type OfxElement = { name: string; line: number; text: string | undefined; children: OfxElement[] };
 
@@ -96,7 +73,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 const CTRL_Z = '\u001a';
-/** What stands behind a file of old systems: NUL, blanks, ends of lines, Ctrl-Z. */
+/** Bytes that stand behind a file of old systems: NUL, blanks, ends of lines, Ctrl-Z. */
 const FILL = new Set([0x00, 0x09, 0x0a, 0x0d, 0x1a, 0x20]);
 
 async function readDocument(source: Source, hasValueEnds: boolean, pause: Pause): Promise<OfxElement> {
