@@ -36,7 +36,7 @@ const post = (by: Role, path: string, expects: number, body: unknown, method = '
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** As large as it may be: each key is in the extra of each event, so that all are compared. */
+/** The largest filter that is taken: each key is in the extra of each event, so that all are compared. */
 const KEYS = Array.from({ length: FILTER_LIMITS.matchKeysMax }, (_, index) => `k${index}`);
 const PREFIXES = Array.from({ length: 150 }, (_, index) => `${'p'.repeat(80)}${index}`);
 const FILTER = {

@@ -12,7 +12,7 @@ import { findNextDue } from '../src/timetable/find-due-times.ts';
 
 /** Three heartbeats. With the check, the sending and Alertmanager's `group_wait`, a person has the alert within two minutes. */
 const DEAD_AFTER_MS = 60_000;
-/** After a start of this process, or a gap between its checks, workers may still be starting too. */
+/** Workers may still be starting too, after a start of this process or a gap between its checks. */
 const STARTING_MS = 150_000;
 /** After the time at which the next tick of the watch was due. */
 const TICK_LATE_MS = 120_000;

@@ -1,4 +1,4 @@
-/** What a person gets: the notifications that Alertmanager sends to the pager, and to the tickets. */
+/** Notifications that Alertmanager sends to the pager and to the tickets: a person gets these. */
 import { listen } from '../soak-replicas.ts';
 
 type Notification = {

@@ -13,7 +13,7 @@ const ENDED_MS_MAX = 2 * MINUTE_MS;
 const GREEN_MS_MAX = MINUTE_MS;
 /** How long after its limit a row is given up. */
 const PATIENCE_MS = 3 * MINUTE_MS;
-/** After the end nothing more may come. */
+/** The time after the end in which nothing more may come. */
 const QUIET_MS = 90_000;
 
 export type Row = {
@@ -24,7 +24,7 @@ export type Row = {
   ended: string;
   /** Each verdict of the first page, and the second from which it stood. */
   verdicts: string;
-  /** What does not hold. */
+  /** The conditions that do not hold. */
   faults: string[];
 };
 

@@ -19,9 +19,9 @@ const CONNECTIONS_MIN = 10;
 const PASSWORD = 'night-shift';
 
 export type OwnDatabase = AsyncDisposable & {
-  /** Of the owner, who migrates. */
+  /** The address for the owner, who migrates. */
   ownerUrl: string;
-  /** Of the user with the documented grants. */
+  /** The address for the user with the documented grants. */
   url: string;
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -147,7 +147,7 @@ async function startSandbox(home: string, webhooks: string, zone: string): Promi
   return { api: createApi(url, '', KEY), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
 }
 
-/** As docs/operating.md says, *Grants*. */
+/** Grants as in docs/operating.md, *Grants*. */
 async function prepareDatabase(database: OwnDatabase, env: Record<string, string>): Promise<void> {
   const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '' };
   const owner = { env: { ...inherited, ...env, DATABASE_URL: database.ownerUrl } };

@@ -90,7 +90,7 @@ async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolea
 
 /** Of a message that the merchant's format has no body for, which so was not sent. */
 const NOT_SENT = 'no_provider_body';
-/** Of a merchant's answer that is no HTTP. */
+/** The error code for a merchant's answer that is no HTTP. */
 const NO_HTTP = 'no_http';
 
 /** The text is in Portuguese and English, as the other mails to merchants. */

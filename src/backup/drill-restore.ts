@@ -23,7 +23,7 @@ export type DrillOptions = Pick<RestoreOptions, 'from' | 'identity' | 'sum'> & {
   place: string;
   /** The address of an empty database; by default an embedded server runs in the place. */
   database?: string | undefined;
-  /** As `ExamineOptions`. */
+  /** Manifests as in `ExamineOptions`. */
   manifests?: string | undefined;
 };
 

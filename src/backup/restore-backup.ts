@@ -52,7 +52,7 @@ export type RestoreOptions = {
   sum?: string | undefined;
   /** Called at the end of each step. */
   onStep?: (step: RestoreStep, says: string) => void;
-  /** Of a drill: called with the restored database, which is then removed with everything else that was placed. */
+  /** A drill's check: called with the restored database, which is then removed with everything else that was placed. */
   rehearse?: (context: Context, restore: Restore) => Promise<void>;
 };
 export type RestoreStep = 'sums' | 'database' | 'files' | 'tables';

@@ -185,7 +185,7 @@ async function apply(
   return { ...outcome, ...applied, repeats: before ?? null, equal, basis };
 }
 
-/** Of a file that two people import at once it meets a duplicate key: the later one begins anew and finds this row. */
+/** Records an import. Where two people import one file at once, the later one meets a duplicate key, begins anew and finds this row. */
 async function recordImport(
   { db, clock }: Context,
   { name: kind, sha256, bytes, count: rows_read }: ReadFile,

@@ -55,9 +55,9 @@ export type ImportFault = {
   /** Of a change that was refused, with its message in English as `value`: the field that it named, or the account's fault. */
   field?: string;
   account?: AccountFault;
-  /** Of an OFX, which has lines in place of rows and columns. */
+  /** The fault in an OFX, which has lines in place of rows and columns. */
   ofx?: OfxFault;
-  /** Of a statement of the bank, and of a line of it. */
+  /** The fault in a statement of the bank, or in a line of it. */
   statement?: StatementFault;
 };
 
@@ -85,31 +85,31 @@ export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 /** A row that is not imported; every answer names it. */
 export type LeftOutRow = { row: number; why: LeftOutReason };
 
-/** What a file holds: rows to import, faults of others, and rows beside its table. */
+/** The content of a file: rows to import, faults of others, and rows beside its table. */
 export type ReadRows<Value> = { rows: ImportedRow<Value>[]; faults: ImportFault[]; leftOut: LeftOutRow[] };
 
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
 export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };
 
-/** What a file may leave open, and the answers with their words; null: any text. */
+/** A question that a file may leave open, and its answers with their words; null: any text. */
 export type Question = { titles: Titles; answers: Record<string, Titles> | null };
-/** What people answered, by the name of the question. */
+/** Answers of people, by the name of the question. */
 export type Answers = Record<string, string>;
 
-/** What an import changed. */
+/** The result of an import. */
 export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport };
 
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {
   titles: Titles;
-  /** Of a file, where it is no table. */
+  /** The largest size of a file that is no table. */
   bytesMax?: number;
   /** Whether a file is the whole state: imported again after another one, it takes that one's place. */
   isWholeState?: boolean;
   roles: readonly [Role, ...Role[]];
-  /** What a person may be asked of a file, by the name of the answer. */
+  /** Questions that a file may raise, by the name of the answer. */
   questions?: Record<string, Question>;
-  /** What is said of a file that was imported before. */
+  /** The result for a file that was imported before. */
   unchanged?: Pick<Applied, 'bank'>;
   /** The columns of its template, by name. */
   columns: Record<string, ColumnFacts>;
@@ -159,7 +159,7 @@ export function optionOf(question: string): string {
   return question.replaceAll('_', '-');
 }
 
-/** What the faults of a file ask for, by name. */
+/** Lists the questions that the faults of a file ask, by name. */
 export function listQuestions(faults: readonly ImportFault[]): string[] {
   const names = faults.flatMap(({ statement }) => {
     if (!statement) return [];

@@ -2,7 +2,7 @@ import { type SheetRow, UnreadableFileError } from './row.ts';
 
 /** A file that people import has ten. */
 const FIELDS_MAX = 1_000;
-/** As a cell of Excel has. */
+/** The characters that a cell of Excel may have. */
 const FIELD_CHARS_MAX = 32_767;
 
 /**

@@ -7,7 +7,7 @@ import type { buildConnector } from 'undici';
 
 /** Characters kept of an answer. */
 const START_CHARS = 512;
-/** In a line of its own, after any `HTTP/1.x`. A 1xx is no answer. */
+/** The status of an answer, in a line of its own after any `HTTP/1.x`. A 1xx is no answer. */
 const STATUS_LINE = /^HTTP\/1\.[01] ([2-5][0-9][0-9])[ \r\n]/;
 const BAD_ANSWER_CODES = new Set(['UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
 

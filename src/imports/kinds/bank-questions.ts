@@ -7,7 +7,7 @@ type AllWords = { [Name in BankQuestion]: { titles: Titles; answers: Words<(type
 const YES: Titles = { 'pt-BR': 'sim', en: 'yes' };
 const LEAVE_OUT: Titles = { 'pt-BR': 'deixar de fora', en: 'leave out' };
 
-/** What a person may be asked of a statement of the bank, in the words of the console and the command line. */
+/** Questions that a statement of the bank may raise, in the words of the console and the command line. */
 export const QUESTIONS = {
   account: { titles: { 'pt-BR': 'a conta é', en: 'the account is' }, answers: null },
   new_account: {

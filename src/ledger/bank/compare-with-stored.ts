@@ -24,7 +24,7 @@ export type Compared = {
   known: number;
   /** Known lines whose FITID is another one than was stored. */
   renumbered: number;
-  /** What a person must say before the new lines are stored. */
+  /** Faults that a person must answer before the new lines are stored. */
   faults: StatementFault[];
 };
 

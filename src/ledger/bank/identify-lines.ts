@@ -4,11 +4,11 @@ import type { StatementLine } from './bank-statement.ts';
 
 /** A line with what identifies it in its account. */
 export type BankLine = StatementLine & {
-  /** Of the FITID; of a line without one, of its day, amount, texts and occurrence. Unique in the account once it is stored. */
+  /** Hash of the FITID; of a line without one, of its day, amount, texts and occurrence. Unique in the account once it is stored. */
   hash: Buffer;
   /** Of a line without FITID: its number among equal lines of the day, from 1. */
   occurrence: number | null;
-  /** Of what the line is: its day, amount and text. */
+  /** Hash of the line's day, amount and text. */
   content: Buffer;
 };
 

@@ -49,7 +49,7 @@ export type BankImport = {
   matched: { reference: number; amount: number };
 };
 
-/** What is said of a file that changed nothing. */
+/** The result for a file that changed nothing. */
 export const UNCHANGED: BankImport = { repeated: true, statements: [], matched: { reference: 0, amount: 0 } };
 const LATER_LISTED_MAX = 50;
 

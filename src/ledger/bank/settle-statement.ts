@@ -79,7 +79,7 @@ function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Se
   return new Set(lines.filter(({ cents, type }) => cents > 0n && takesOut(type)));
 }
 
-/** What a balance may be, in cents. */
+/** Lists the readings of a balance, in cents. */
 function listScales({ isScaleOpen }: BankStatement, balance: BankStatement['balance']): bigint[] {
   if (balance === null) return [];
   return isScaleOpen ? [balance.cents, balance.cents / CENTS] : [balance.cents];
@@ -142,5 +142,5 @@ async function findExpected(
   return earlier.balance_cents + (since?.cents ?? 0n) + sum(compared.added.filter((one) => one.day >= balanceDay));
 }
 
-/** Of the balance before the first line. */
+/** Words that name the balance before the first line. */
 const BEFORE = /\b(?:ant|anterior|inicial)\b/i;

@@ -1,4 +1,4 @@
-/** What a person may be asked of a statement, and the answers; null: any text. */
+/** Questions that a statement may raise, and their answers; null: any text. */
 export const BANK_QUESTIONS = {
   account: null,
   new_account: ['true'],
@@ -17,7 +17,7 @@ export type BankAnswers = {
     | undefined;
 };
 
-/** What may be wrong with a statement beside what is stored, in words; `{value}` is the fault's value. */
+/** Faults of a statement beside what is stored, in words; `{value}` is the fault's value. */
 export const STATEMENT_FAULTS = {
   no_account: { text: '{value} is missing: give bank, branch and number', asks: 'account' },
   many_accounts: { text: 'the file has several accounts, and only one may be given a name', asks: 'account' },

@@ -20,7 +20,7 @@ const FAULTS: Record<StatementFault['kind'], (value: string | number) => string>
     ),
 };
 
-/** What a person must say of a line, in the language of the request. */
+/** Describes what a person must say of a line, in the language of the request. */
 export function describeStatementFault({ kind, value = '' }: StatementFault): string {
   return FAULTS[kind](value);
 }

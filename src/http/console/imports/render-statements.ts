@@ -3,7 +3,7 @@ import { plural, t } from '../languages/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 
-/** What a statement of the bank would change. */
+/** Renders what a statement of the bank would change. */
 export function renderStatements({ statements, matched }: BankImport): Html {
   const pairs = matched.reference + matched.amount;
   return html`<div class="explain"><p>${plural(pairs, 'Um par seria casado.', '{n} pares seriam casados.')}</p>

@@ -22,7 +22,7 @@ export function moneyOf(amount: string | null | undefined): Html {
   return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
-/** What is at stake in several mismatches; empty where they are no matter of money. */
+/** Describes what is at stake in several mismatches; empty where they are no matter of money. */
 export function moneyAtStake(cents: bigint): Html {
   return cents === 0n ? EMPTY_VALUE : money(cents);
 }
