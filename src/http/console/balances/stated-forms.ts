@@ -10,7 +10,7 @@ import { endOfNow } from '../../../seal/read-balances.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, moment, money } from '../parts/format.ts';
+import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
@@ -30,7 +30,6 @@ import {
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
 
-const NOTE_CHARS_MAX = 1000;
 const nothing = async () => undefined;
 
 /** The forms that state a balance, enter an adjustment, and state an opening. */
@@ -207,8 +206,6 @@ ${renderEffects(await readNamesInFull(context), [{ platform, before, change: bal
 export function readNote(draft: Draft): string {
   const note = draft.values.note ?? '';
   if (note === '') draft.faults.note = t('Escreva por quê.');
-  else if (note.length > NOTE_CHARS_MAX)
-    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
   return note;
 }
 
