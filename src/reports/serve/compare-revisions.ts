@@ -4,6 +4,7 @@ import { isStatementTimeout, limitStatementTime } from '../../database/limit-sta
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import type { Locale } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
@@ -77,7 +78,7 @@ async function readRows(
     const work = await prepareWork(snapshot, plan, reportsDirectory(context), context.signal);
     const rows: ChangeRow[] = [];
     for await (const chunk of describeChanges(work, after.digest).rows) {
-      rows.push(...chunk);
+      append(rows, chunk);
       if (rows.length > ROWS_SHOWN_MAX) break;
       if (performance.now() > endMs) return TOO_LONG;
     }
