@@ -3,9 +3,10 @@
  * read: started as they come, they would keep all else waiting for seconds. In one turn of the event loop, requests start
  * for a slice of time; those that come later wait for the next turns, in order.
  *
- * Three kinds have a slice each, in this order:
- * - health and webhooks, which are cheap;
- * - the same where an earlier request of their connection is not answered yet;
+ * Four kinds have a slice each, in this order:
+ * - health;
+ * - webhooks;
+ * - both where an earlier request of their connection is not answered yet;
  * - the rest. Of it, a connection has one request started at a time: who pipelines waits for the answers, as others do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,13 +19,15 @@ const SLICE_MS = 5;
  */
 const TURNS_TO_ACCEPT_MAX = 32;
 const SHORT_SLICE_MS = 1;
-const CHEAP = /^\/(?:healthz|readyz|webhooks)(?![\w-])/;
+const HEALTH = /^\/(?:healthz|readyz)(?![\w-])/;
+const WEBHOOK = /^\/webhooks(?![\w-])/;
 
+/** In the order in which they start. */
+type Kind = 'health' | 'webhooks' | 'pipelined' | 'rest';
 type Waiting = { request: IncomingMessage; response: ServerResponse; start: () => void };
 
 export function createRequestTurns() {
-  const [cheap, pipelined, rest]: [Waiting[], Waiting[], Waiting[]] = [[], [], []];
-  const queues = [cheap, pipelined, rest];
+  const queues: Record<Kind, Waiting[]> = { health: [], webhooks: [], pipelined: [], rest: [] };
   /** Connections with a started request of the rest, and their later ones. */
   const busy = new WeakMap<Socket, Waiting[]>();
   /** The end of this turn's slice; undefined before the turn's first request. */
@@ -44,9 +47,9 @@ export function createRequestTurns() {
     endsAtMs = undefined;
     sliceMs = chooseSlice();
     hasAccepted = false;
-    if (sliceMs > 0) for (const queue of queues) await startSlice(queue, sliceMs);
+    if (sliceMs > 0) for (const queue of Object.values(queues)) await startSlice(queue, sliceMs);
     isScheduled = false;
-    if (queues.some(({ length }) => length > 0)) schedule();
+    if (Object.values(queues).some(({ length }) => length > 0)) schedule();
   }
 
   function chooseSlice(): number {
@@ -76,7 +79,7 @@ export function createRequestTurns() {
       busy.delete(socket);
       if (!socket.destroyed) for (const one of own) enterRest(one);
     });
-    enter(rest, waiting);
+    enter(queues.rest, waiting);
   }
 
   return {
@@ -90,10 +93,18 @@ export function createRequestTurns() {
      * @param isAlone whether no earlier request of its connection is unanswered.
      */
     start(waiting: Waiting, isAlone: boolean): void {
-      if (!CHEAP.test(waiting.request.url ?? '')) enterRest(waiting);
-      else enter(isAlone ? cheap : pipelined, waiting);
+      const kind = chooseKind(waiting.request.url ?? '', isAlone);
+      if (kind === 'rest') enterRest(waiting);
+      else enter(queues[kind], waiting);
     },
   };
+}
+
+function chooseKind(url: string, isAlone: boolean): Kind {
+  const isHealth = HEALTH.test(url);
+  if (!isHealth && !WEBHOOK.test(url)) return 'rest';
+  if (!isAlone) return 'pipelined';
+  return isHealth ? 'health' : 'webhooks';
 }
 
 /** Starts at least one request, if one waits. */

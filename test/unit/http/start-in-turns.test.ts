@@ -45,6 +45,14 @@ it('starts requests for a slice, the rest in later turns in order, and /healthz 
   expect(started.slice(4)).toEqual(['/d', '/e', '/f', '/g']);
 });
 
+it('starts /healthz before webhooks that came before it', async () => {
+  const { ask } = open();
+  for (const url of REST.slice(0, 3)) ask(url);
+  for (const url of ['/webhooks/pix', '/healthz?x']) ask(url);
+  await vi.waitUntil(() => started.length === 5);
+  expect(started.slice(3)).toEqual(['/healthz?x', '/webhooks/pix']);
+});
+
 it('starts webhooks that wait behind others of their connection after those of all connections', async () => {
   const { ask } = open();
   for (const url of REST.slice(0, 3)) ask(url);
