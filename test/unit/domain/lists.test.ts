@@ -19,7 +19,7 @@ it('knows no largest and no smallest of nothing', () => {
   expect([largest([]), smallest([])]).toEqual([Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]);
 });
 
-it('is used wherever a list would be spread into the arguments of a call, which has a limit', () => {
+it('is used where a list would be spread into the arguments of a call, which has a limit', () => {
   const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );
