@@ -23,12 +23,11 @@ async function flood({ port, from, connections, bytes, ms }: Flood): Promise<voi
       if (!isOver) socket.write(bytes);
     };
     socket.on('connect', () => socket.write(bytes));
-    socket.on('data', send);
+    socket.on('data', () => void send());
     socket.on('error', () => undefined);
-    socket.on('close', async () => {
+    socket.on('close', () => {
       sockets.delete(socket);
-      await sleep(REOPEN_MS);
-      open();
+      void sleep(REOPEN_MS).then(open);
     });
   };
   for (let opened = 0; opened < connections; opened++) open();
