@@ -195,7 +195,7 @@ const COLUMN_OF: Partial<Record<StatementFault['kind'], keyof typeof COLUMNS>> =
   many_accounts: 'account',
   changed: 'identifier',
   repeated: 'identifier',
-  similar: 'text',
+  lacking: 'text',
 };
 
 function toFault(statement: StatementFault, isTable: boolean): ImportFault {

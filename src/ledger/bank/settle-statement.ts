@@ -20,6 +20,9 @@ export type SettledStatement = Omit<SettledRows, 'faults'> & {
   faults: StatementFault[];
 };
 
+/** `newest`: the number of the newest statement before this file. */
+type Given = { account: string; answers: BankAnswers; newest: number };
+
 /** Types of a line that takes money out. */
 const DEBITS = new Set([
   ...['DEBIT', 'FEE', 'SRVCHG', 'PAYMENT', 'CHECK', 'CASH', 'DIRECTDEBIT', 'REPEATPMT'],
@@ -32,10 +35,10 @@ const CENTS = 100n;
 export async function settleStatement(
   context: Context,
   statement: BankStatement,
-  { account, answers }: { account: string; answers: BankAnswers },
+  { account, answers, newest }: Given,
 ): Promise<SettledStatement> {
   const rows = settleRows(statement, answers, context.calendar.dayOf(context.clock.now()));
-  const signed = await settleSigns(context, statement, { account, answers, rows });
+  const signed = await settleSigns(context, statement, { account, answers, newest, rows });
   const { balance, fault } = settleScale(statement, rows.balance, signed.expected, answers);
   const asked = answers.other_lines ? [] : signed.compared.faults;
   const faults = [...rows.faults, ...signed.faults, ...(fault ? [fault] : []), ...asked];
@@ -48,10 +51,12 @@ type Signed = Pick<SettledStatement, 'lines' | 'compared' | 'negated' | 'faults'
 async function settleSigns(
   context: Context,
   statement: BankStatement,
-  { account, answers, rows }: { account: string; answers: BankAnswers; rows: SettledRows },
+  { account, answers, newest, rows }: Given & { rows: SettledRows },
 ): Promise<Signed> {
+  const { from, to } = statement;
   const take = async (lines: StatementLine[], negated: number, faults: StatementFault[] = []): Promise<Signed> => {
-    const compared = await compareWithStored(context, account, identifyLines(context.keys, lines));
+    const shown = { lines: identifyLines(context.keys, lines), from, to, newest };
+    const compared = await compareWithStored(context, account, shown);
     const day = rows.balance?.day;
     const expected =
       day === undefined ? undefined : await findExpected(context.db, statement, { account, day, lines, compared });

@@ -31,8 +31,8 @@ export const STATEMENT_FAULTS = {
   scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
   balance_text: { text: 'the text may be that of a balance or of a payment', asks: 'balance_rows' },
   changed: { text: 'the FITID was imported before, with another day or amount', asks: 'other_lines' },
-  similar: {
-    text: 'a stored line of this day and amount has a similar text, and the file lacks it',
+  lacking: {
+    text: 'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
     asks: 'other_lines',
   },
   repeated: { text: 'line {value} is equal in all, also in its FITID', asks: 'other_lines' },

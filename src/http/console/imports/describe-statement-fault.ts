@@ -12,7 +12,10 @@ const FAULTS: Record<StatementFault['kind'], (value: string | number) => string>
   scale: () => t('o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos'),
   balance_text: () => t('o texto pode ser de um saldo ou de um pagamento'),
   changed: () => t('o FITID já foi importado, com outro dia ou valor'),
-  similar: () => t('uma linha já importada deste dia e valor tem um texto parecido, e falta neste arquivo'),
+  lacking: () =>
+    t(
+      'falta neste arquivo uma linha já importada deste valor e dia, ou deste valor e texto até 3 dias antes ou depois: pode ser a mesma',
+    ),
   repeated: (value) => t('a linha {value} é igual em tudo, também no FITID', { value }),
   partial: () =>
     t(
