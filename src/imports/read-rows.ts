@@ -5,7 +5,8 @@
 import { formatAmount, type WrittenAmount } from '../domain/money.ts';
 import { createPauses } from '../runtime/take-turns.ts';
 import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
-import { type AnyColumn, fold } from './columns.ts';
+import { beginsAsTotal } from './balance-texts.ts';
+import type { AnyColumn } from './columns.ts';
 import {
   BESIDE_ROWS_MAX,
   type Columns,
@@ -103,7 +104,6 @@ function describeBetween({ number, why, faults }: Below): ImportFault[] {
   return why === 'total' ? [{ row: number, column: null, kind: 'total_row' }] : faults;
 }
 
-const TOTAL = /^[^\p{L}]{0,9}(?:sub-?)?tota(?:l|is)(?!\p{L})/u;
 const WORD = /\p{L}{3}/u;
 const TEXT_CHARS = 60;
 
@@ -117,7 +117,7 @@ function whyNoRow({ cells, faults }: ReadRow, { names }: Header, columns: Column
   );
   const lacks = faults.some(({ kind, column }) => kind === 'missing' && !columns[column ?? '']?.isMoney);
   const texts = filled.filter(({ cell }) => cell.kind === 'text');
-  if (lacks && texts.some(({ cell }) => TOTAL.test(fold(cell.text.slice(0, TEXT_CHARS))))) return 'total';
+  if (lacks && texts.some(({ cell }) => beginsAsTotal(cell.text))) return 'total';
   const [only] = filled.length === 1 ? texts : [];
   const column = columns[only?.name ?? ''];
   if (!only || !column || column.isMoney || !WORD.test(only.cell.text.slice(0, TEXT_CHARS))) return undefined;

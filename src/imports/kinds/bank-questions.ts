@@ -31,7 +31,7 @@ export const QUESTIONS = {
     },
   },
   balance_rows: {
-    titles: { 'pt-BR': 'linhas com Saldo no texto', en: 'rows with Saldo in their text' },
+    titles: { 'pt-BR': 'linhas com Saldo ou Total no texto', en: 'rows with Saldo or Total in their text' },
     answers: { leave_out: LEAVE_OUT, lines: { 'pt-BR': 'são movimentos', en: 'are transactions' } },
   },
   later_lines: {

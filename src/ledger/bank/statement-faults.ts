@@ -29,7 +29,7 @@ export const STATEMENT_FAULTS = {
   no_currency: { text: 'CURDEF is missing: say that the amounts are in BRL', asks: 'currency' },
   unsigned: { text: '{value} says money out, and the amount has no sign', asks: 'signs' },
   scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
-  balance_text: { text: 'the text may be that of a balance or of a payment', asks: 'balance_rows' },
+  balance_text: { text: 'the text may be that of a balance, a total or a payment', asks: 'balance_rows' },
   changed: { text: 'the FITID was imported before, with another day or amount', asks: 'other_lines' },
   lacking: {
     text: 'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',

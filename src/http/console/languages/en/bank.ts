@@ -123,7 +123,8 @@ export const BANK_EN = {
   '{value} diz saída, e o valor não tem sinal': '{value} says money out, and the amount has no sign',
   'o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos':
     'the balance has no decimals, and no earlier balance proves whether it is in cents',
-  'o texto pode ser de um saldo ou de um pagamento': 'the text may be that of a balance or of a payment',
+  'o texto pode ser de um saldo, de um total ou de um pagamento':
+    'the text may be that of a balance, a total or a payment',
   'falta neste arquivo uma linha já importada deste valor e dia, ou deste valor e texto até 3 dias antes ou depois: pode ser a mesma':
     'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
   'a linha {value} é igual em tudo, também no FITID': 'line {value} is equal in all, also in its FITID',

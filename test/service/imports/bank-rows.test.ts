@@ -1,0 +1,99 @@
+/** Rows of a bank that are no movements, or not with that amount or day: they are asked about or refused, never booked in silence. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answers } from '../../../src/imports/import-kind.ts';
+import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { importBank } from '../../support/import-bank.ts';
+import { makeOfx } from '../../support/make-ofx.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+
+let environment: TestEnvironment;
+beforeAll(async () => {
+  environment = await openEnvironment();
+});
+afterAll(() => environment[Symbol.asyncDispose]());
+
+let accounts = 0;
+/** Imports a file of an account of its own. @returns its amounts and texts, or the faults. */
+function openAccount() {
+  const [bank, number] = [String(++accounts), `77${accounts}00${accounts}`];
+  const account = `${bank}/${number}`;
+  return {
+    ...{ account, bank, number },
+    async take(file: string, answers: Answers = {}): Promise<string[] | string> {
+      try {
+        await importBank(environment.context, file, { new_account: 'true', ...answers });
+      } catch (error) {
+        return String(error);
+      }
+      const lines = await listBankLines(environment.context.db, 100, undefined, { account });
+      return lines.map(({ amount, name, memo }) => `${amount} ${name}${memo}`).reverse();
+    },
+  };
+}
+const csv = (account: string, rows: string[], columns = 'dia;valor;texto') =>
+  `conta;${columns}\n${rows.map((row) => `${account};${row}\n`).join('')}`;
+const ROWS = ['20/10/2026;100,00;PIX', '20/10/2026;-30,00;TED'];
+const ASKED = 'balance_rows=leave_out|lines';
+
+describe('a total that has all that a row must have', () => {
+  it.each(['TOTAL', 'Total geral', 'SUBTOTAL:', 'TOTAIS DO PERÍODO', '*** Total do dia ***', 'Total de débitos'])(
+    'is asked about: %s',
+    async (text) => {
+      const { account, take } = openAccount();
+      const file = csv(account, [...ROWS, `20/10/2026;70,00;${text}`]);
+      expect(await take(file)).toMatch(/row 4, texto: .*balance_rows/);
+      expect(await take(file, { balance_rows: 'leave_out' })).toEqual(['100.00 PIX', '-30.00 TED']);
+    },
+  );
+
+  it.each(['100,00', '-30,00', '30,00', '70,00', '130,00'])(
+    'is asked about with other words where %s is a sum of the rows above it',
+    async (amount) => {
+      const { account, take } = openAccount();
+      const file = csv(account, [...ROWS, `20/10/2026;${amount};TOTAL PLANILHA MARIA`]);
+      expect(await take(file)).toContain(ASKED);
+      expect(await take(file, { balance_rows: 'lines' })).toHaveLength(3);
+    },
+  );
+
+  it('is asked about beside D/C, and in an OFX', async () => {
+    const [one, other] = [openAccount(), openAccount()];
+    const rows = ['20/10/2026;100,00;C;PIX', '20/10/2026;30,00;D;TED', '20/10/2026;70,00;C;TOTAL'];
+    expect(await one.take(csv(one.account, rows, 'dia;valor;D/C;texto'))).toContain(ASKED);
+    const lines = ['PIX', 'TOTAL DISPONIVEL DIA'].map((memo) => ({
+      ...{ day: '2026-10-20', amount: '1.00', fitid: memo, memo },
+    }));
+    expect(await other.take(makeOfx({ ...other, lines }))).toContain(ASKED);
+  });
+
+  it('is a payment to somebody of that name with another amount', async () => {
+    const { account, take } = openAccount();
+    expect(await take(csv(account, [...ROWS, '20/10/2026;-71,00;TOTAL EXPRESS LTDA']))).toHaveLength(3);
+  });
+});
+
+describe('a balance among the rows', () => {
+  it('of a table with an identifier is asked about where a payment may have its text', async () => {
+    const { account, take } = openAccount();
+    const columns = 'dia;valor;texto;identificador';
+    const file = csv(account, ['20/10/2026;1,00;PIX;a1', '20/10/2026;900,00;SALDO PEDIDO 77;a2'], columns);
+    expect(await take(file)).toMatch(/row 3, texto: .*balance_rows/);
+    expect(await take(file, { balance_rows: 'lines' })).toEqual(['1.00 PIX', '900.00 SALDO PEDIDO 77']);
+    const plain = csv(account, ['20/10/2026;900,00;Saldo do dia;a3'], columns);
+    expect(await take(plain)).toContain('shows a balance: leave the row out');
+  });
+
+  it.each(['SALDOS DO DIA', 'S A L D O S', 'Saldo final'])('of an OFX is known by %s', async (memo) => {
+    const { take, ...given } = openAccount();
+    const lines = ['PIX', memo].map((text) => ({
+      ...{ day: '2026-10-20', amount: '1.00', fitid: text, memo: text },
+    }));
+    expect(await take(makeOfx({ ...given, lines }))).toEqual(['1.00 PIX']);
+  });
+
+  it.each(['BALANCE', 'Saldo'])('of an OFX is asked about where its type is %s', async (type) => {
+    const { take, ...given } = openAccount();
+    const lines = [{ day: '2026-10-20', amount: '1.00', fitid: 'a', memo: 'FECHAMENTO', type }];
+    expect(await take(makeOfx({ ...given, lines }))).toContain(ASKED);
+  });
+});
