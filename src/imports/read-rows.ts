@@ -7,6 +7,7 @@ import { createPauses } from '../runtime/take-turns.ts';
 import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
 import { beginsAsTotal } from './balance-texts.ts';
 import type { AnyColumn } from './columns.ts';
+import { findMonthFirst, isSplit, type WrittenDay } from './find-doubtful-fields.ts';
 import {
   BESIDE_ROWS_MAX,
   type Columns,
@@ -24,8 +25,8 @@ export type Table = {
   is1904: boolean;
   /** Faults of the sheet as a whole; filled while its rows are read. */
   faults: ImportFault[];
-  /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
-  isSeparated: boolean;
+  /** Stands between the fields of a CSV. Cells of a sheet may be empty only because they have a style. */
+  separator?: string;
 };
 type Header = { names: string[]; fieldsMax: number };
 type ReadRow = SheetRow & { values: Values; faults: ImportFault[] };
@@ -43,6 +44,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
   };
   const rows: ImportedRow<Values>[] = [];
   const above: SheetRow[] = [];
+  const days: WrittenDay[] = [];
   let below: Below[] = [];
   let header: Header | undefined;
   const pause = createPauses();
@@ -53,7 +55,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
     if (!header) {
       const names = findColumns(row, columns);
       // an unquoted 1500,75 in a file with commas is two fields
-      if (names) header = { names, fieldsMax: table.isSeparated ? row.cells.length : Number.POSITIVE_INFINITY };
+      if (names) header = { names, fieldsMax: table.separator ? row.cells.length : Number.POSITIVE_INFINITY };
       else if (above.push(row) === BESIDE_ROWS_MAX) break;
       continue;
     }
@@ -70,12 +72,15 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
       break;
     }
     if (read.faults.length > 0) refuse(read.faults);
-    else rows.push({ number: row.number, value: read.values });
+    else {
+      rows.push({ number: row.number, value: read.values });
+      days.push(...listDays(read, header, columns));
+    }
   }
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
   if (!header && above.length > 0)
     faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
-  faults.push(...(beside?.faults ?? []));
+  faults.push(...(beside?.faults ?? []), ...findMonthFirst(days));
   faults.unshift(...table.faults);
   if (rows.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows, faults, leftOut: beside?.leftOut ?? [] };
@@ -149,6 +154,14 @@ function findDifference(
   return undefined;
 }
 
+function listDays({ number: row, cells, values }: ReadRow, { names }: Header, columns: Columns): WrittenDay[] {
+  return names.flatMap((column, index) => {
+    const [day, cell] = [values[column], cells[index]];
+    const isWritten = columns[column]?.isDay && typeof day === 'string' && cell?.kind === 'text';
+    return isWritten ? [{ row, column, day: day.slice(0, 10), text: cell.text.trim() }] : [];
+  });
+}
+
 function toCents(value: unknown): bigint {
   if (typeof value === 'bigint') return value;
   return (value as WrittenAmount | null)?.cents ?? 0n; // a money column has no other value
@@ -165,7 +178,9 @@ function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header,
       faults.push({ row, column: null, kind: 'extra_cell' });
       continue;
     }
-    const parsed = parseCell(cell, column, table);
+    const isHalf =
+      column.isMoney && table.separator === ',' && index + 1 < names.length && isSplit(cell, cells[index + 1]);
+    const parsed = isHalf ? { fault: { kind: 'split_amount' as const } } : parseCell(cell, column, table);
     if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
     else values[name] = parsed.value;
   }

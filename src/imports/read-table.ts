@@ -61,7 +61,7 @@ async function openXlsx(bytes: Buffer): Promise<Table> {
       if (faults.length < MERGED_LISTED_MAX) faults.push(describeMerge(range));
     },
   });
-  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults, isSeparated: false };
+  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults };
 }
 
 const MERGED_LISTED_MAX = 50;
@@ -94,18 +94,24 @@ function openCsv(bytes: Buffer, columns: Columns): Table {
     throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
   if (isUtf16(bytes)) throw new UnreadableFileError('it is in UTF-16: save it as a CSV in UTF-8, or as XLSX');
   if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
-  const whole = decodeCharset(bytes).replace(/^\uFEFF/, '');
+  const whole = withoutEnd(decodeCharset(bytes)).replace(/^\uFEFF/, '');
   const [declaration = '', declared] = DECLARED.exec(whole.slice(0, DECLARATION_CHARS_MAX)) ?? [];
   // the line stays, empty: rows keep their numbers
   const text = whole.slice(declaration.length);
-  const separator =
-    declared === undefined ? SEPARATORS.find((one) => hasHeader(text, one, columns)) : declared.replace('\\t', '\t');
-  return { rows: parseCsv(text, separator ?? ';'), is1904: false, faults: [], isSeparated: true };
+  const found = SEPARATORS.find((one) => hasHeader(text, one, columns)) ?? ';';
+  const separator = declared === undefined ? found : declared.replace('\\t', '\t');
+  return { rows: parseCsv(text, separator), is1904: false, faults: [], separator };
 }
 
 /** The line `sep=;` with which Excel is shown the separator, also in quotes. */
 const DECLARED = /^"?sep="?(\\t|[^\p{L}\p{N}"' \r\n])"?[;,\t]{0,40}(?=[\r\n])/iu;
 const DECLARATION_CHARS_MAX = 60;
+
+/** Without the Ctrl-Z at the end of a file of old systems. */
+function withoutEnd(text: string): string {
+  const [own = '', ...rest] = text.split('\u001a');
+  return rest.join('').trim() === '' ? own : text;
+}
 
 /** False also where the quotes are wrong, as they can be with another separator than the file's. */
 function hasHeader(text: string, separator: string, columns: Columns): boolean {

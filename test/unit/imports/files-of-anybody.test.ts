@@ -290,3 +290,71 @@ describe('a column D/C beside the amounts', () => {
     expect((await read(`${header}\n${line}`)).faults).toEqual([[2, column, fault]]);
   });
 });
+
+describe('an amount with a decimal comma that a file with commas splits', () => {
+  const split = /^may go on in the next field/;
+  test.each([
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,10,50'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,-10,50 '],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,R$ 10,50-'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,10,5'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,1,500.50'],
+    ['conta,dia,valor,texto,identificador', '341/1-0,2026-11-20,10,50,TED'],
+    ['conta,dia,valor,texto,identificador', '341/1-0,2026-11-20,"10","50 D","TED"'],
+    ['sep=,\nconta,dia,valor,número do documento,texto', '341/1-0,2026-11-20,1500,75'],
+  ])('is a fault, in a row that is no longer than its header: %s', async (header, row) => {
+    const { rows, faults } = await read(`${header}\n${row}\n`);
+    expect([rows, faults]).toEqual([[], [[expect.any(Number), 'amount', expect.stringMatching(split)]]]);
+  });
+
+  test.each(['"10,50",50', '10.00,50', '10,TED 50', '10,2026', '10,', '10.5,50'])('is none in %s', async (fields) => {
+    const { faults } = await read(`conta,dia,valor,texto\n341/1-0,2026-11-20,${fields}\n`);
+    expect(faults).toEqual([]);
+  });
+
+  test('is no question of a file with other separators', async () => {
+    const { faults } = await read('conta;dia;valor;texto\n341/1-0;2026-11-20;10;50\n');
+    expect(faults).toEqual([]);
+  });
+});
+
+test('two stray quotes that would make one field of two rows are a fault with their line', async () => {
+  const rows = ['341/1-0;20/11/2026;1,00;"TED 5;7', '341/1-0;20/11/2026;2,00;PIX 6";8'];
+  const { rows: read2, faults } = await read([HEADER, '341/1-0;20/11/2026;3,00;x;9', ...rows].join('\r\n'));
+  expect([read2, faults]).toEqual([
+    [],
+    [[0, null, 'the quotes that open in line 3 hold separators and the end of a line: take them out']],
+  ]);
+  const inside = '341/1-0;20/11/2026;1,00;"TED\n""5""";7';
+  expect((await read(`${HEADER}\n${inside}`)).faults).toEqual([]);
+});
+
+test.each(['\u001a', '\r\n\u001a', '\u001a\r\n', '\r\n\u001a\u001a'])(
+  'a Ctrl-Z at the end of a CSV is no row: %j',
+  async (end) => {
+    const { rows, faults } = await read([HEADER, ...ROWS].join('\n') + end);
+    expect([rows, faults]).toEqual([[2, 3], []]);
+  },
+);
+
+describe('days that may be month/day', () => {
+  const file = (days: string[]): string => `conta;dia;valor\n${days.map((day) => `341/1-0;${day};1,00`).join('\n')}`;
+  test.each([
+    [['11/05/2026', '11/06/2026', '11/09/2026']],
+    [['10/05/2026', '10/12/2026', '11/03/2026']],
+    [['2026-11-04', '11/05/2026', '11/06/2026']],
+  ])('are a fault where they are months apart as day/month, and days apart as month/day: %j', async (days) => {
+    const { faults } = await read(file(days));
+    expect(faults).toEqual([[expect.any(Number), 'day', expect.stringMatching(/^may be month\/day/)]]);
+  });
+
+  test.each([
+    [['05/11/2026', '06/11/2026']],
+    [['11/05/2026', '11/06/2026', '13/06/2026']],
+    [['11/05/2026', '11/05/2026']],
+    [['2026-05-11', '2026-06-11']],
+    [['05/10/2026', '12/11/2026', '01/12/2026']],
+  ])('are day/month else: %j', async (days) => {
+    expect((await read(file(days))).faults).toEqual([]);
+  });
+});

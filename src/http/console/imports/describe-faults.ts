@@ -63,6 +63,10 @@ function say({ kind, value = '', field = '', account }: ImportFault): string {
       return t('escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto');
     case 'not_choice':
       return t('escreva um destes: {value}', { value });
+    case 'split_amount':
+      return t('pode continuar no campo seguinte: escreva "10,50" entre aspas, ou 10.50');
+    case 'month_first':
+      return t('pode ser mês/dia: assim as linhas distam dias, e como dia/mês distam meses; escreva 2026-11-20');
     case 'not_text':
       return t('é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo');
     case 'is_scientific':

@@ -88,6 +88,7 @@ const MESSAGES = [
   'não é um XLSX inteiro: salve-o de novo como XLSX',
   'tem senha: salve-o sem ela',
   'as aspas que abrem na linha {line} não têm fim',
+  'as aspas que abrem na linha {line} abrangem separadores e o fim de uma linha: tire-as',
   'há texto depois das aspas que fecham na linha {line}',
   'o arquivo é maior que {n} MiB',
   'não é uma página desta lista: abra a lista de novo',
