@@ -7,6 +7,9 @@ type AllWords = { [Name in BankQuestion]: { titles: Titles; answers: Words<(type
 const YES: Titles = { 'pt-BR': 'sim', en: 'yes' };
 const LEAVE_OUT: Titles = { 'pt-BR': 'deixar de fora', en: 'leave out' };
 
+const IN_CENTS: Titles = { 'pt-BR': 'em centavos', en: 'in cents' };
+const IN_REAIS: Titles = { 'pt-BR': 'em reais', en: 'in BRL' };
+
 /** Questions that a statement of the bank may raise, in the words of the console and the command line. */
 export const QUESTIONS = {
   account: { titles: { 'pt-BR': 'a conta é', en: 'the account is' }, answers: null },
@@ -15,11 +18,15 @@ export const QUESTIONS = {
     answers: { true: YES },
   },
   currency: { titles: { 'pt-BR': 'moeda', en: 'currency' }, answers: { BRL: { 'pt-BR': 'BRL', en: 'BRL' } } },
+  amounts: {
+    titles: { 'pt-BR': 'valores sem decimais', en: 'amounts without decimals' },
+    answers: { cents: IN_CENTS, as_written: IN_REAIS },
+  },
   balance: {
     titles: { 'pt-BR': 'saldo sem decimais', en: 'balance without decimals' },
     answers: {
-      cents: { 'pt-BR': 'está em centavos', en: 'is in cents' },
-      as_written: { 'pt-BR': 'está em reais', en: 'is in BRL' },
+      cents: IN_CENTS,
+      as_written: IN_REAIS,
       leave_out: LEAVE_OUT,
     },
   },

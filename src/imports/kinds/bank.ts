@@ -181,7 +181,7 @@ function toStatement(rows: Row[]): Given {
   const statement: BankStatement = {
     ...{ source: 'table', line: rows[0]?.number ?? 0, account: rows[0]?.value.account ?? '', missing: [] },
     isNewAccount: rows.some(({ value }) => value.isNewAccount),
-    ...{ hasCurrency: true, isScaleOpen: false, lines: plain, balanceRows: [], openRows: open },
+    ...{ hasCurrency: true, isWhole: { balance: false, lines: false }, lines: plain, balanceRows: [], openRows: open },
     from: days[0] ?? null,
     to: days.at(-1) ?? null,
     balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day, line: newest.number } : null,

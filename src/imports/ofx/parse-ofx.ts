@@ -87,7 +87,8 @@ async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promis
   });
   const of = (kind: ReturnType<typeof kindOfRow>): StatementLine[] =>
     rows.filter((row) => row.kind === kind).map(({ line: one }) => one);
-  const amounts = transactions.flatMap((one) => childrenOf(one, 'TRNAMT')).map(({ text = '' }) => text);
+  const texts = transactions.flatMap((one) => childrenOf(one, 'TRNAMT')).map(({ text = '' }) => text);
+  const amounts = texts.filter((text) => /[1-9]/.test(text));
   const written = balance && childrenOf(balance, 'BALAMT')[0]?.text;
   return {
     source: 'ofx',
@@ -98,7 +99,10 @@ async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promis
     from: span?.optionalDay('DTSTART') ?? null,
     to: span?.optionalDay('DTEND') ?? null,
     balance: balance ? parseBalance(balance, faults) : null,
-    isScaleOpen: written !== undefined && !hasDecimals(written) && (amounts.length === 0 || amounts.some(hasDecimals)),
+    isWhole: {
+      balance: written !== undefined && !hasDecimals(written),
+      lines: amounts.length > 0 && !amounts.some(hasDecimals),
+    },
     lines: of('line'),
     balanceRows: of('balance'),
     openRows: of('open'),

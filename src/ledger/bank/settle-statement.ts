@@ -1,8 +1,7 @@
 /**
- * Settles a statement beside what is stored: the direction of amounts without a sign and the scale of the balance are proven by an
- * earlier balance and the lines since, or a person is asked. Nothing is guessed.
+ * Settles a statement beside what is stored: the direction of amounts without a sign, and the scale of those without decimals and
+ * of the balance, are proven by an earlier balance and the lines since, or a person is asked. Nothing is guessed.
  */
-
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -35,15 +34,47 @@ const CENTS = 100n;
 export async function settleStatement(
   context: Context,
   statement: BankStatement,
-  { account, answers, newest }: Given,
+  given: Given,
 ): Promise<SettledStatement> {
+  const settle = async (one: BankStatement) => await settleScaled(context, one, given);
+  const { amounts } = given.answers;
+  if (!statement.isWhole.lines || amounts === 'as_written') return (await settle(statement)).settled;
+  const inCents = await settle(toCents(statement));
+  if (amounts === 'cents') return inCents.settled;
+  const asWritten = await settle(statement);
+  const [proven, other] = [asWritten, inCents].filter(({ isProven }) => isProven);
+  if (proven && !other) return proven.settled;
+  const fault: StatementFault = { line: statement.lines[0]?.line ?? statement.line, kind: 'whole_amounts' };
+  return { ...asWritten.settled, faults: [fault] };
+}
+
+/** A statement whose amounts without decimals are in cents. */
+function toCents(statement: BankStatement): BankStatement {
+  const { isWhole, balance, lines, openRows, balanceRows } = statement;
+  const scale = <Row extends { cents: bigint }>(row: Row): Row => ({ ...row, cents: row.cents / CENTS });
+  return {
+    ...statement,
+    isWhole: { balance: false, lines: false },
+    balance: balance && isWhole.balance ? scale(balance) : balance,
+    ...{ lines: lines.map(scale), openRows: openRows.map(scale), balanceRows: balanceRows.map(scale) },
+  };
+}
+
+/** `isProven`: an earlier balance and the lines since make the balance. */
+async function settleScaled(
+  context: Context,
+  statement: BankStatement,
+  { account, answers, newest }: Given,
+): Promise<{ settled: SettledStatement; isProven: boolean }> {
   const rows = settleRows(statement, answers, context.calendar.dayOf(context.clock.now()));
   const signed = await settleSigns(context, statement, { account, answers, newest, rows });
   const { balance, fault } = settleScale(statement, rows.balance, signed.expected, answers);
   const asked = answers.other_lines ? [] : signed.compared.faults;
   const faults = [...rows.faults, ...signed.faults, ...(fault ? [fault] : []), ...asked];
   const isBalanceLeftOut = rows.isBalanceLeftOut || (rows.balance !== null && balance === null);
-  return { ...rows, ...signed, balance, isBalanceLeftOut, faults: faults.sort((a, b) => a.line - b.line) };
+  const isProven = signed.expected !== undefined && signed.expected === rows.balance?.cents;
+  const settled = { ...rows, ...signed, balance, isBalanceLeftOut, faults: faults.sort((a, b) => a.line - b.line) };
+  return { settled, isProven };
 }
 
 type Signed = Pick<SettledStatement, 'lines' | 'compared' | 'negated' | 'faults'> & { expected: bigint | undefined };
@@ -85,18 +116,24 @@ function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Se
 }
 
 /** Lists the readings of a balance, in cents. */
-function listScales({ isScaleOpen }: BankStatement, balance: BankStatement['balance']): bigint[] {
+function listScales(statement: BankStatement, balance: BankStatement['balance']): bigint[] {
   if (balance === null) return [];
-  return isScaleOpen ? [balance.cents, balance.cents / CENTS] : [balance.cents];
+  return isScaleOpen(statement) ? [balance.cents, balance.cents / CENTS] : [balance.cents];
+}
+
+/** Whether the balance alone may be in cents. */
+function isScaleOpen({ isWhole }: BankStatement): boolean {
+  return isWhole.balance && !isWhole.lines;
 }
 
 function settleScale(
-  { isScaleOpen }: BankStatement,
+  statement: BankStatement,
   balance: BankStatement['balance'],
   expected: bigint | undefined,
   answers: BankAnswers,
 ): { balance: BankStatement['balance']; fault?: StatementFault } {
-  if (balance === null || balance.cents === 0n || !isScaleOpen || expected === balance.cents) return { balance };
+  if (balance === null || balance.cents === 0n || !isScaleOpen(statement) || expected === balance.cents)
+    return { balance };
   const inCents = { ...balance, cents: balance.cents / CENTS };
   if (answers.balance === 'leave_out') return { balance: null };
   if (answers.balance === 'as_written') return { balance };

@@ -3,6 +3,7 @@ export const BANK_QUESTIONS = {
   account: null,
   new_account: ['true'],
   currency: ['BRL'],
+  amounts: ['cents', 'as_written'],
   balance: ['cents', 'as_written', 'leave_out'],
   signs: ['by_type', 'as_written'],
   balance_rows: ['leave_out', 'lines'],
@@ -29,6 +30,10 @@ export const STATEMENT_FAULTS = {
   no_currency: { text: 'CURDEF is missing: say that the amounts are in BRL', asks: 'currency' },
   unsigned: { text: '{value} says money out, and the amount has no sign', asks: 'signs' },
   scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
+  whole_amounts: {
+    text: 'no amount has decimals, and no earlier balance proves whether they are in cents',
+    asks: 'amounts',
+  },
   balance_text: { text: 'the text may be that of a balance, a total or a payment', asks: 'balance_rows' },
   changed: { text: 'the FITID was imported before, with another day or amount', asks: 'other_lines' },
   lacking: {

@@ -97,3 +97,47 @@ describe('a balance among the rows', () => {
     expect(await take(makeOfx({ ...given, lines }))).toContain(ASKED);
   });
 });
+
+describe('amounts of an OFX without decimals', () => {
+  const lines = (amounts: string[], day = '2026-10-20') =>
+    amounts.map((amount, at) => ({ day, amount, fitid: `${day}-${at}`, memo: `PIX ${day} ${at}` }));
+  const balance = (amount: string, day = '2026-10-20') => ({ balance: { amount, day } });
+  const CENTS = /line \d+: .*amounts=cents\|as_written \(--amounts\)/;
+
+  it.each([
+    ['a balance with decimals', balance('1450.10')],
+    ['a balance without them', balance('145010')],
+    ['no balance', {}],
+  ])('are asked about in a first file, beside %s', async (_, more) => {
+    const { take, ...given } = openAccount();
+    const file = makeOfx({ ...given, lines: lines(['150000', '-4990']), ...more });
+    expect(await take(file)).toMatch(CENTS);
+    expect(await take(file, { amounts: 'cents' })).toEqual(['1500.00 PIX 2026-10-20 0', '-49.90 PIX 2026-10-20 1']);
+    const { balance_cents: cents } = await environment.context.db
+      .selectFrom('bank_statements')
+      .select('balance_cents')
+      .where('account', '=', given.account)
+      .executeTakeFirstOrThrow();
+    expect(cents).toBe('balance' in more ? 145_010n : null);
+  });
+
+  it('are taken as written, or in cents, where an earlier balance proves that', async () => {
+    for (const [amount, after] of [
+      ['200', '1200.00'],
+      ['20000', '1200.00'],
+      ['20000', '120000'],
+    ] as const) {
+      const { take, ...given } = openAccount();
+      await take(makeOfx({ ...given, lines: lines(['1.50']), ...balance('1000.00') }));
+      const next = { lines: lines([amount], '2026-10-21'), ...balance(after, '2026-10-21') };
+      expect(await take(makeOfx({ ...given, ...next }))).toEqual(['1.50 PIX 2026-10-20 0', '200.00 PIX 2026-10-21 0']);
+    }
+  });
+
+  it('are in reais where a person says so, and no question beside one with decimals', async () => {
+    const [one, other] = [openAccount(), openAccount()];
+    const whole = makeOfx({ ...one, lines: lines(['1500']), ...balance('1450.10') });
+    expect(await one.take(whole, { amounts: 'as_written' })).toEqual(['1500.00 PIX 2026-10-20 0']);
+    expect(await other.take(makeOfx({ ...other, lines: lines(['1500', '0.5']) }))).toHaveLength(2);
+  });
+});
