@@ -33,7 +33,7 @@ export const QUESTIONS = {
   signs: {
     titles: { 'pt-BR': 'débitos sem sinal', en: 'debits without a sign' },
     answers: {
-      by_type: { 'pt-BR': 'são saídas, como diz o tipo', en: 'are money out, as their type says' },
+      by_type: { 'pt-BR': 'são saídas, como diz o tipo ou o texto', en: 'are money out, as their type or text says' },
       as_written: { 'pt-BR': 'são entradas, como está escrito', en: 'are money in, as written' },
     },
   },

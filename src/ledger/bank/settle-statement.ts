@@ -8,7 +8,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import { type Compared, compareWithStored } from './compare-with-stored.ts';
-import { identifyLines } from './identify-lines.ts';
+import { identifyLines, textOf } from './identify-lines.ts';
 import { type SettledRows, settleRows } from './settle-rows.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 
@@ -27,8 +27,12 @@ const DEBITS = new Set([
   ...['DEBIT', 'FEE', 'SRVCHG', 'PAYMENT', 'CHECK', 'CASH', 'DIRECTDEBIT', 'REPEATPMT'],
   ...['D', 'DB', 'DBT', 'DR', 'DEB', 'DEBITO', 'OUT', 'SAIDA', 'SAQUE', 'TARIFA', 'PAGAMENTO'],
 ]);
+const CREDITS = new Set(['CREDIT', 'DEP', 'DIRECTDEP', 'INT', 'DIV']);
 /** Types of either direction: the sign says which, where the bank writes signs. */
-const EITHER = new Set(['ATM', 'POS']);
+const EITHER = new Set(['ATM', 'POS', 'XFER']);
+/** Words of a type or a text, as in `PIXENVIADO`. */
+const WORDS_OUT = /ENVIAD|TARIFA|SAQUE|DEBIT|COMPRA|PAGTO|PAGAMENTO (?:DE|EFETUAD)/;
+const WORDS_IN = /RECEBID|ESTORN|DEVOL|DEPOSIT|CREDIT/;
 const CENTS = 100n;
 
 export async function settleStatement(
@@ -101,18 +105,31 @@ async function settleSigns(
   const proves = ({ expected }: Signed): boolean =>
     expected !== undefined && listScales(statement, rows.balance).includes(expected);
   if (answers.signs === 'by_type' || (proves(byType) && !proves(asWritten))) return byType;
-  const faults = [...unsigned].map(({ line, type }): StatementFault => ({ line, kind: 'unsigned', value: type }));
-  return { ...asWritten, compared: { ...asWritten.compared, faults: [] }, faults };
+  return { ...asWritten, compared: { ...asWritten.compared, faults: [] }, faults: [...unsigned.values()] };
 }
 
-/** Lines above zero of a type that takes money out. */
-function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Set<StatementLine> {
+/**
+ * Lines above zero of a type that takes money out, each with its fault. Where no line of the file is below zero, the bank may write
+ * no signs: then the text may say so too.
+ */
+function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Map<StatementLine, StatementFault> {
   const hasSigns = all.some(({ cents }) => cents < 0n);
-  const takesOut = (type: string): boolean => {
-    const plain = type.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
-    return DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || (!hasSigns && EITHER.has(plain));
+  const judge = ({ type, line, ...texts }: StatementLine): StatementFault[] => {
+    const [plain, text] = [type, textOf(texts)].map(plainOf) as [string, string];
+    if (DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || saysOut(plain))
+      return [{ line, kind: 'unsigned', value: type }];
+    const mayTakeOut = (!CREDITS.has(plain) && saysOut(text)) || (EITHER.has(plain) && !WORDS_IN.test(text));
+    return hasSigns || !mayTakeOut ? [] : [{ line, kind: 'no_signs', value: type }];
   };
-  return new Set(lines.filter(({ cents, type }) => cents > 0n && takesOut(type)));
+  return new Map(lines.filter(({ cents }) => cents > 0n).flatMap((line) => judge(line).map((fault) => [line, fault])));
+}
+
+function saysOut(text: string): boolean {
+  return WORDS_OUT.test(text) && !WORDS_IN.test(text);
+}
+
+function plainOf(text: string): string {
+  return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
 }
 
 /** Lists the readings of a balance, in cents. */

@@ -29,6 +29,7 @@ export const STATEMENT_FAULTS = {
   },
   no_currency: { text: 'CURDEF is missing: say that the amounts are in BRL', asks: 'currency' },
   unsigned: { text: '{value} says money out, and the amount has no sign', asks: 'signs' },
+  no_signs: { text: '{value} may be money out, and no amount of the file has a sign', asks: 'signs' },
   scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
   whole_amounts: {
     text: 'no amount has decimals, and no earlier balance proves whether they are in cents',

@@ -141,3 +141,44 @@ describe('amounts of an OFX without decimals', () => {
     expect(await other.take(makeOfx({ ...other, lines: lines(['1500', '0.5']) }))).toHaveLength(2);
   });
 });
+
+describe('an amount without a sign is asked about', () => {
+  const line = (type: string, memo: string, amount = '10.00') => ({
+    day: '2026-10-20',
+    amount,
+    fitid: memo,
+    memo,
+    type,
+  });
+  it.each([
+    ['PIXENVIADO', 'JOAO'],
+    ['PIX_ENVIADO', 'JOAO'],
+    ['TEDENVIADA', 'JOAO'],
+    ['COMPRA CARTAO', 'LOJA'],
+    ['XFER', 'TED JOAO'],
+    ['OTHER', 'PIX ENVIADO JOAO'],
+    ['', 'Pagamento de boleto'],
+    ['OTHER', 'TARIFA PACOTE'],
+  ])('of the type %s with the text %s', async (type, memo) => {
+    const { take, ...given } = openAccount();
+    const file = makeOfx({ ...given, lines: [line(type, memo), line('CREDIT', 'PIX RECEBIDO')] });
+    expect(await take(file)).toContain('signs=by_type|as_written');
+    expect(await take(file, { signs: 'as_written' })).toHaveLength(2);
+  });
+
+  it('but not of a type that says money in', async () => {
+    const { take, ...given } = openAccount();
+    const lines = [line('CREDIT', 'TARIFA'), line('XFER', 'TED RECEBIDA')];
+    expect(await take(makeOfx({ ...given, lines }))).toHaveLength(2);
+  });
+
+  it.each([
+    ['XFER', 'TED JOAO'],
+    ['OTHER', 'PIX ENVIADO DEVOLVIDO'],
+    ['CREDIT', 'ESTORNO TARIFA'],
+  ])('but not of %s %s in a file with signs', async (type, memo) => {
+    const { take, ...given } = openAccount();
+    const file = makeOfx({ ...given, lines: [line(type, memo), line('DEBIT', 'PIX ENVIADO', '-1.00')] });
+    expect(await take(file)).toHaveLength(2);
+  });
+});

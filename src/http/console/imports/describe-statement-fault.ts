@@ -9,6 +9,7 @@ const FAULTS: Record<StatementFault['kind'], (value: string | number) => string>
     t('nenhum extrato mostra esta conta, que pode ser {value}: escreva essa, ou diga que é nova', { value }),
   no_currency: () => t('falta CURDEF: diga que os valores são em BRL'),
   unsigned: (value) => t('{value} diz saída, e o valor não tem sinal', { value }),
+  no_signs: (value) => t('{value} pode ser saída, e nenhum valor do arquivo tem sinal', { value }),
   scale: () => t('o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos'),
   whole_amounts: () => t('nenhum valor tem decimais, e nenhum saldo anterior prova se estão em centavos'),
   balance_text: () => t('o texto pode ser de um saldo, de um total ou de um pagamento'),

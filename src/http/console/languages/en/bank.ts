@@ -123,6 +123,8 @@ export const BANK_EN = {
   '{value} diz saída, e o valor não tem sinal': '{value} says money out, and the amount has no sign',
   'o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos':
     'the balance has no decimals, and no earlier balance proves whether it is in cents',
+  '{value} pode ser saída, e nenhum valor do arquivo tem sinal':
+    '{value} may be money out, and no amount of the file has a sign',
   'nenhum valor tem decimais, e nenhum saldo anterior prova se estão em centavos':
     'no amount has decimals, and no earlier balance proves whether they are in cents',
   'o texto pode ser de um saldo, de um total ou de um pagamento':
