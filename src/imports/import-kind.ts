@@ -35,6 +35,7 @@ export const IMPORT_FAULTS = {
   total_row: 'is a total between rows: delete it',
   total_differs: 'is the total, and the rows add up to {value}: add the rows that are missing, or delete it',
   is_date: 'is a date of the spreadsheet: format the cell as text and type it again',
+  hidden_row: 'is hidden: show it, or delete it',
   formula: 'has a formula: paste its value',
   merged: 'belongs to merged cells {value}: split them',
   other_cell: 'has an error, or a value of another type',

@@ -167,7 +167,12 @@ function toCents(value: unknown): bigint {
   return (value as WrittenAmount | null)?.cents ?? 0n; // a money column has no other value
 }
 
-function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header, columns: Columns, table: Table) {
+function readRow(
+  { number: row, cells, isHidden }: SheetRow,
+  { names, fieldsMax }: Header,
+  columns: Columns,
+  table: Table,
+) {
   const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
   const faults: ImportFault[] = [];
   for (const [index, cell] of cells.entries()) {
@@ -191,6 +196,7 @@ function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header,
   }
   if (cells.length > fieldsMax && !faults.some(({ kind }) => kind === 'extra_cell'))
     faults.push({ row, column: null, kind: 'extra_cell' });
+  if (isHidden) faults.push({ row, column: null, kind: 'hidden_row' });
   return { number: row, cells, values, faults };
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../../../src/context.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, parseWrittenAmount } from '../../../src/domain/money.ts';
 import { describeImportFault } from '../../../src/imports/import-kind.ts';
 import { findImportKind, type ImportKindName } from '../../../src/imports/import-kinds.ts';
-import { packWorkbook } from '../../support/pack-zip.ts';
+import { packWorkbook, packZip } from '../../support/pack-zip.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 const HEADER = 'conta;dia;valor;texto;número do documento';
@@ -356,5 +356,44 @@ describe('days that may be month/day', () => {
     [['05/10/2026', '12/11/2026', '01/12/2026']],
   ])('are day/month else: %j', async (days) => {
     expect((await read(file(days))).faults).toEqual([]);
+  });
+});
+
+describe('sheets and rows that a person may not see', () => {
+  const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+  const DOC = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const table = (text: string): string =>
+    [HEADER.split(';'), ['341/1-0', '20/11/2026', '1,00', text]].map(inline).join('');
+  const book = (...sheets: string[]): Buffer =>
+    packZip([
+      {
+        name: 'xl/workbook.xml',
+        content: `<workbook xmlns="${MAIN}" xmlns:r="${DOC}"><sheets>${sheets.map((_, at) => `<sheet name="P${at}" sheetId="${at + 1}" r:id="r${at}"/>`).join('')}</sheets></workbook>`,
+      },
+      {
+        name: 'xl/_rels/workbook.xml.rels',
+        content: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${sheets.map((_, at) => `<Relationship Id="r${at}" Type="${DOC}/worksheet" Target="s${at}.xml"/>`).join('')}</Relationships>`,
+      },
+      ...sheets.map((rows, at) => ({
+        name: `xl/s${at}.xml`,
+        content: `<worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData></worksheet>`,
+      })),
+    ]);
+
+  test('the rows of a second sheet with the header are no rows that vanish: the file is refused', async () => {
+    const { rows, faults } = await read(book(table('A'), inline(['Resumo']), table('B')));
+    expect([rows, faults]).toEqual([[], [[0, null, 'sheets 1 and 3 have the header: give each in a file of its own']]]);
+  });
+
+  test('the only sheet with the header is read, also behind a cover', async () => {
+    for (const file of [book(inline(['Banco']), table('A')), book('', table('A')), book(table('A'), inline(['x']))])
+      expect(await read(file)).toMatchObject({ rows: [2], faults: [] });
+  });
+
+  test.each(['1', 'true'])('a hidden row, such as one behind a filter, is a fault: hidden="%s"', async (hidden) => {
+    const rows =
+      table('A') + inline(['341/1-0', '20/11/2026', '9,00', 'B']).replace('<row>', `<row hidden="${hidden}">`);
+    const { faults } = await read(sheet(rows));
+    expect(faults).toEqual([[3, null, 'is hidden: show it, or delete it']]);
   });
 });

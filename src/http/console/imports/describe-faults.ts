@@ -47,6 +47,7 @@ const FAULTS: Record<OwnFault, (value: string | number) => string> = {
   total_row: () => t('é um total entre linhas: tire-a'),
   total_differs: (value) => t('é o total, e as linhas somam {value}: junte as linhas que faltam, ou tire-a', { value }),
   is_date: () => t('é uma data da planilha: formate a célula como texto e digite de novo'),
+  hidden_row: () => t('está oculta: mostre-a, ou tire-a'),
   formula: () => t('tem uma fórmula: cole o valor'),
   merged: (value) => t('é de células mescladas ({value}): separe-as', { value }),
   other_cell: () => t('tem um erro, ou um valor de outro tipo'),
