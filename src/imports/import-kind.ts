@@ -26,6 +26,7 @@ export const IMPORT_FAULTS = {
     'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet with its time; midnight in a cell of text',
   not_choice: 'must be one of {value}',
   split_amount: 'may go on in the next field: write "10,50" in quotes, or 10.50',
+  stray_quotes: 'holds separators and the end of a line: quotes that belong to no field may hold rows',
   month_first:
     'may be month/day: the rows are days apart so, and months apart as day/month. Write the days as 2026-11-20',
   not_text: 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',

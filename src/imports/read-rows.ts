@@ -185,7 +185,10 @@ function readRow(
     }
     const isHalf =
       column.isMoney && table.separator === ',' && index + 1 < names.length && isSplit(cell, cells[index + 1]);
-    const parsed = isHalf ? { fault: { kind: 'split_amount' as const } } : parseCell(cell, column, table);
+    const { separator } = table;
+    const isStray = separator !== undefined && cell.text.includes(separator) && /[\r\n]/.test(cell.text);
+    const doubt = isHalf ? 'split_amount' : isStray ? 'stray_quotes' : undefined;
+    const parsed = doubt ? { fault: { kind: doubt } as const } : parseCell(cell, column, table);
     if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
     else values[name] = parsed.value;
   }

@@ -6,10 +6,10 @@ const FIELDS_MAX = 1_000;
 const FIELD_CHARS_MAX = 32_767;
 
 /**
- * Parses a CSV. A field in quotes may hold quotes in pairs, and separators or ends of lines.
+ * Parses a CSV. A field in quotes may hold separators, quotes in pairs, and ends of lines.
  * @returns a row for each record, with the number of the line on which it begins.
- * @throws UnreadableFileError where quotes have no end, close before the end of their field, or hold a separator and the end of a
- *   line: the field would hold the rows after it; and for a record of more than FIELDS_MAX fields,
+ * @throws UnreadableFileError where quotes have no end, or close before the end of their field: the field would hold the rows
+ *   after it; and for a record of more than FIELDS_MAX fields,
  *   or a field of more than FIELD_CHARS_MAX characters.
  */
 export function* parseCsv(text: string, separator: string): Generator<SheetRow, void, undefined> {
@@ -61,10 +61,6 @@ function readQuoted(text: string, { position, line }: { position: number; line: 
     const lines = field.split('\n').length - 1;
     if (!isFieldEnd(text, quote + 1, separator))
       throw new UnreadableFileError(`text follows the quotes that close in line ${line + lines}`);
-    if (lines > 0 && field.includes(separator))
-      throw new UnreadableFileError(
-        `the quotes that open in line ${line} hold separators and the end of a line: take them out`,
-      );
     return { text: field, end: quote + 1, lines };
   }
 }

@@ -114,14 +114,14 @@ async function settleSigns(
  */
 function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Map<StatementLine, StatementFault> {
   const hasSigns = all.some(({ cents }) => cents < 0n);
-  const judge = ({ type, line, ...texts }: StatementLine): StatementFault[] => {
+  const classify = ({ type, line, ...texts }: StatementLine): StatementFault[] => {
     const [plain, text] = [type, textOf(texts)].map(plainOf) as [string, string];
     if (DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || saysOut(plain))
       return [{ line, kind: 'unsigned', value: type }];
     const mayTakeOut = (!CREDITS.has(plain) && saysOut(text)) || (EITHER.has(plain) && !WORDS_IN.test(text));
     return hasSigns || !mayTakeOut ? [] : [{ line, kind: 'no_signs', value: type }];
   };
-  return new Map(lines.filter(({ cents }) => cents > 0n).flatMap((line) => judge(line).map((fault) => [line, fault])));
+  return new Map(lines.filter(({ cents }) => cents > 0n).flatMap((line) => classify(line).map((fault) => [line, fault])));
 }
 
 function saysOut(text: string): boolean {

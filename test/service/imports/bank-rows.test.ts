@@ -19,7 +19,7 @@ function openAccount() {
   const account = `${bank}/${number}`;
   return {
     ...{ account, bank, number },
-    async take(file: string, answers: Answers = {}): Promise<string[] | string> {
+    take: async (file: string, answers: Answers = {}): Promise<string[] | string> => {
       try {
         await importBank(environment.context, file, { new_account: 'true', ...answers });
       } catch (error) {

@@ -37,6 +37,7 @@ const FAULTS: Record<OwnFault, (value: string | number) => string> = {
   not_moment: () => t('escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto'),
   not_choice: (value) => t('escreva um destes: {value}', { value }),
   split_amount: () => t('pode continuar no campo seguinte: escreva "10,50" entre aspas, ou 10.50'),
+  stray_quotes: () => t('tem separadores e um fim de linha: aspas soltas podem abranger linhas'),
   month_first: () =>
     t('pode ser mês/dia: assim as linhas distam dias, e como dia/mês distam meses; escreva 2026-11-20'),
   not_text: () => t('é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo'),

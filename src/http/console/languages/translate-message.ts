@@ -89,7 +89,6 @@ const MESSAGES = [
   'tem senha: salve-o sem ela',
   'as planilhas {one} e {other} têm o cabeçalho: mande cada uma num arquivo',
   'as aspas que abrem na linha {line} não têm fim',
-  'as aspas que abrem na linha {line} abrangem separadores e o fim de uma linha: tire-as',
   'há texto depois das aspas que fecham na linha {line}',
   'o arquivo é maior que {n} MiB',
   'não é uma página desta lista: abra a lista de novo',

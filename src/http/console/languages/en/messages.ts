@@ -106,8 +106,6 @@ export const MESSAGES_EN = {
   'as aspas que abrem na linha {line} não têm fim': 'the quotes that open in line {line} have no end',
   'as planilhas {one} e {other} têm o cabeçalho: mande cada uma num arquivo':
     'sheets {one} and {other} have the header: give each in a file of its own',
-  'as aspas que abrem na linha {line} abrangem separadores e o fim de uma linha: tire-as':
-    'the quotes that open in line {line} hold separators and the end of a line: take them out',
   'há texto depois das aspas que fecham na linha {line}': 'text follows the quotes that close in line {line}',
   'o arquivo é maior que {n} MiB': 'the file is larger than {n} MiB',
   'não é uma página desta lista: abra a lista de novo': 'is not a valid cursor',
