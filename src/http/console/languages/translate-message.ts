@@ -87,6 +87,7 @@ const MESSAGES = [
   'é de um Excel antigo: salve-o como XLSX',
   'não é um XLSX inteiro: salve-o de novo como XLSX',
   'tem senha: salve-o sem ela',
+  'as planilhas {one} e {other} têm o cabeçalho: mande cada uma num arquivo',
   'as aspas que abrem na linha {line} não têm fim',
   'há texto depois das aspas que fecham na linha {line}',
   'o arquivo é maior que {n} MiB',

@@ -104,6 +104,8 @@ export const MESSAGES_EN = {
   'não é um XLSX inteiro: salve-o de novo como XLSX': 'it is no zip, or it was cut off',
   'tem senha: salve-o sem ela': 'it is encrypted',
   'as aspas que abrem na linha {line} não têm fim': 'the quotes that open in line {line} have no end',
+  'as planilhas {one} e {other} têm o cabeçalho: mande cada uma num arquivo':
+    'sheets {one} and {other} have the header: give each in a file of its own',
   'há texto depois das aspas que fecham na linha {line}': 'text follows the quotes that close in line {line}',
   'o arquivo é maior que {n} MiB': 'the file is larger than {n} MiB',
   'não é uma página desta lista: abra a lista de novo': 'is not a valid cursor',
