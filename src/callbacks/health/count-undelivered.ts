@@ -15,6 +15,11 @@ export type CallbackCounts = Map<string, { name: string } & Record<State, Count>
 
 export const NO_CALLBACKS: Count = { n: 0, isMore: false };
 
+/** @param counted rows up to `limit + 1`. */
+export function boundCount(counted: number, limit: number): Count {
+  return { n: Math.min(counted, limit), isMore: counted > limit };
+}
+
 /** Counts the undelivered callbacks of each merchant that has some, up to a limit. */
 export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
   const merchants = await db
@@ -52,8 +57,7 @@ export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
     const one = found[Number(place)];
     if (!one || Number(count) === 0) continue;
     const empty = { name: one.name, pending: NO_CALLBACKS, held: NO_CALLBACKS, failed: NO_CALLBACKS };
-    const isMore = Number(count) > most;
-    counts.set(one.id, { ...(counts.get(one.id) ?? empty), [one.state]: { n: isMore ? most : Number(count), isMore } });
+    counts.set(one.id, { ...(counts.get(one.id) ?? empty), [one.state]: boundCount(Number(count), most) });
   }
   return counts;
 }
