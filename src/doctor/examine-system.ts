@@ -150,7 +150,7 @@ async function examineSpool({ config }: BareContext): Promise<string> {
   if (torn + refused > 0) {
     throw new Error(
       `${directory} holds ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
-        'were answered: see docs/runbooks.md, "Files kept in the spool"',
+        'were answered: see docs/runbooks.md, "spool_files_kept"',
     );
   }
   if (!hasSpool(config)) return 'SPOOL_DIR is not set: while the database is away, webhooks are refused';
