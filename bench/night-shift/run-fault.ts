@@ -1,6 +1,5 @@
 /** One row: begins a fault, waits until it is seen, ends it, and waits until nothing is left of it. */
 import { setTimeout } from 'node:timers/promises';
-import { request } from 'undici';
 import type { Fault } from './faults.ts';
 import type { Installation } from './start-installation.ts';
 
@@ -134,11 +133,8 @@ async function untilGood(installation: Installation): Promise<void> {
 }
 
 /** Names of the alerts that Alertmanager has, but those that page nobody. */
-async function listActive({ alertmanager }: Installation): Promise<string[]> {
-  const answer = await request(`${alertmanager}/api/v2/alerts?filter=pages!=no`);
-  return ((await answer.body.json()) as { labels: Record<string, string> }[]).map(
-    ({ labels }) => labels.alertname ?? '',
-  );
+async function listActive({ listAlerts }: Installation): Promise<string[]> {
+  return (await listAlerts('pages!=no')).map(({ labels }) => labels.alertname);
 }
 
 /** @returns whether it came true before the deadline. */
