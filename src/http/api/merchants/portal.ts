@@ -4,9 +4,10 @@
  */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { z } from 'zod';
+import { UNDELIVERED } from '../../../callbacks/health/count-undelivered.ts';
 import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
-import { type Delivery, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { formatAmount } from '../../../domain/money.ts';

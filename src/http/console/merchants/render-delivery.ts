@@ -1,5 +1,6 @@
+import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { isFailing, PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import { type Delivery, type FailedAttempt, SAMPLE_MAX, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
@@ -16,7 +17,7 @@ type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 
 /** Where the tallies and the last error lead to. */
 export type DeliveryLinks = {
-  list: (state: (typeof UNDELIVERED)[number]) => string;
+  list: (state: Undelivered) => string;
   item: (callback: FailedAttempt) => string;
 };
 
