@@ -193,6 +193,8 @@ async function examineProvider({ config, calendar, clock, openProvider }: BareCo
   const day = calendar.dayOf(clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
   if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
+  const known = page.rows.find((row) => row.ok);
+  if (known?.ok) await client.show(known.transaction.id);
   return `accepts the API key and reports ${page.total} transactions on ${day}`;
 }
 

@@ -116,9 +116,7 @@ function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
     held_because: hold ?? null,
     failing_since: merchant.failing_since?.toISOString() ?? null,
     next_attempt_at: nextAttemptAt?.toISOString() ?? null,
-    undelivered: Object.fromEntries(
-      UNDELIVERED.map((state) => [state, counts[state].n + Number(counts[state].isMore)]),
-    ),
+    undelivered: Object.fromEntries(UNDELIVERED.map((one) => [one, counts[one].n + Number(counts[one].isMore)])),
     last_success_at: lastSuccessAt?.toISOString() ?? null,
     last_failure: lastFailure
       ? {
