@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
+import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
-const NOTE_CHARS_MAX = 4000;
+export const MISMATCH_NOTE_CHARS_MAX = 4_000;
 
 export type ActorNote = { actor: string; note: string | undefined };
 /** `actual`: the evidence that the person saw; undefined: they did not say. */
@@ -30,7 +31,7 @@ export async function setAcknowledged(
   now: Date,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const note = cutNote(by);
+  const note = noteOf(by);
   const seqs = rows.map(({ seq }) => seq);
   await trx
     .updateTable('mismatches')
@@ -51,7 +52,7 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
     const row = await lockUnresolvedMismatch(trx, id);
     requireSeen(row, by);
     if (row.severity === 'critical') requireNote(by);
-    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    const end = { resolution: 'by_hand', note: noteOf(by), actor: by.actor };
     endedAt = context.clock.now();
     await setResolved(trx, row.seq, end, endedAt);
   });
@@ -60,14 +61,13 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
 /** A critical mismatch is resolved only with a note. @throws ConfereError `invalid_request`. */
 export function requireNote({ note }: ActorNote): void {
   if (note?.trim()) return;
-  const fault = 'must say why: a critical mismatch is resolved, and the difference stays';
-  throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
+  throw refuseField('note', 'note_required');
 }
 
 /** A decision is about the evidence that the person saw. @throws ConfereError `conflict` if a locked mismatch has another by now. */
 export function requireSeen(mismatch: { actual: string | null }, { actual }: Decision): void {
   if (actual === undefined || isDeepStrictEqual(actual, JSON.parse(mismatch.actual ?? 'null'))) return;
-  throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
+  throw refuse('mismatch_changed');
 }
 
 /** Whether an earlier attempt of the same transaction was committed: it resolved the mismatch at that very instant. */
@@ -96,11 +96,12 @@ export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: str
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
-  if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
+  if (!row) throw refuse('mismatch_unknown');
+  if (row.state === 'resolved') throw refuse('mismatch_resolved');
   return row;
 }
 
-export function cutNote(by: ActorNote): string | null {
-  return by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
+/** The note of a decision; null without one. @throws ConfereError `invalid_request` for one that is too long. */
+export function noteOf({ note }: ActorNote): string | null {
+  return note?.trim() ? checkNote(note, MISMATCH_NOTE_CHARS_MAX) : null;
 }

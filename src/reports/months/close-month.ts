@@ -9,6 +9,7 @@
  */
 import type { Insertable } from 'kysely';
 import { auditChange } from '../../access/audit.ts';
+import { checkNote } from '../../access/check-note.ts';
 import { takeResult } from '../../access/keyed-steps.ts';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
@@ -18,6 +19,7 @@ import { boundsOfMonth, type Month } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
 import { digestMonth, formatMonthBalances, readMonthBalances } from '../../seal/digest-month.ts';
+import { refusal, refuseField } from '../../texts/refuse.ts';
 import { findCloseBefore, findMonthClose } from '../plan/find-month-close.ts';
 import { readEventWindow } from '../plan/read-event-window.ts';
 import { takeCut } from '../plan/take-cut.ts';
@@ -36,7 +38,7 @@ const RACES_MAX = 5;
 /** Another month was closed or reopened since the check. */
 export class MonthRacedError extends ConfereError {
   constructor() {
-    super('conflict', 'a month was closed or reopened at the same time: try again');
+    super(...refusal('month_raced'));
   }
 }
 
@@ -65,8 +67,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   const { calendar, clock, config, db } = context;
   const { from, to } = boundsOfMonth(month);
   if (from > calendar.dayOf(clock.now())) {
-    const fault = `${month} has not begun`;
-    throw new ConfereError('invalid_request', fault, { fields: { month: [fault] } });
+    throw refuseField('month', 'month_not_begun', { month });
   }
   const after = await readNewestSeq(db);
   // twice: the cut has all entries of a run that proved a day before it, and no mismatch is open that was raised before it
@@ -79,7 +80,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   const balances = await readMonthBalances(db, month, { position: position ?? 0 }, at);
   const digest = digestMonth(month, balances);
   const row: Row = {
-    ...{ seq: after + 1, month, action: 'close', at, actor, note: note ?? null, digest },
+    ...{ seq: after + 1, month, action: 'close', at, actor, note: note === undefined ? null : checkNote(note), digest },
     base_seq: (await findCloseBefore(db, month))?.seq ?? null,
     cut_seal_position: position,
     cut_seal_hash: sealHash,
@@ -104,7 +105,7 @@ export async function readMonthDigest({ db, clock }: Context, month: Month): Pro
 
 async function assertReady(context: Context, month: Month): Promise<void> {
   const refusals = await findRefusals(context, month);
-  if (refusals.length > 0) throw new MonthRefusedError(`${month} can't be closed`, refusals);
+  if (refusals.length > 0) throw new MonthRefusedError('month_kept_open', month, refusals);
 }
 
 /**

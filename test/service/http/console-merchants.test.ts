@@ -380,7 +380,10 @@ test('behind an open breaker a redelivery and a replay say that nothing would be
   expect(page.html).not.toContain('/redeliver"');
   const typed = { from: '2020-01-01T00:00:00', to: '2030-01-01T00:00:00', states: 'all' };
   const preview = await operator.post(`/merchants/${row.id}/replay`, typed);
-  expect([preview.status, preview.text]).toEqual([422, expect.stringContaining('o seu disjuntor está aberto')]);
+  expect([preview.status, preview.text]).toEqual([
+    422,
+    expect.stringContaining('o disjuntor deste lojista está aberto'),
+  ]);
   const after = await db.selectFrom('callbacks').select('state').where('seq', '=', row.seq).executeTakeFirst();
   expect(after?.state).toBe(row.state);
 });

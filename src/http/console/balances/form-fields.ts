@@ -1,7 +1,10 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
+
+import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import type { Context } from '../../../context.ts';
 import { type Day, isDay, isWallTime, PIX_DAY_MIN, type WallTime } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
@@ -12,7 +15,6 @@ import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;
-const PLATFORM_CHARS_MAX = 64;
 
 /** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
 export function formatMoneyInput(cents: bigint): string {
@@ -53,8 +55,6 @@ export function readStatedPlatform(draft: Draft): { platform: string; newPlatfor
   if (listed !== '' && other !== '')
     draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
   else if (listed === '' && other === '') draft.faults.platform = t('Escolha uma plataforma, ou escreva outra.');
-  else if (other.length > PLATFORM_CHARS_MAX)
-    draft.faults.other_platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   return { platform: listed || other, newPlatform: other !== '' };
 }
 
@@ -71,7 +71,8 @@ export function noteField(draft: Draft, label: Label = 'Observação'): Html {
   return labelled(
     draft,
     { name: 'note', label },
-    (attributes) => html`<textarea rows="3" maxlength="1000"${attributes}>${draft.values.note ?? ''}</textarea>`,
+    (attributes) =>
+      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}"${attributes}>${draft.values.note ?? ''}</textarea>`,
   );
 }
 

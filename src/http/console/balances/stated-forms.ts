@@ -10,7 +10,7 @@ import { endOfNow } from '../../../seal/read-balances.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, moment, money } from '../parts/format.ts';
+import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
@@ -30,11 +30,6 @@ import {
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
 
-const UNKNOWN_PLATFORM = {
-  field: 'platform',
-  text: 'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.',
-} as const;
-const NOTE_CHARS_MAX = 1000;
 const nothing = async () => undefined;
 
 /** The forms that state a balance, enter an adjustment, and state an opening. */
@@ -91,7 +86,6 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
 ${await renderPreview(context, preview)}`;
     },
     change: (inner, stated, { actor }) => storeStatement(inner, { ...stated, actor }),
-    refusals: { platform: UNKNOWN_PLATFORM, at: { field: 'at', text: 'Este instante ainda não chegou.' } },
     finish: () => compareStatements(context),
     action: 'statements.create',
     done: 'stated',
@@ -143,10 +137,6 @@ ${noteField(draft, 'Por quê')}`,
     // an adjustment that somebody entered since the preview may be the same one
     basis: async (inner) => String(await readNewestAdjustment(inner.db)),
     change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
-    refusals: {
-      platform: UNKNOWN_PLATFORM,
-      day: { field: 'day', text: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.' },
-    },
     finish: () => compareStatements(context),
     action: 'adjustments.create',
     done: 'adjusted',
@@ -181,10 +171,6 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' }
     preview: (opening) => previewOpening(context, opening),
     change: async (inner, opening, { actor }) => (await openBooks(inner, { ...opening, actor })).id,
     finish: () => finishReposts(context).then(() => compareStatements(context)),
-    refusals: {
-      platform: UNKNOWN_PLATFORM,
-      conflict: { field: 'platform', text: 'Esta plataforma já tem um saldo inicial: estorne-o antes.' },
-    },
     action: 'openings.create',
     done: 'opened',
   };
@@ -220,8 +206,6 @@ ${renderEffects(await readNamesInFull(context), [{ platform, before, change: bal
 export function readNote(draft: Draft): string {
   const note = draft.values.note ?? '';
   if (note === '') draft.faults.note = t('Escreva por quê.');
-  else if (note.length > NOTE_CHARS_MAX)
-    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
   return note;
 }
 

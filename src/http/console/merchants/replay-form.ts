@@ -50,20 +50,11 @@ export function replayForm(context: Context): Router {
       });
       await replay(context, { ...range, merchant: item.id, dryRun: false }, inParts);
     },
-    refusals: REPLAY_REFUSALS,
     action: 'callbacks.replay_requested',
     done: 'replayed',
   };
   return serveTwoStepForm(context, form);
 }
-
-/** What the form says where the merchant's callbacks are held. */
-export const REPLAY_REFUSALS = {
-  conflict: {
-    field: 'form',
-    text: 'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.',
-  },
-} as const;
 
 /** The fields of a range. */
 export function replayFields(draft: Draft): Html {

@@ -3,14 +3,18 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { lastDayBefore } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import {
+  acknowledgeMismatch,
+  MISMATCH_NOTE_CHARS_MAX,
+  resolveMismatchByHand,
+} from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
@@ -25,8 +29,6 @@ import { type Html, html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-
-const NOTE_CHARS_MAX = 4000;
 
 const ACTIONS = {
   acknowledge: { handle: acknowledgeMismatch, done: 'acknowledged' },
@@ -48,7 +50,7 @@ export function mismatchForms(context: Context): Router {
       async (request: Request<{ id: string }>, response) => {
         const { id } = request.params;
         const mismatch = await findMismatch(context.db, id);
-        if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+        if (!mismatch) throw refuse('mismatch_unknown');
         const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';
         const isStale = action !== 'acknowledge' && hasChanged(mismatch, by.actual);
@@ -85,7 +87,7 @@ function readSeen(request: Request): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
+    throw refuseField('actual', 'evidence_not_json');
   }
 }
 
@@ -102,7 +104,7 @@ export function handleForm(response: Response, mismatch: PresentedMismatch): Htm
       : t(
           'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.',
         );
-  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
+  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
     html`<button formaction="${address}/acknowledge" class="secondary">${t('Estou tratando')}</button>`
@@ -161,7 +163,7 @@ async function sendSecondStep(
     draft,
     { name: 'note', label: 'Observação (obrigatória)' },
     (attributes) =>
-      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
+      html`<textarea rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
   );
   const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
 <div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;

@@ -9,8 +9,8 @@ import { Marked, Renderer } from 'marked';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import type { AlertText } from '../../../alerts/texts/alert-facts.ts';
 import { ALERT_TEXTS } from '../../../alerts/texts/describe-alert.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import type { Language } from '../../../domain/language/language.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
@@ -33,7 +33,7 @@ export function runbookPages(): Router {
   router.get('/runbooks/:kind', (request: Request<{ kind: string }>, response) => {
     const { kind } = request.params;
     const section = runbooks[language()].get(kind);
-    if (!section) throw new ConfereError('not_found', 'there is no such runbook');
+    if (!section) throw refuse('runbook_unknown');
     const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
 ${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">${section}</div>`;

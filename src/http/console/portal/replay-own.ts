@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
 import type { OwnRange, PortalContext } from '../../../portal/open-scope.ts';
-import { describeYesterday, REPLAY_REFUSALS, readRange, renderReplay, replayFields } from '../merchants/replay-form.ts';
+import { describeYesterday, readRange, renderReplay, replayFields } from '../merchants/replay-form.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 
 /** The form that sends the merchant's callbacks of a range again; its preview counts them. */
@@ -26,7 +26,6 @@ export function replayForm(context: PortalContext, form: CreatePortalForm): Rout
     async finish(range, { item, isRepeated }) {
       if (!isRepeated) await item.replay(range);
     },
-    refusals: REPLAY_REFUSALS,
     action: 'callbacks.replay_requested',
     done: 'replayed',
   });
