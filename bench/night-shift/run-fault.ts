@@ -81,6 +81,10 @@ function describeRow(
   const wrongDuring = during.filter((one) => !isRight(one)).at(-1);
   const rightAfterMs = wrongDuring ? wrongDuring.atMs - beganMs : 0;
   expect(rightAfterMs <= (fault.greenMs ?? GREEN_MS_MAX), 'verdict in time');
+  expect(
+    during.every((one) => isRight(one) || one.verdict === 'good'),
+    'no other verdict meanwhile',
+  );
   const lastBad = seen.filter(({ atMs, verdict }) => atMs >= endedMs && verdict !== 'good').at(-1);
   const goodAfterMs = lastBad ? lastBad.atMs - endedMs : 0;
   expect(goodAfterMs <= GREEN_MS_MAX + (fault.lastsMs ?? 0), 'verdict good again in time');
