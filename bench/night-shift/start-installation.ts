@@ -53,7 +53,7 @@ export type Installation = AsyncDisposable & {
   /** Where Alertmanager sends pages and tickets. */
   receiver: Receiver;
   /** Alerts that Alertmanager has. */
-  listAlerts(...filters: string[]): Promise<ActiveAlert[]>;
+  listAlerts: (...filters: string[]) => Promise<ActiveAlert[]>;
   shop: { isDead: boolean };
   /** The disk of the first web; undefined where it cannot be mounted. */
   disk: string | undefined;

@@ -32,9 +32,9 @@ export async function startAlertmanager(home: string, config: string) {
       if (!answer.ok) throw new Error(await answer.text());
     },
     /** @param filters as Alertmanager writes them: `job=confere`. */
-    async list(...filters: string[]): Promise<ActiveAlert[]> {
+    list: async (...filters: string[]): Promise<ActiveAlert[]> => {
       const query = new URLSearchParams(filters.map((filter): [string, string] => ['filter', filter]));
-      return (await (await fetch(`${url}?${query}`)).json()) as ActiveAlert[];
+      return (await (await fetch(`${url}?${query.toString()}`)).json()) as ActiveAlert[];
     },
   };
 }
