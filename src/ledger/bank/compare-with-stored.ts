@@ -7,8 +7,10 @@
  * 3. One of the FITID, day and amount of a stored one that is left is that one: the bank changed its text.
  * 4. Any other is new. Where the file lacks a stored line that it may be, a person is asked.
  */
+
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
@@ -205,7 +207,10 @@ async function readStored(context: Pick<Context, 'db' | 'keys'>, account: string
   for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
     const hashes = lines.slice(start, start + ROWS_AT_ONCE).map(({ hash }) => hash);
     const more = await select().where('fitid_hash', 'in', hashes).execute();
-    rows.push(...more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)));
+    append(
+      rows,
+      more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)),
+    );
   }
   return rows.map((row) => toStored(context.keys, row));
 }

@@ -70,7 +70,7 @@ test('a wrong field keeps the form and says in Portuguese what is wrong', async 
     ['rate', '0', 'Escreva um número de 1 a 1000'],
     ['extra_match', 'store', 'Uma linha é chave=valor'],
     ['extra_match', '__proto__=x', 'A chave __proto__ não pode ser usada'],
-    ['extra_prefixes', 'x'.repeat(513), 'No máximo 200 linhas'],
+    ['extra_prefixes', 'x'.repeat(513), 'Tem um valor de mais de 512 caracteres'],
   ] as const) {
     const answer = await admin.post('/merchants/new', {
       ...{ name: 'Loja', url: 'https://shop.example/', reference_prefixes: 'pedido-' },
