@@ -4,7 +4,7 @@ import { largest } from '../../domain/lists.ts';
 import { type Reading, secondsSince } from '../../metrics/reading.ts';
 
 /** A count beyond it stays at it: counting millions would take seconds. */
-const COUNTED_MAX = 100_000;
+export const COUNTED_MAX = 100_000;
 
 /** How far merchants that fetch their events are behind: the one that is furthest. */
 export async function readPullMetrics({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<Reading[]> {

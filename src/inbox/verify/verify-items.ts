@@ -221,13 +221,11 @@ async function applyEach(context: Context, observations: Observation[]): Promise
 
 /** Times the item's position in its body: one body sends at most 100 requests a minute where the provider fails. */
 const RETRY_MS = 5_000;
-const RETRY_UNAUTHORIZED_MS = 60_000;
 
 function choosePause(items: ClaimedItem[], error: unknown): number {
-  const isUnauthorized = error instanceof ProviderError && error.code === 'provider_unauthorized';
   const position = Math.min(FIRST_IDS - 1, Math.max(0, largest(items.map((item) => item.position))));
   const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(retryAfterMs, isUnauthorized ? RETRY_UNAUTHORIZED_MS : RETRY_MS * (position + 1));
+  return Math.max(retryAfterMs, RETRY_MS * (position + 1));
 }
 
 /** Retries items later. Their schedule does not advance, because a failed request says nothing about the transaction. */

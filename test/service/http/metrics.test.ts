@@ -5,6 +5,7 @@ import path from 'node:path';
 import express from 'express';
 import { Counter } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
 import { listenHttp, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -140,6 +141,15 @@ describe('the metrics of the database', () => {
     }
   });
   afterAll(() => env[Symbol.asyncDispose]());
+
+  it('count callbacks of a state up to a limit: a backlog makes no scrape slow', async () => {
+    const [counts] = await readCallbackMetrics(env.context, 3);
+    expect(counts?.values).toEqual([
+      { labels: { state: 'pending' }, value: 3 },
+      { labels: { state: 'held' }, value: 0 },
+      { labels: { state: 'failed' }, value: 1 },
+    ]);
+  });
 
   it('say what the database holds', () => {
     const [first] = scrapes;

@@ -21,7 +21,7 @@ const MESSAGES = [
   '{path} aceita gravações',
   '{path} ainda não existe: serve o cria',
   '{path} não pode ser lido e gravado ({code})',
-  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"',
+  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "spool_files_kept"',
   'nenhum arquivo danificado ou recusado',
   'SPOOL_DIR não está configurado: com o banco fora do ar, webhooks são recusados',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado',

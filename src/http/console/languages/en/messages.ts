@@ -18,8 +18,8 @@ export const MESSAGES_EN = {
   '{path} aceita gravações': '{path} can be written to',
   '{path} ainda não existe: serve o cria': '{path} does not exist yet: serve creates it',
   '{path} não pode ser lido e gravado ({code})': "{path} can't be read and written to ({code})",
-  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
-    '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
+  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "spool_files_kept"':
+    '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "spool_files_kept"',
   'nenhum arquivo danificado ou recusado': 'no damaged or refused files',
   'SPOOL_DIR não está configurado: com o banco fora do ar, webhooks são recusados':
     'SPOOL_DIR is not set: while the database is away, webhooks are refused',
