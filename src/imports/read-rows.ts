@@ -75,7 +75,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
     if (read.faults.length > 0) refuse(read.faults);
     else {
       rows.push({ number: row.number, value: read.values });
-      days.push(...listDays(read, header, columns));
+      append(days, listDays(read, header, columns));
     }
   }
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
