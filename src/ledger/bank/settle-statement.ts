@@ -121,7 +121,9 @@ function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Ma
     const mayTakeOut = (!CREDITS.has(plain) && saysOut(text)) || (EITHER.has(plain) && !WORDS_IN.test(text));
     return hasSigns || !mayTakeOut ? [] : [{ line, kind: 'no_signs', value: type }];
   };
-  return new Map(lines.filter(({ cents }) => cents > 0n).flatMap((line) => classify(line).map((fault) => [line, fault])));
+  return new Map(
+    lines.filter(({ cents }) => cents > 0n).flatMap((line) => classify(line).map((fault) => [line, fault])),
+  );
 }
 
 function saysOut(text: string): boolean {
