@@ -2,6 +2,7 @@
  * Reads the rows of a table by its header. Lines above the header, a total and notes below the rows are none of its rows: they
  * are left out by name, and only where they cannot be rows. A total is compared with the rows.
  */
+import { append } from '../domain/lists.ts';
 import { formatAmount, type WrittenAmount } from '../domain/money.ts';
 import { createPauses } from '../runtime/take-turns.ts';
 import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
@@ -80,10 +81,10 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
   if (!header && above.length > 0)
     faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
-  faults.push(...(beside?.faults ?? []), ...findMonthFirst(days));
-  faults.unshift(...table.faults);
-  if (rows.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
-  return { rows, faults, leftOut: beside?.leftOut ?? [] };
+  append(faults, beside?.faults ?? []);
+  const all = [...table.faults, ...faults, ...findMonthFirst(days)];
+  if (rows.length === 0 && all.length === 0) all.push({ row: 0, column: null, kind: 'no_rows' });
+  return { rows, faults: all, leftOut: beside?.leftOut ?? [] };
 }
 
 type Parts = { above: SheetRow[]; below: Below[]; rows: ImportedRow<Values>[]; faults: ImportFault[] };

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { smallest } from '../../domain/lists.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
@@ -28,7 +29,7 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .limit(1)
     .executeTakeFirst();
   const dueTimes = (await readWaitingMerchants(db)).map(({ oldestDueAt }) => oldestDueAt.getTime());
-  const oldestDue = dueTimes.length === 0 ? null : new Date(Math.min(...dueTimes));
+  const oldestDue = dueTimes.length === 0 ? null : new Date(smallest(dueTimes));
   return [
     {
       name: 'confere_callbacks',

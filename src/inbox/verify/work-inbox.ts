@@ -10,7 +10,9 @@
  * A backlog far beyond the free slots is a burst. It is claimed at once, looked up in list pages as far as that is
  * cheaper, and only the rest is fetched by id. One burst is in flight at a time, beside single items.
  */
+
 import type { Context } from '../../context.ts';
+import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { createHeartbeat } from '../../runtime/heartbeat.ts';
@@ -173,7 +175,7 @@ function createVerifications(context: Context, client: ProviderClient, onEnd: ()
     const groups = [...Map.groupBy(items, formatItemKey)].map(([key, group]) => ({ key, items: group }));
     return groups.filter(({ key, items: group }) => {
       const others = waiting.get(key);
-      if (others) others.push(...group);
+      if (others) append(others, group);
       else waiting.set(key, []);
       return !others;
     });

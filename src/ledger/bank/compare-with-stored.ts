@@ -8,8 +8,10 @@
  * 4. Any other is new. Where the file lacks a stored line that it may be, a person is asked: banks write one text in many ways,
  *    and move a line to another day.
  */
+
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
@@ -212,7 +214,10 @@ async function readStored(
   for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
     const hashes = lines.slice(start, start + ROWS_AT_ONCE).map(({ hash }) => hash);
     const more = await select().where('fitid_hash', 'in', hashes).execute();
-    rows.push(...more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)));
+    append(
+      rows,
+      more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)),
+    );
   }
   return rows.map((row) => toStored(context.keys, row));
 }
@@ -221,17 +226,8 @@ function selectStored(db: Context['db']) {
   return db
     .selectFrom('bank_lines')
     .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
-    .select([
-      'seq',
-      'statement_seq as statement',
-      'day',
-      'amount_cents',
-      'fitid_hash',
-      'occurrence',
-      'content_hash',
-      'name',
-      'memo',
-    ])
+    .select(['seq', 'statement_seq as statement', 'day', 'amount_cents'])
+    .select(['fitid_hash', 'occurrence', 'content_hash', 'name', 'memo'])
     .orderBy('seq');
 }
 

@@ -3,11 +3,13 @@
  * a person must say first; nothing of it is imported twice: the same bytes change nothing, and a line that an account had before
  * (compare-with-stored.ts) stays as it is. Then the lines are matched.
  */
+
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { BankStatement } from './bank-statement.ts';
 import { lockMatching, matchBankLines } from './match-bank-lines.ts';
@@ -83,7 +85,7 @@ export async function importBankFile(
       else if (given.size > 1) faults.push({ line: statement.line, kind: 'many_accounts' });
       if (!accounts.names.includes(account)) accounts.names.push(account);
       const settled = await settleStatement(inner, statement, { account, answers: by.answers, newest });
-      faults.push(...settled.faults);
+      append(faults, settled.faults);
       // also after a fault: a later statement of the account is compared with its lines
       statements.push(await storeStatement(inner, file, { settled, statement, account, spelled, position, ...by }));
     }
