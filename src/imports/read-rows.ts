@@ -82,12 +82,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
   if (!header && above.length > 0)
     faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
   append(faults, beside?.faults ?? []);
-<<<<<<< HEAD
-  append(faults, findMonthFirst(days));
-  const all = [...table.faults, ...faults];
-=======
   const all = [...table.faults, ...faults, ...findMonthFirst(days)];
->>>>>>> w-f
   if (rows.length === 0 && all.length === 0) all.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows, faults: all, leftOut: beside?.leftOut ?? [] };
 }
