@@ -14,7 +14,11 @@ const TIMEOUT_MS = process.env.TEST_DEEP === '1' ? 300_000 : 60_000;
 const quick = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
 const database = {
   globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/check-node.ts', 'test/support/setup-service.ts'],
+  setupFiles: [
+    ...['test/support/check-node.ts', 'test/support/setup-service.ts'],
+    // hooks run in reverse: it reads the databases before they are dropped
+    ...(process.env.FREEZE_TO === undefined ? [] : ['test/support/freeze-surface.ts']),
+  ],
 };
 
 const MOCKED = 'test/service/**/*.mocked.test.ts';

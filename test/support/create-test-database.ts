@@ -23,6 +23,11 @@ export async function createTestDatabase(
   return { ...testServer(), database };
 }
 
+/** The databases of this test file, for what reads them before they are dropped. */
+export function listMadeDatabases(): readonly string[] {
+  return made;
+}
+
 /** The tables are gone, and the directory still holds a file: a thread of InnoDB had one of them open. */
 const ER_DB_DROP_RMDIR = 1010;
 
