@@ -3,7 +3,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { toWallTimeBounds } from '../plan/report-plan.ts';
-import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
+import { AVAILABLE, HELD, platformAccountSegment } from './read-account-balances.ts';
 
 /**
  * Checks that a platform has an account, or a receipt created in these days (both included; by default ever). Without the

@@ -5,7 +5,7 @@ import { alertOutages, type MerchantOutage } from '../../../src/callbacks/health
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { FILTER_BEYOND_LIMITS } from '../../../src/merchants/check-filter.ts';
-import { RATES_A_MINUTE } from '../../../src/merchants/limit-rates.ts';
+import { RATES_A_MINUTE } from '../../../src/merchants/count-request.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';

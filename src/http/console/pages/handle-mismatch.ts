@@ -17,13 +17,13 @@ import { buttonLink } from '../balances/describe-stated.ts';
 import { formatMoneyInput } from '../balances/form-fields.ts';
 import { renderPreview } from '../balances/render-preview.ts';
 import { t } from '../languages/translate.ts';
-import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
+import { renderEvidence } from '../parts/render-evidence.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const NOTE_CHARS_MAX = 4000;

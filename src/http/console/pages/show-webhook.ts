@@ -3,7 +3,7 @@ import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
-import { readBody } from '../../../inbox/manage/read-body.ts';
+import { readStoredBody } from '../../../inbox/manage/read-stored-body.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
@@ -69,7 +69,7 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
 type Raw = { body: string; address: string };
 
 async function readRaw(context: Context, seq: number): Promise<Raw | undefined> {
-  const stored = await readBody(context, seq);
+  const stored = await readStoredBody(context, seq);
   if (!stored) return undefined;
   const { sourceAddress: address } = stored;
   if (!stored.body) return { body: t('O corpo foi apagado.'), address };

@@ -4,7 +4,7 @@ import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { createAccountSearch, readAccountMap } from '../../../ledger/stated/account-map.ts';
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { spanOf } from '../../plan/report-plan.ts';
-import { isBalanceAccount } from '../../read/read-balances.ts';
+import { isBalanceAccount } from '../../read/read-account-balances.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
