@@ -23,6 +23,7 @@ import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { isDuplicateKey, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { refusal, refuse, refuseField } from '../texts/refuse.ts';
 import type { Timer } from '../timers.ts';
 import { deleteKeys, keptSince } from './kept-answers.ts';
 
@@ -64,16 +65,14 @@ export class KeyInUseError extends ConfereError {
   readonly request: KeyedRequest;
 
   constructor(request: KeyedRequest) {
-    super('conflict', 'a request with this Idempotency-Key is still at work: send it again later', {
-      retryAfterS: RETRY_AFTER_S,
-    });
+    super(...refusal('idempotency_key_at_work', {}, { retryAfterS: RETRY_AFTER_S }));
     this.request = request;
   }
 }
 
-/** @returns what is wrong with a key; undefined if it can be used. */
-export function findKeyFault(key: string): string | undefined {
-  return PRINTABLE.test(key) ? undefined : `must have 1 to ${KEY_CHARS_MAX} printable characters of ASCII`;
+/** @param field its header or option. @throws ConfereError `invalid_request` for a key that cannot be used. */
+export function checkKey(field: string, key: string): void {
+  if (!PRINTABLE.test(key)) throw refuseField(field, 'idempotency_key_wrong', { n: KEY_CHARS_MAX });
 }
 
 /** The request that is at work; changes read it by keyed-steps.ts. */
@@ -124,18 +123,13 @@ export async function awaitAnswer<Answer>(
     const before = keptSince(request.context);
     if (row && row.created_at < before && (await deleteKeys(db, { before, keyHash })) === 0) continue;
     if (!row || row.created_at < before) return { request };
-    if (!row.request_hash.equals(request.requestHash)) throw otherRequest();
+    if (!row.request_hash.equals(request.requestHash)) throw refuseField('Idempotency-Key', 'idempotency_key_reused');
     const answer = await readAnswer<Answer>(request);
     if (answer) return answer;
     if (row.lease_until <= clock.now() && (await take(request, row.lease_until))) return { request };
     if (timers.monotonicMs() >= request.waitsUntilMs) throw new KeyInUseError(request);
     await timers.sleep(POLL_MS);
   }
-}
-
-function otherRequest(): ConfereError {
-  const fault = 'was used for another request: method, address or body differ';
-  return new ConfereError('invalid_request', `Idempotency-Key ${fault}`, { fields: { 'Idempotency-Key': [fault] } });
 }
 
 async function readAnswer<Answer>(request: KeyedRequest): Promise<{ answer: Answer } | undefined> {
@@ -179,8 +173,7 @@ type Kept = { sealed: Buffer | null; key_hash: Buffer; number: number };
 
 function open({ vault }: Context, { sealed, ...row }: Kept): unknown {
   if (sealed) return deserialize(vault.decrypt(sealed, placeOf('idempotency_results', row)));
-  const text = 'this request was done, and what it answered was erased with a person: it is not done again';
-  throw new ConfereError('conflict', text);
+  throw refuse('idempotent_answer_erased');
 }
 
 /** Seals and stores the answer (number 0), or the result of a step. */

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { isStatementTimeout } from '../database/limit-statement-time.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { SHOWING_ACTIONS } from './audit.ts';
 import { readActorNames } from './users.ts';
 
@@ -50,11 +50,7 @@ async function readAbout(db: Reader, target: string, filter: AuditFilter, page: 
     return [...onTarget, ...showing].sort((a, b) => b.seq - a.seq).slice(0, page.limit);
   } catch (error) {
     if (!isStatementTimeout(error)) throw error;
-    const fault = 'give a narrower range of days: the lists of this one take too long to search';
-    throw new ConfereError('invalid_request', 'this search takes too long: narrow it by from and to', {
-      fields: { from: [fault], to: [fault] },
-      cause: error,
-    });
+    throw refuseFields([faultOf('from', 'narrower_days'), faultOf('to', 'narrower_days')], { cause: error });
   }
 }
 

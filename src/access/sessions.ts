@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 import { isRole, type Role } from './roles.ts';
 import {
   ADMIN_CALLER,
@@ -33,7 +33,7 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
   const row = isAdmin
     ? undefined
     : await selectLiveTokens(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
-  if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token is revoked or has expired');
+  if (!isAdmin && !row) throw refuse('token_ended');
   return await storeSession(context, { token_seq: row?.seq ?? null, opened_with: hash });
 }
 
@@ -55,7 +55,7 @@ export async function openMerchantSession(context: Pick<Context, 'db' | 'clock'>
   const row = await selectLiveMerchantTokens(context, context.clock.now())
     .where('token_hash', '=', hash)
     .executeTakeFirst();
-  if (!row) throw new ConfereError('unauthorized', 'this token is revoked or has expired');
+  if (!row) throw refuse('token_ended');
   return await storeSession(context, { token_seq: row.seq, opened_with: hash });
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { readSetting } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import type { Role, TokenRole } from './roles.ts';
 
 /** The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. */
@@ -37,9 +37,7 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
   const now = context.clock.now();
   const { name, role, merchant, expiresAt } = request;
   if (expiresAt !== undefined && expiresAt <= now) {
-    throw new ConfereError('invalid_request', 'expires_at is not in the future', {
-      fields: { expires_at: ['must be in the future'] },
-    });
+    throw refuseField('expires_at', 'not_in_future');
   }
   const merchant_seq = await findMerchantSeq(context.db, role, merchant);
   const id = `tok_${randomUUID().replaceAll('-', '')}`;
@@ -62,13 +60,13 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
 
 /** @returns the merchant's row number; null for a role of ours. @throws ConfereError `invalid_request`. */
 async function findMerchantSeq(db: Reader, role: TokenRole, merchant: string | undefined): Promise<number | null> {
-  const refuse = (fault: string) => {
-    throw new ConfereError('invalid_request', `merchant ${fault}`, { fields: { merchant: [fault] } });
-  };
-  if (role !== 'merchant') return merchant === undefined ? null : refuse('goes with the role merchant alone');
-  if (merchant === undefined) return refuse('is required: the id of the merchant that logs in');
+  if (role !== 'merchant' && merchant !== undefined) throw refuseField('merchant', 'merchant_of_other_role');
+  if (role !== 'merchant') return null;
+  if (merchant === undefined) throw refuseField('merchant', 'merchant_required');
   const query = db.selectFrom('merchants').select('seq').where('id', '=', merchant).where('deleted_at', 'is', null);
-  return (await query.executeTakeFirst())?.seq ?? refuse('is no id of a merchant');
+  const row = await query.executeTakeFirst();
+  if (!row) throw refuseField('merchant', 'merchant_wrong');
+  return row.seq;
 }
 
 /** @returns the caller with this token; undefined if it is unknown, revoked or expired. */
@@ -181,7 +179,7 @@ export async function revokeToken(context: Pick<Context, 'db' | 'clock'>, id: st
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
-  if (result.numUpdatedRows !== 1n) throw new ConfereError('not_found', 'there is no such token');
+  if (result.numUpdatedRows !== 1n) throw refuse('token_unknown');
 }
 
 /** A plain hash suffices: tokens have 256 random bits. */

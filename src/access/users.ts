@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 import type { Role } from './roles.ts';
 
 const PREFIX = 'usr_';
@@ -73,7 +73,7 @@ export async function listUsers({ db, clock }: Pick<Context, 'db' | 'clock'>, li
 /** Ends all sessions of a user at once. @throws ConfereError `not_found`. */
 export async function logOutUser({ db }: Pick<Context, 'db'>, id: string): Promise<void> {
   const user = await db.selectFrom('users').select('seq').where('id', '=', id).executeTakeFirst();
-  if (!user) throw new ConfereError('not_found', 'there is no such user');
+  if (!user) throw refuse('user_unknown');
   await db.deleteFrom('sessions').where('user_seq', '=', user.seq).execute();
 }
 

@@ -10,15 +10,14 @@ import type { Command } from 'commander';
 import { KEPT_DAYS } from '../access/kept-answers.ts';
 import {
   awaitAnswer,
+  checkKey,
   closeKeyedRequest,
-  findKeyFault,
   KeyInUseError,
   keepAnswer,
   openKeyedRequest,
   runKeyed,
 } from '../access/keyed-request.ts';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
 
 /**
  * The commands that take a key. Other changes need none: `forget`, `retention`, `archives` and `commissions check` find
@@ -47,13 +46,12 @@ export function addKeyOption(program: Command): void {
   program.hook('preAction', (_, command) => noteCall(command));
 }
 
-/** @throws ConfereError `wrong_use` for a key that cannot be used. */
+/** @throws ConfereError `invalid_request` for a key that cannot be used. */
 function noteCall(command: Command): void {
   const invocation = current.getStore();
   const { idempotencyKey: key, ...options } = command.opts<{ idempotencyKey?: string }>();
   if (!invocation || key === undefined) return;
-  const fault = findKeyFault(key);
-  if (fault !== undefined) throw new ConfereError('wrong_use', `--idempotency-key ${fault}`);
+  checkKey('--idempotency-key', key);
   const path: string[] = [];
   for (let one: Command | null = command; one; one = one.parent) path.unshift(one.name());
   invocation.key = key;

@@ -5,6 +5,11 @@ export type ErrorCode =
   | 'not_found'
   | 'invalid_request'
   | 'conflict'
+  | 'bad_request'
+  | 'request_timeout'
+  | 'payload_too_large'
+  | 'unsupported_encoding'
+  | 'unexpected'
   | 'unauthorized'
   | 'forbidden'
   | 'misdirected'
@@ -26,9 +31,27 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
+/** A fault of a field: `reason` and `values` name its text in each language (src/texts). */
+export type FieldFault = { field: string; reason: string; values: RefusalValues };
+export type RefusalValues = Partial<Record<string, string | number | bigint>>;
+
+type Details = {
+  cause?: unknown;
+  /** A stable name of what refused; default: the code. `refuse` of src/texts gives it, with the values of its text. */
+  reason?: string | undefined;
+  values?: RefusalValues | undefined;
+  fieldFaults?: FieldFault[] | undefined;
+  fields?: Record<string, string[]> | undefined;
+  retryAfterS?: number | undefined;
+  members?: Record<string, unknown> | undefined;
+};
+
 /** An error whose message says what happened and what to do next. */
 export class ConfereError extends Error {
   readonly code: ErrorCode;
+  readonly reason: string;
+  readonly values: RefusalValues;
+  readonly fieldFaults: FieldFault[];
   /** Validation errors by field of the input. */
   readonly fields: Record<string, string[]> | undefined;
   /** After how many seconds the caller may retry, if known. */
@@ -36,22 +59,16 @@ export class ConfereError extends Error {
   /** Further members of the problem details with which HTTP answers. */
   readonly members: Record<string, unknown> | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: {
-      cause?: unknown;
-      fields?: Record<string, string[]>;
-      retryAfterS?: number;
-      members?: Record<string, unknown>;
-    } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, message: string, details: Details = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ConfereError';
     this.code = code;
-    this.fields = options.fields;
-    this.retryAfterS = options.retryAfterS;
-    this.members = options.members;
+    this.reason = details.reason ?? code;
+    this.values = details.values ?? {};
+    this.fieldFaults = details.fieldFaults ?? [];
+    this.fields = details.fields;
+    this.retryAfterS = details.retryAfterS;
+    this.members = details.members;
   }
 }
 

@@ -5,15 +5,15 @@ import type { Caller } from '../access/tokens.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { probeInbox } from '../inbox/receive/probe-inbox.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
+import { refuse } from '../texts/refuse.ts';
 import { findBearer } from './access/authorize.ts';
 import type { AuthGuard } from './access/guard-auth-attempts.ts';
 import { matchesCidr } from './connections/match-cidr.ts';
 import { createRouter } from './create-router.ts';
-import { sendProblem } from './send-problem.ts';
+import { problemOf, sendProblem } from './send-problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
 const PROBE_EVERY_MS = 1_000;
@@ -54,20 +54,16 @@ export function createHealthRoutes(options: {
   });
   router.get('/readyz', async (_request, response) => {
     if (signal.aborted) {
-      sendProblem(response, { status: 503, detail: 'stopping' });
+      sendProblem(response, problemOf(refuse('stopping')));
       return;
     }
     if (await options.isWritable()) response.json({ ready: true });
     else if (await isSpoolWritable()) response.json({ ready: true, degraded: true });
-    else
-      sendProblem(response, {
-        status: 503,
-        detail: `the database is not writable${spool ? ', and the spool is full, or can not be written to' : ''}`,
-      });
+    else sendProblem(response, problemOf(refuse(spool ? 'database_and_spool_not_writable' : 'database_not_writable')));
   });
   router.get('/metrics', async (request, response) => {
     if (!isFromScraper(config, request) && !(await options.findCaller?.(request))) {
-      throw new ConfereError('unauthorized', 'from this address, send Authorization: Bearer with a token of a viewer');
+      throw refuse('metrics_token_missing');
     }
     response.type(registry.contentType).send(await metrics());
   });

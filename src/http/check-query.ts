@@ -3,7 +3,7 @@
  * return an unfiltered list, and a mistyped `dry_run` must not act.
  */
 import type { Request, RequestHandler } from 'express';
-import { ConfereError } from '../domain/errors.ts';
+import { faultOf, refuseFields } from '../texts/refuse.ts';
 import type { Operation } from './openapi/describe-operation.ts';
 import { redactFieldName } from './redact-field-name.ts';
 
@@ -29,15 +29,13 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
 
 /** @param names the known parameters. @throws ConfereError `invalid_request`. */
 export function assertKnownParameters(request: Request, names: readonly string[]): void {
-  const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
-    if (!names.includes(name)) return [[redactFieldName(name), [`is no parameter here; there ${sayNames(names)}`]]];
+  const faults = Object.entries(request.query).flatMap(([name, value]) => {
+    if (!names.includes(name)) return [faultOf(redactFieldName(name), 'parameter_unknown', { known: sayNames(names) })];
     if (typeof value === 'string' && value.length > QUERY_CHARS_MAX)
-      return [[name, [`is longer than ${QUERY_CHARS_MAX} characters`]]];
-    return Array.isArray(value) ? [[name, ['is given more than once']]] : [];
+      return [faultOf(name, 'text_too_long', { n: QUERY_CHARS_MAX })];
+    return Array.isArray(value) ? [faultOf(name, 'given_twice')] : [];
   });
-  if (faults.length === 0) return;
-  const detail = faults.map(([name, [fault]]) => `${name} ${fault}`).join('; ');
-  throw new ConfereError('invalid_request', detail, { fields: Object.fromEntries(faults) });
+  if (faults.length > 0) throw refuseFields(faults);
 }
 
 function sayNames(names: readonly string[]): string {

@@ -1,8 +1,8 @@
 import express from 'express';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
+import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
 import { checkHost } from './access/check-host.ts';
@@ -107,7 +107,7 @@ export function createApp(
   app.use('/api/v1', answerAfterOther);
   app.use(portalPages(context, guard), consoleRoutes(context, guard));
   app.use(unknownAddressPage(context), () => {
-    throw new ConfereError('not_found', 'there is nothing at this address');
+    throw refuse('address_unknown');
   });
   app.use(handleErrors(context.log));
   return listener;

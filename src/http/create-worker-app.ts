@@ -1,8 +1,8 @@
 import type { Express, Router } from 'express';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
+import { refuse } from '../texts/refuse.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { createHealthRoutes, healthRoutes } from './check-health.ts';
 import { createBareApp } from './create-bare-app.ts';
@@ -29,7 +29,7 @@ function serveAlone(config: Config, log: Log, routes: Router): Express {
   });
   app.use(routes);
   app.use(() => {
-    throw new ConfereError('not_found', 'this process serves /healthz, /readyz and /metrics alone');
+    throw refuse('worker_address_unknown');
   });
   app.use(handleErrors(log));
   return app;

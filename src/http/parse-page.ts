@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
-import { ConfereError, InvariantError } from '../domain/errors.ts';
+import { type FieldFault, InvariantError } from '../domain/errors.ts';
+import { faultOf, refuseField, refuseFields } from '../texts/refuse.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
@@ -15,16 +16,13 @@ export function parsePage(
   limitDefault = LIMIT_DEFAULT,
 ): { limit: number; after: string | undefined } {
   const { limit, cursor } = request.query;
-  const fields: { limit?: string[]; cursor?: string[] } = {};
+  const faults: FieldFault[] = [];
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
   const number = limit === undefined ? limitDefault : isNumber ? Number(limit) : 0;
-  if (number < 1 || number > LIMIT_MAX) fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];
+  if (number < 1 || number > LIMIT_MAX) faults.push(faultOf('limit', 'limit_wrong', { n: LIMIT_MAX }));
   const after = typeof cursor === 'string' && cursor !== '' ? decode(cursor) : undefined;
-  if (cursor !== undefined && cursor !== '' && after === undefined) fields.cursor = ['is not a valid cursor'];
-  if (Object.keys(fields).length > 0) {
-    const detail = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
-    throw new ConfereError('invalid_request', detail.join('; '), { fields });
-  }
+  if (cursor !== undefined && cursor !== '' && after === undefined) faults.push(faultOf('cursor', 'cursor_unknown'));
+  if (faults.length > 0) throw refuseFields(faults);
   return { limit: number, after };
 }
 
@@ -52,9 +50,7 @@ function parseNumberedPage(request: Request, limitDefault?: number): { limit: nu
   if (after === undefined) return { limit, after: undefined };
   const number = Number(after);
   if (Number.isSafeInteger(number) && number >= 0) return { limit, after: number };
-  throw new ConfereError('invalid_request', 'cursor is not a valid cursor', {
-    fields: { cursor: ['is not a valid cursor'] },
-  });
+  throw refuseField('cursor', 'cursor_unknown');
 }
 
 /** A list as our API returns it, without row numbers. @param next where the next page begins; undefined at the end. */

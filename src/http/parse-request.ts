@@ -20,7 +20,7 @@ function parse<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
   if (parsed.success && issues.length === 0) return parsed.data;
   const fields = groupFaults(issues.map((issue) => [nameField(issue), describeIssue(issue)]));
   const detail = Object.entries(fields).map(([name, faults]) => `${name}: ${faults.join(', ')}`);
-  throw new ConfereError('invalid_request', detail.join('; '), { fields });
+  throw new ConfereError('invalid_request', detail.join('; '), { reason: 'fields_invalid', fields });
 }
 
 function nameField({ path }: Issue): string {

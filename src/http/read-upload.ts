@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express';
-import { ConfereError } from '../domain/errors.ts';
 import { IMPORT_BYTES_MAX } from '../imports/import-kinds.ts';
+import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
 
 /** Of the fields beside the file, and of the boundaries between them. */
 const FIELDS_BYTES_MAX = 64 * 1024;
@@ -34,13 +34,12 @@ export async function readUpload(request: Request, response: Response): Promise<
       fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64');
     }
   } catch (error) {
-    throw new ConfereError('invalid_request', 'the form could not be read: send it again', { cause: error });
+    throw refuse('form_unreadable', {}, { cause: error });
   }
   request.body = fields;
 }
 
 function explain(error: unknown): unknown {
   if ((error as { type?: string }).type !== 'entity.too.large') return error;
-  const fault = `the file is larger than ${IMPORT_BYTES_MAX / MIB} MiB`;
-  return new ConfereError('invalid_request', fault, { fields: { file: [fault] }, cause: error });
+  return refuseFields([faultOf('file', 'file_too_large', { n: IMPORT_BYTES_MAX / MIB })], { cause: error });
 }

@@ -4,6 +4,7 @@ import { isStatementTimeout } from '../database/limit-statement-time.ts';
 import { isDatabaseAway } from '../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../domain/errors.ts';
 import { describeError, type Log } from '../log.ts';
+import { type Reason, refuse } from '../texts/refuse.ts';
 import { isGivenUp } from './answer-without-database.ts';
 
 /** The HTTP status of each error code. */
@@ -13,6 +14,11 @@ const STATUS: Record<ErrorCode, number> = {
   not_found: 404,
   invalid_request: 422,
   conflict: 409,
+  bad_request: 400,
+  request_timeout: 408,
+  payload_too_large: 413,
+  unsupported_encoding: 415,
+  unexpected: 500,
   unauthorized: 401,
   forbidden: 403,
   misdirected: 421,
@@ -27,7 +33,12 @@ const STATUS: Record<ErrorCode, number> = {
   report_differs: 500,
 };
 
-export type Problem = { status: number; title?: string; detail?: string; errors?: Record<string, string[]> };
+export type Problem = { status: number; reason: string; detail: string; errors?: Record<string, string[]> };
+
+/** The problem of an error. */
+export function problemOf({ code, reason, message, fields, members }: ConfereError): Problem {
+  return { status: STATUS[code], reason, detail: message, ...(fields ? { errors: fields } : {}), ...members };
+}
 
 /** Answers with RFC 9457 problem details. */
 export function sendProblem(response: ServerResponse, problem: Problem): void {
@@ -57,10 +68,10 @@ function sendText(response: ServerResponse, type: string, text: string): void {
 const PROBLEM_TYPE = 'application/problem+json';
 
 function prepare(response: ServerResponse, problem: Problem): string {
-  const { status, title, ...rest } = problem;
+  const { status, ...rest } = problem;
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
   response.statusCode = status;
-  return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
+  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...rest });
 }
 
 /** Codes of errors that mean that the client left. */
@@ -99,23 +110,23 @@ function describeRoute(request: Routed) {
 }
 
 function describeProblem(error: unknown): Problem {
-  if (error instanceof ConfereError) {
-    return {
-      status: STATUS[error.code],
-      detail: error.message,
-      ...(error.fields ? { errors: error.fields } : {}),
-      ...error.members,
-    };
-  }
-  if (isStatementTimeout(error)) return { status: 503, detail: 'this takes too long: narrow it, or try again' };
-  if (isDatabaseAway(error)) return { status: 503, detail: 'the database does not answer: try again' };
-  const { status, type } = (error ?? {}) as { status?: number; type?: string };
-  if (type === 'entity.too.large') return { status: 413, detail: 'the body is too large' };
-  if (type === 'encoding.unsupported') return { status: 415, detail: 'send the body without a Content-Encoding' };
-  if (type === 'entity.parse.failed') return { status: 400, detail: 'the body is not JSON' };
-  if (type === 'request.aborted' || type === 'request.size.invalid')
-    return { status: 400, detail: 'the body was cut off' };
-  if (error instanceof URIError) return { status: 400, detail: 'the address is not encoded as it should be' };
-  if (status !== undefined && status >= 400 && status < 500) return { status };
-  return { status: 500, detail: 'an unexpected failure; it is in the log' };
+  if (error instanceof ConfereError) return problemOf(error);
+  if (isStatementTimeout(error)) return problemOf(refuse('statement_too_long'));
+  if (isDatabaseAway(error)) return problemOf(refuse('database_away'));
+  if (error instanceof URIError) return problemOf(refuse('address_unreadable'));
+  const { status, type = '' } = (error ?? {}) as { status?: number; type?: string };
+  const reason = PARSER_REASONS.get(type);
+  if (reason) return problemOf(refuse(reason));
+  if (status !== undefined && status >= 400 && status < 500)
+    return { ...problemOf(refuse('request_unreadable')), status };
+  return problemOf(refuse('unexpected_failure'));
 }
+
+/** Reasons by the types of errors of Express's parsers of bodies. */
+const PARSER_REASONS = new Map([
+  ['entity.too.large', 'body_too_large'],
+  ['encoding.unsupported', 'body_encoded'],
+  ['entity.parse.failed', 'body_not_json'],
+  ['request.aborted', 'body_cut_off'],
+  ['request.size.invalid', 'body_cut_off'],
+] as const satisfies [string, Reason][]) as ReadonlyMap<string, 'body_too_large'>;

@@ -7,9 +7,9 @@ import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
+import { refuseField } from '../texts/refuse.ts';
 import {
   type Answers,
   type Applied,
@@ -141,8 +141,8 @@ function checkAnswers({ questions = {} }: ImportKind, answers: Answers): void {
     const question = questions[name];
     const known = question?.answers && Object.keys(question.answers);
     if (question && (known ? known.includes(answer) : answer.trim() !== '')) continue;
-    const fault = question ? `must be one of ${known?.join(', ') ?? 'a text'}` : 'is no question of this kind of file';
-    throw new ConfereError('invalid_request', `${name}: ${fault}`, { fields: { [name]: [fault] } });
+    if (!question) throw refuseField(name, 'question_unknown');
+    throw refuseField(name, 'answer_wrong', { answers: known?.join(', ') ?? 'a text' });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, STATEMENT_FAULTS, type StatementFault } from '../ledger/bank/statement-faults.ts';
 import type { AccountFault } from '../ledger/stated/check-accounts.ts';
+import { refusal } from '../texts/refuse.ts';
 import { describeOfxFault, type OfxFault } from './ofx/ofx-faults.ts';
 
 /** What may be wrong with a file, in words; `{value}` is the fault's value. */
@@ -181,7 +182,8 @@ export class ImportRefusedError extends ConfereError {
     const fields = groupFaults(listed.map((fault) => [namePlace(fault, title), describeImportFault(fault)]));
     const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
     const more = faults.length > FAULTS_LISTED_MAX ? [`and ${faults.length - FAULTS_LISTED_MAX} more`] : [];
-    super('invalid_request', `nothing was imported:\n${[...lines, ...more].join(';\n')}`, { fields });
+    const message = `nothing was imported:\n${[...lines, ...more].join(';\n')}`;
+    super('invalid_request', message, { reason: 'import_refused', fields });
     this.faults = faults;
   }
 }
@@ -189,7 +191,7 @@ export class ImportRefusedError extends ConfereError {
 /** What a preview compared the rows with has changed since. */
 export class ChangedSincePreviewError extends ConfereError {
   constructor() {
-    super('conflict', 'it changed after the preview: preview the file again');
+    super(...refusal('changed_since_preview'));
   }
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 import { digestIds, listIds } from './build-statement.ts';
 import { isDropped, readMembers } from './read-members.ts';
 
@@ -25,14 +25,10 @@ export async function readManifestIds(context: Context, merchantSeq: number, que
   const members = (await readMembers(context, day, { merchantSeqs: [merchantSeq], cut })).get(merchantSeq) ?? [];
   const ids = members.map(({ id }) => id);
   if (digestIds(ids).equals(digest)) return listIds(ids);
-  if (await isDropped(context, context.db, { merchantSeq, day }))
-    throw new ConfereError(
-      'conflict',
-      'messages of this day were deleted since (RETAIN_CALLBACKS): the manifest stays',
-    );
+  if (await isDropped(context, context.db, { merchantSeq, day })) throw refuse('manifest_dropped');
   const merchant = `merchant ${merchantSeq}`;
   context.log.error({ merchant, day }, 'the messages of a day are not those of its manifest');
-  throw new ConfereError('conflict', 'the messages on record are not those of this revision: fetch the newest one');
+  throw refuse('manifest_outdated');
 }
 
 async function findManifest(db: Reader, merchantSeq: number, { day, revision }: ManifestQuery): Promise<ManifestRow> {
@@ -46,6 +42,5 @@ async function findManifest(db: Reader, merchantSeq: number, { day, revision }: 
     .limit(1)
     .executeTakeFirst();
   if (row) return row;
-  const missing = 'there is no such manifest of this day: it is made once the day has ended (JOB_DAY_MANIFESTS)';
-  throw new ConfereError('not_found', missing);
+  throw refuse('manifest_unknown');
 }

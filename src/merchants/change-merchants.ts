@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import { checkFilter, FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, parseFilter } from './match-filter.ts';
 import { findMerchant, headerNamesOf, type MerchantRow, type MerchantState } from './read-merchants.ts';
@@ -183,8 +183,7 @@ export async function setMerchantState(
   by: PausedBy = 'operator',
 ): Promise<MerchantRow> {
   const merchant = await findMerchant(context.db, id);
-  if (state === 'enabled' && readUsableFilters(merchant) === undefined)
-    throw new ConfereError('conflict', FILTER_BEYOND_LIMITS);
+  if (state === 'enabled' && readUsableFilters(merchant) === undefined) throw refuse('filter_beyond_limits');
   const paused_by = state === 'paused' ? by : null;
   const set = state === 'enabled' ? { state, paused_by, disabled_reason: null, ...HEALTHY } : { state, paused_by };
   await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
@@ -223,11 +222,11 @@ export function checkMerchant(context: Context, change: MerchantChange, before?:
   const [fault] = checkRequest(change, facts);
   if (fault) {
     const { field, code } = fault;
-    throw new ConfereError('invalid_request', `${field}: ${FAULTS[code]}`, { fields: { [field]: [FAULTS[code]] } });
+    throw refuseField(field, 'header_refused', { why: FAULTS[code] });
   }
   const { url } = change;
   if (url === undefined || url === null) return;
   const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
   const refusal = validateUrl(url, { allowPrivate, allowPlain });
-  if (refusal) throw new ConfereError('invalid_request', `the url ${refusal}`, { fields: { url: [refusal] } });
+  if (refusal) throw refuseField('url', 'url_refused', { why: refusal });
 }

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 import { isWithinLimitsAgain, RESUMED, setMerchantState } from './change-merchants.ts';
 import { checkFilter } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseFilter } from './match-filter.ts';
@@ -17,9 +17,8 @@ import { startBackfill } from './start-backfill.ts';
 export async function setOwnState(context: Context, id: string, state: 'enabled' | 'paused'): Promise<MerchantRow> {
   return await transact(context.db, async (trx) => {
     const { state: now, paused_by: by } = await lockMerchant(trx, id);
-    if (state === 'paused' && now !== 'enabled') throw new ConfereError('conflict', `the merchant is ${now} already`);
-    if (state === 'enabled' && now === 'paused' && by !== 'merchant')
-      throw new ConfereError('conflict', 'operators paused this merchant: only they can enable it');
+    if (state === 'paused' && now !== 'enabled') throw refuse('merchant_already', { state: now });
+    if (state === 'enabled' && now === 'paused' && by !== 'merchant') throw refuse('merchant_paused_by_operators');
     return await setMerchantState({ ...context, db: trx }, id, state, 'merchant');
   });
 }
@@ -40,8 +39,7 @@ export async function setOwnFilter(context: Context, id: string, input: FilterIn
     const resumes = isWithinLimitsAgain(merchant, set);
     const widens = resumes || !isWithin(filter, parseFilter(locked.own_filter ?? '{}'));
     if (widens && merchant.backfill_state !== null && merchant.backfill_state !== 'done') {
-      const text = 'past events of an earlier change are still being sent: choose a wider filter once they are';
-      throw new ConfereError('conflict', text);
+      throw refuse('backfill_running');
     }
     const resumed = resumes ? { ...RESUMED, recovered_at: context.clock.now() } : {};
     await trx
@@ -62,7 +60,7 @@ async function lockMerchant(trx: Transaction<Database>, id: string) {
     .where('deleted_at', 'is', null)
     .forUpdate()
     .executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no merchant with this id');
+  if (!row) throw refuse('merchant_unknown');
   return row;
 }
 

@@ -1,4 +1,5 @@
-import { ConfereError, groupFaults } from '../domain/errors.ts';
+import type { FieldFault } from '../domain/errors.ts';
+import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { completeFilter, type FilterInput, filtersOf, type MerchantFilter } from './match-filter.ts';
 
 /** Each event is compared with the filters of all merchants in the transaction that books it. */
@@ -17,22 +18,22 @@ export const FILTER_BEYOND_LIMITS = 'its filter is beyond the limits: save a sma
 const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 
 /** @returns what is beyond the limits, by field; empty: nothing. */
-export function findFilterFaults(input: FilterInput): [field: keyof MerchantFilter, text: string][] {
+export function findFilterFaults(input: FilterInput): FieldFault[] {
   const { extra_match: match, ...lists } = completeFilter(input);
-  const faults: [keyof MerchantFilter, string][] = [];
+  const faults: FieldFault[] = [];
   for (const [name, list] of Object.entries(lists) as [keyof typeof lists, string[]][]) {
-    if (list.length > listMax) faults.push([name, `has more than ${listMax} values`]);
+    if (list.length > listMax) faults.push(faultOf(name, 'filter_list_long', { n: listMax }));
     if (list.some((text) => text.length > textCharsMax))
-      faults.push([name, `has a value of more than ${textCharsMax} characters`]);
+      faults.push(faultOf(name, 'filter_value_long', { n: textCharsMax }));
   }
   const pairs = Object.entries(match);
-  if (pairs.length > matchKeysMax) faults.push(['extra_match', `has more than ${matchKeysMax} keys`]);
+  if (pairs.length > matchKeysMax) faults.push(faultOf('extra_match', 'filter_keys_many', { n: matchKeysMax }));
   if (pairs.some(([key]) => key.length > keyCharsMax))
-    faults.push(['extra_match', `has a key of more than ${keyCharsMax} characters`]);
+    faults.push(faultOf('extra_match', 'filter_key_long', { n: keyCharsMax }));
   if (pairs.some(([, value]) => String(value).length > valueCharsMax))
-    faults.push(['extra_match', `has a value of more than ${valueCharsMax} characters`]);
+    faults.push(faultOf('extra_match', 'filter_value_long', { n: valueCharsMax }));
   if (faults.length === 0 && Buffer.byteLength(JSON.stringify({ ...lists, extra_match: match })) > bytesMax)
-    faults.push(['extra_match', `makes a filter of more than ${bytesMax / 1024} KiB together with the other lists`]);
+    faults.push(faultOf('extra_match', 'filter_large', { n: bytesMax / 1024 }));
   return faults;
 }
 
@@ -40,10 +41,7 @@ export function findFilterFaults(input: FilterInput): [field: keyof MerchantFilt
 export function checkFilter(input: FilterInput): void {
   const faults = findFilterFaults(input);
   if (faults.length === 0) return;
-  const fields = groupFaults(faults.map(([name, text]) => [`filter.${name}`, text] as const));
-  throw new ConfereError('invalid_request', faults.map(([name, text]) => `filter.${name} ${text}`).join('; '), {
-    fields,
-  });
+  throw refuseFields(faults.map((fault) => ({ ...fault, field: `filter.${fault.field}` })));
 }
 
 /** Returns the filters of a stored merchant; undefined where one is beyond the limits: nothing is compared with it. */

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 import type { Timers } from '../timers.ts';
 
 /** How often each of these is done for one merchant in a minute, by this process. */
@@ -25,6 +25,6 @@ export function countRequest(context: Context, kind: keyof typeof RATES_A_MINUTE
   const count = (minute.counts.get(key) ?? 0) + 1;
   minute.counts.set(key, count);
   if (count <= RATES_A_MINUTE[kind]) return;
-  const text = `a merchant has ${RATES_A_MINUTE[kind]} ${kind}s a minute: try again in a moment`;
-  throw new ConfereError('too_many_requests', text, { retryAfterS: MINUTE_S - (second % MINUTE_S) });
+  const retryAfterS = MINUTE_S - (second % MINUTE_S);
+  throw refuse('merchant_rate_limited', { n: RATES_A_MINUTE[kind], kind }, { retryAfterS });
 }

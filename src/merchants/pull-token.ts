@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import { findMerchant, type MerchantRow, selectMerchants } from './read-merchants.ts';
 
 const TOKEN_BYTES = 32;
@@ -14,9 +14,7 @@ const FORM = /^mpt_[A-Za-z0-9_-]{43}$/;
  */
 export async function issuePullToken(context: Context, id: string, expiresAt?: Date): Promise<string> {
   if (expiresAt && expiresAt <= context.clock.now()) {
-    throw new ConfereError('invalid_request', 'expires_at must be later than now', {
-      fields: { expires_at: ['must be later than now'] },
-    });
+    throw refuseField('expires_at', 'not_in_future');
   }
   const merchant = await findMerchant(context.db, id);
   const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
@@ -34,7 +32,7 @@ export async function revokePullToken(context: Context, id: string): Promise<voi
     .where('seq', '=', merchant.seq)
     .where('pull_token_hash', 'is not', null)
     .executeTakeFirst();
-  if (result.numUpdatedRows !== 1n) throw new ConfereError('not_found', 'the merchant has no token');
+  if (result.numUpdatedRows !== 1n) throw refuse('pull_token_unknown');
 }
 
 export function isPullToken(text: string): boolean {

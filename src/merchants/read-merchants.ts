@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse } from '../texts/refuse.ts';
 
 export const MERCHANT_STATES = ['enabled', 'paused', 'disabled'] as const;
 export type MerchantState = (typeof MERCHANT_STATES)[number];
@@ -35,7 +35,7 @@ export type MerchantRow = Awaited<ReturnType<ReturnType<typeof selectMerchants>[
 /** @throws ConfereError `not_found` for an id of no merchant, or of one that was removed. */
 export async function findMerchant(db: Reader, id: string): Promise<MerchantRow> {
   const row = await selectMerchants(db).where('id', '=', id).executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no merchant with this id');
+  if (!row) throw refuse('merchant_unknown');
   return row;
 }
 

@@ -1,8 +1,8 @@
 import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
+import { refuse } from '../texts/refuse.ts';
 import { type ActorNote, cutNote, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
@@ -99,7 +99,7 @@ async function requireKnown({ db }: Context, ids: string[]): Promise<void> {
   const rows = await db.selectFrom('mismatches').select('id').where('id', 'in', ids).execute();
   const known = new Set(rows.map(({ id }) => id));
   const unknown = ids.filter((id) => !known.has(id)).length;
-  if (unknown > 0) throw new ConfereError('not_found', `there is no such mismatch: ${unknown} of ${ids.length} ids`);
+  if (unknown > 0) throw refuse('mismatches_unknown', { unknown, n: ids.length });
 }
 
 async function includesCritical(context: Context, selection: Bounded): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
@@ -60,14 +60,13 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
 /** A critical mismatch is resolved only with a note. @throws ConfereError `invalid_request`. */
 export function requireNote({ note }: ActorNote): void {
   if (note?.trim()) return;
-  const fault = 'must say why: a critical mismatch is resolved, and the difference stays';
-  throw new ConfereError('invalid_request', `note: ${fault}`, { fields: { note: [fault] } });
+  throw refuseField('note', 'note_required');
 }
 
 /** A decision is about the evidence that the person saw. @throws ConfereError `conflict` if a locked mismatch has another by now. */
 export function requireSeen(mismatch: { actual: string | null }, { actual }: Decision): void {
   if (actual === undefined || isDeepStrictEqual(actual, JSON.parse(mismatch.actual ?? 'null'))) return;
-  throw new ConfereError('conflict', 'the provider shows something else by now: read the mismatch again');
+  throw refuse('mismatch_changed');
 }
 
 /** Whether an earlier attempt of the same transaction was committed: it resolved the mismatch at that very instant. */
@@ -96,8 +95,8 @@ export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: str
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
-  if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
+  if (!row) throw refuse('mismatch_unknown');
+  if (row.state === 'resolved') throw refuse('mismatch_resolved');
   return row;
 }
 

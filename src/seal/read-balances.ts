@@ -12,7 +12,7 @@ import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { WallTime } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { refuseField } from '../texts/refuse.ts';
 import { findLateEntries } from './find-late-entries.ts';
 import { readAccountNames } from './load-sealed-entries.ts';
 import { readNewestSeal, readSeal, readSealBefore, type Seal } from './read-seals.ts';
@@ -106,8 +106,7 @@ async function sumAsKnown(
   }
   const seal = await readSeal(view.db, known.position);
   if (!seal) {
-    const fault = `there is no sealed position ${known.position}; the newest is ${view.head?.position ?? 0}`;
-    throw new ConfereError('invalid_request', fault, { fields: { known: [fault] } });
+    throw refuseField('known', 'known_unsealed', { newest: view.head?.position ?? 0 });
   }
   return { sums: await sumAtSeal(view, seal), sealed: seal };
 }

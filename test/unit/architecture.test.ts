@@ -8,6 +8,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const LAYERS: Record<string, number> = {
   embedded: -1,
   'src/domain': 0,
+  'src/texts': 0.5,
   'src/config': 0,
   'src/tracing': 1,
   'src/log': 1,

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuse } from '../../texts/refuse.ts';
 
 export const CALLBACK_STATES = ['pending', 'held', 'delivered', 'failed'] as const;
 export type CallbackState = (typeof CALLBACK_STATES)[number];
@@ -59,7 +59,7 @@ export async function listTransactionCallbacks(db: Reader, transactionSeq: numbe
 export async function findCallback(db: Reader, id: string): Promise<CallbackRow> {
   const seq = ID.exec(id)?.[1];
   const row = seq && (await selectCallbacks(db).where('callbacks.seq', '=', Number(seq)).executeTakeFirst());
-  if (!row) throw new ConfereError('not_found', 'there is no callback with this id');
+  if (!row) throw refuse('callback_unknown');
   return row;
 }
 

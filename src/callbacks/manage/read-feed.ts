@@ -6,7 +6,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { failUnrenderable } from './fail-unrenderable.ts';
 import { readMessages } from './read-message.ts';
 
@@ -34,10 +34,7 @@ export async function readFeed(
   page: FeedPage,
 ): Promise<{ items: FeedItem[]; next: number }> {
   const merchantSeq = merchant.seq;
-  if (await isAwaitingConfirmation(context.db))
-    throw new ConfereError('unavailable', 'events are held until the operator confirms a restore', {
-      retryAfterS: HELD_RETRY_S,
-    });
+  if (await isAwaitingConfirmation(context.db)) throw refuse('events_held', {}, { retryAfterS: HELD_RETRY_S });
   await numberNew(context, merchantSeq);
   if (!page.peek) await acknowledge(context, merchant, page.after);
   const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, page));

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { type CallbackState, selectCallbacks } from './read-callbacks.ts';
 
 /**
@@ -74,7 +75,7 @@ export async function listOwnCallbacks(
 /** @throws ConfereError `not_found`, for another merchant's callback too. */
 export async function findOwnCallback(db: Reader, merchantSeq: number, webhookId: string): Promise<OwnCallbackRow> {
   const row = await selectOwn(db, merchantSeq).where('callbacks.webhook_id', '=', webhookId).executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no callback with this id');
+  if (!row) throw refuse('callback_unknown');
   return row;
 }
 
@@ -87,8 +88,7 @@ async function findCursor(db: Reader, merchantSeq: number, webhookId: string) {
     return await findOwnCallback(db, merchantSeq, webhookId);
   } catch (error) {
     if (!(error instanceof ConfereError) || error.code !== 'not_found') throw error;
-    const fault = 'is not a valid cursor';
-    throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+    throw refuseField('cursor', 'cursor_unknown');
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
@@ -46,19 +46,23 @@ type HoldFacts = Pick<MerchantRow, 'url' | 'state' | 'breaker_opened_at'>;
 
 /** Without this check a requested delivery would be held silently, or never sent. @throws ConfereError `conflict`. */
 export function assertDelivers(merchant: MerchantRow): void {
-  const hold = findHold(merchant);
-  if (hold !== undefined) throw new ConfereError('conflict', HOLD_TEXTS[hold](merchant));
+  const { state, failing_since: since } = merchant;
+  switch (findHold(merchant)) {
+    case 'fetches':
+      throw refuse('merchant_fetches');
+    case 'state':
+      throw refuse('merchant_not_enabled', { state });
+    case 'breaker':
+      throw refuse('merchant_breaker_open', {
+        since: since?.toISOString() ?? '',
+        minutes: PROBE_EVERY_MS / MINUTE_MS,
+      });
+    default:
+  }
 }
 
 /** @throws ConfereError `conflict` until a restore is confirmed: until then a requested delivery would be held, too. */
 export async function assertConfirmed(db: Reader): Promise<void> {
   if (!(await isAwaitingConfirmation(db))) return;
-  throw new ConfereError('conflict', 'nothing would be sent: callbacks are held until operators confirm a restore');
+  throw refuse('restore_unconfirmed');
 }
-
-const HOLD_TEXTS: Record<Hold, (merchant: MerchantRow) => string> = {
-  fetches: () => 'the merchant fetches its events: it can ask again from an earlier cursor',
-  state: ({ state }) => `the merchant is ${state}: enable it first`,
-  breaker: ({ failing_since: since }) =>
-    `nothing would be sent: the address has failed since ${since?.toISOString()}, so the circuit breaker holds all callbacks and tries one every ${PROBE_EVERY_MS / MINUTE_MS} minutes. They are sent once it answers 2xx; enabling the merchant again sends them now`,
-};

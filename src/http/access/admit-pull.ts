@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { readBearer } from './authorize.ts';
 import type { AuthGuard } from './guard-auth-attempts.ts';
@@ -24,12 +24,11 @@ export function createPullAdmission(
     const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
     const merchant = credential && (await guard.admit(attempt, () => findMerchantByPullToken(context, credential)));
     if (!merchant) {
-      throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
+      throw refuse('pull_token_missing');
     }
     markAuthenticated(response);
     if (admitRead(merchant.seq)) return merchant;
     onLimited?.();
-    const text = `at most ${MERCHANT_REQUESTS_PER_S_MAX} reads a second`;
-    throw new ConfereError('too_many_requests', text, { retryAfterS: 1 });
+    throw refuse('merchant_reads_limited', { n: MERCHANT_REQUESTS_PER_S_MAX }, { retryAfterS: 1 });
   };
 }

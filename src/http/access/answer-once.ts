@@ -5,8 +5,8 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import {
   awaitAnswer,
+  checkKey,
   closeKeyedRequest,
-  findKeyFault,
   type KeyedRequest,
   KeyInUseError,
   keepAnswer,
@@ -14,9 +14,9 @@ import {
   runKeyed,
 } from '../../access/keyed-request.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { DEPTH_MAX, isDeeperThan } from '../../domain/exact-json.ts';
 import { describeError } from '../../log.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { readBearer } from './authorize.ts';
 
 export const CHANGING_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
@@ -34,8 +34,7 @@ export function answerOnce(context: Context): RequestHandler {
       next();
       return;
     }
-    const fault = findKeyFault(key);
-    if (fault !== undefined) throw refuse(HEADER, fault);
+    checkKey(HEADER, key);
     const asked = { caller: readBearer(request) ?? '', key, parts: describeRequest(request) };
     const opened = await openKeyedRequest<Answer>(context, asked);
     if ('answer' in opened) {
@@ -61,15 +60,11 @@ export const answerAfterOther: ErrorRequestHandler = async (error, _request, res
   send(response, opened.answer, true);
 };
 
-function refuse(field: string, fault: string): ConfereError {
-  return new ConfereError('invalid_request', `${field} ${fault}`, { fields: { [field]: [fault] } });
-}
-
 /** Method, path, query and body: of a file its bytes, of JSON its content, however it is written. */
 function describeRequest({ method, baseUrl, path, query, body }: Request): (string | Buffer)[] {
   const given: unknown = body ?? {};
   if (!Buffer.isBuffer(given) && isDeeperThan(given as object, DEPTH_MAX))
-    throw refuse('body', `is nested deeper than ${DEPTH_MAX} levels`);
+    throw refuseField('body', 'body_too_deep', { n: DEPTH_MAX });
   const content = Buffer.isBuffer(given) ? given : JSON.stringify(sortKeys(given));
   return [method, baseUrl + path, JSON.stringify(sortKeys(query)), content];
 }

@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
 import { readParties, readPartiesByReference } from '../../database/read-parties.ts';
 import { extractE2eSuffix } from '../../domain/e2e-id.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { holdsDocumentParts } from '../../domain/person/find-document-parts.ts';
 import { findDocuments } from '../../domain/person/find-documents.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
@@ -16,6 +15,7 @@ import { listCandidates } from '../../domain/person/redact-text.ts';
 import type { SearchCursor } from '../../ledger/read/transaction-query.ts';
 import type { FilterInput } from '../../merchants/match-filter.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -67,10 +67,7 @@ type PersonFilters = Partial<
 export async function authorizeSearch(context: Context, caller: Caller, filters: PersonFilters): Promise<void> {
   const isViewer = !maySeePersons(caller.role);
   if (filters.name !== undefined && isViewer) {
-    throw new ConfereError(
-      'forbidden',
-      'to search by name takes the role accountant or operator: a viewer sees names masked',
-    );
+    throw refuse('name_search_forbidden');
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform } = filters;
   const countsParts = isViewer || filters.byBeginning === true;
@@ -188,10 +185,7 @@ async function countDocument(context: Context, caller: Caller, document: string)
   const search = describeSearch(context, caller, document);
   if (maySeePersons(caller.role)) await audit(context, search);
   else if (!(await auditWithinLimit(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
-    throw new ConfereError(
-      'too_many_requests',
-      `a viewer may search for ${VIEWER_DOCUMENTS_AN_HOUR_MAX} documents an hour: try again later`,
-    );
+    throw refuse('document_searches_spent', { n: VIEWER_DOCUMENTS_AN_HOUR_MAX });
   }
 }
 
@@ -215,6 +209,5 @@ export function parseSearchCursor(after: string | undefined): SearchCursor | und
   if (after === undefined) return undefined;
   const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d{1,15})$/.exec(after);
   if (match?.[1] && match[2]) return { wall: match[1], seq: Number(match[2]) };
-  const fault = 'is not a valid cursor';
-  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+  throw refuseField('cursor', 'cursor_unknown');
 }

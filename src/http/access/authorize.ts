@@ -3,8 +3,8 @@ import { audit, auditShown, type ShowingAction } from '../../access/audit.ts';
 import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
 import { type Caller, findCaller, findMerchantToken, isMerchantToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import type { AuthGuard } from './guard-auth-attempts.ts';
 
@@ -12,7 +12,7 @@ import type { AuthGuard } from './guard-auth-attempts.ts';
 export function authenticate(context: Context, guard: AuthGuard): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const caller = await findBearer(context, guard, request);
-    if (!caller) throw new ConfereError('unauthorized', 'send Authorization: Bearer with a valid token');
+    if (!caller) throw refuse('token_missing');
     response.locals.caller = caller;
     markAuthenticated(response);
     next();
@@ -36,7 +36,7 @@ export async function findBearer(context: Context, guard: AuthGuard, request: Re
   if (isMerchantToken(credential)) {
     const merchant = await guard.admit(attempt, () => findMerchantToken(context, credential));
     if (!merchant) return undefined;
-    throw new ConfereError('forbidden', "a merchant's token opens /portal, /api/v1/portal and its manifests alone");
+    throw refuse('merchant_token_elsewhere');
   }
   return await guard.admit(attempt, () => findCaller(context, credential));
 }
@@ -50,7 +50,7 @@ export function requireRole(...roles: [Role, ...Role[]]): RequestHandler {
   return (_request, response, next) => {
     const { role } = getCaller(response);
     if (!mayActAs(role, ...roles)) {
-      throw new ConfereError('forbidden', `this takes the role ${roles.join(' or ')}; yours is ${role}`);
+      throw refuse('role_missing', { roles: roles.join(' or '), role });
     }
     next();
   };
@@ -58,7 +58,7 @@ export function requireRole(...roles: [Role, ...Role[]]): RequestHandler {
 
 export function getCaller(response: Response): Caller {
   const caller = response.locals.caller as Caller | undefined;
-  if (!caller) throw new ConfereError('unauthorized', 'nobody is logged in');
+  if (!caller) throw refuse('logged_out');
   return caller;
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../config.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuse } from '../../texts/refuse.ts';
 
 /** The provider knows one address: near misses of it are answered as without a name of ours. */
 const WEBHOOKS = /^\/{1,2}webhooks\//i;
@@ -20,8 +20,7 @@ export function checkHost({ PUBLIC_URL, HOST }: Pick<Config, 'PUBLIC_URL' | 'HOS
     const address = ipaddr.isValid(name) ? ipaddr.process(name) : undefined;
     // an address is no name that somebody could have resolve to ours
     const isOwnAddress = address !== undefined && (address.range() === 'loopback' || ANY_ADDRESS.has(HOST));
-    if (!own.has(name) && !isOwnAddress && !WEBHOOKS.test(request.path))
-      throw new ConfereError('misdirected', 'Confere is not served under this name: PUBLIC_URL says which it is');
+    if (!own.has(name) && !isOwnAddress && !WEBHOOKS.test(request.path)) throw refuse('host_unknown');
     next();
   };
 }

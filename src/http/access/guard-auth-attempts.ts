@@ -7,9 +7,9 @@
 import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { nameSender } from '../../inbox/receive/name-sender.ts';
 import { authFailures } from '../../metrics/metrics.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { nameSite } from '../connections/group-sockets.ts';
 import { createSourceQueue } from './queue-by-source.ts';
 
@@ -74,11 +74,7 @@ function createFailures({ log, clock }: Pick<Context, 'log' | 'clock'>, limits: 
       const window = windowOf(groupAddress(address), now);
       if (!window || window.count < limits.failuresMax) return;
       const retryAfterS = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
-      throw new ConfereError(
-        'too_many_requests',
-        `too many credentials that open nothing came from this address: try again in ${retryAfterS} s`,
-        { retryAfterS },
-      );
+      throw refuse('credentials_refused', { s: retryAfterS }, { retryAfterS });
     },
     count(kind: AuthAttemptKind, address: string | undefined): void {
       const now = clock.now().getTime();
@@ -114,9 +110,7 @@ function createSlots({ slots, waitingMax }: typeof AUTH_ATTEMPT_LIMITS) {
       const source = groupAddress(address);
       queue
         .push({ site: nameSite(address ?? '') ?? source, source }, slot)
-        ?.reject(
-          new ConfereError('too_many_requests', 'too many unknown credentials at once: try again', { retryAfterS: 1 }),
-        );
+        ?.reject(refuse('credentials_waiting', {}, { retryAfterS: 1 }));
       await slot.promise;
     }
     try {

@@ -1,8 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { isMerchantToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { findScopeByToken, type MerchantScope } from '../../portal/open-scope.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { readBearer } from './authorize.ts';
 import type { AuthGuard } from './guard-auth-attempts.ts';
@@ -20,8 +20,7 @@ export function authenticateMerchant(context: Context, guard: AuthGuard): Reques
     const scope = isMerchantToken(credential)
       ? await guard.admit(attempt, () => findScopeByToken(context, credential))
       : undefined;
-    if (!scope)
-      throw new ConfereError('unauthorized', 'send Authorization: Bearer with the token of a merchant: cfm_…');
+    if (!scope) throw refuse('merchant_token_missing');
     keepScope(response, scope);
     limit(scope);
     next();
@@ -33,8 +32,7 @@ export function limitScope(context: Context): (scope: MerchantScope) => void {
   const admit = createMerchantLimit(context);
   return ({ merchant }) => {
     if (admit(merchant.seq)) return;
-    const text = `at most ${MERCHANT_REQUESTS_PER_S_MAX} requests a second`;
-    throw new ConfereError('too_many_requests', text, { retryAfterS: 1 });
+    throw refuse('merchant_requests_limited', { n: MERCHANT_REQUESTS_PER_S_MAX }, { retryAfterS: 1 });
   };
 }
 
@@ -53,6 +51,6 @@ export const requireScope: RequestHandler = (_request, response, next) => {
 /** The scope of the request's merchant. */
 export function getScope(response: Response): MerchantScope {
   const scope = response.locals.scope as MerchantScope | undefined;
-  if (!scope) throw new ConfereError('unauthorized', 'no merchant is logged in');
+  if (!scope) throw refuse('merchant_logged_out');
   return scope;
 }

@@ -2,13 +2,13 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { RESOLVED_MAX, resolveMany } from '../../mismatches/resolve-many.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
@@ -104,7 +104,7 @@ async function sendMismatch(
   access?: 'mismatches.show',
 ): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
-  if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+  if (!mismatch) throw refuse('mismatch_unknown');
   if (access !== undefined) {
     const transactions = listTransactionIds(mismatch);
     await auditShownTransactions(context, response, access, { target: mismatch.id, transactions });

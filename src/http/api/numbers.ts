@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
 import { readWebhookDays } from '../../reconciliation/numbers/count-webhook-days.ts';
 import { COVERED_DAYS, readCoverage } from '../../reconciliation/numbers/read-coverage.ts';
 import { lossRate } from '../../reconciliation/numbers/read-webhook-days.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
@@ -65,9 +65,6 @@ export function numberRoutes(context: Context): Router {
 }
 
 function checkRange(from: string, to: string): void {
-  const refuse = (fault: string): never => {
-    throw new ConfereError('invalid_request', `from ${fault}`, { fields: { from: [fault] } });
-  };
-  if (from > to) refuse('is after to');
-  if (addDays(from, COVERED_DAYS) < to) refuse(`is more than ${COVERED_DAYS} days before to`);
+  if (from > to) throw refuseField('from', 'days_reversed');
+  if (addDays(from, COVERED_DAYS) < to) throw refuseField('from', 'days_too_many', { n: COVERED_DAYS });
 }

@@ -2,10 +2,10 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
@@ -43,13 +43,13 @@ export function reconciliationRoutes(context: Context): Router {
 
   router.get('/reconciliations/:id', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
-    if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
+    if (!run) throw refuse('run_unknown');
     response.json(presentPlatform(response, withoutSeq(run)));
   });
 
   router.get('/reconciliations/:id/pages', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
-    if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
+    if (!run) throw refuse('run_unknown');
     const { rows, next } = await readPage(context, req, ({ db }, ...page) => listPages(db, run.seq, ...page));
     response.json(presentPage('pages', rows, next));
   });

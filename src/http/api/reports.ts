@@ -6,7 +6,6 @@ import { REPORT_MAKERS } from '../../access/roles.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import { FILE_FORMATS, type FileFormat } from '../../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
@@ -14,6 +13,7 @@ import { type MadeReport, makeReport } from '../../reports/revisions/make-report
 import { buildOnce } from '../../reports/serve/build-once.ts';
 import { parseRange } from '../../reports/serve/export-range.ts';
 import { listReports } from '../../reports/serve/list-reports.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { authorizePlatform } from '../access/choose-platform.ts';
 import { createRouter } from '../create-router.ts';
@@ -68,10 +68,10 @@ export function reportRoutes(context: Context, waitMs = WAIT_MS): Router {
     const { revision, ...query } = parseQuery(request, reportFileQuerySchema);
     const { name, format } = readFileName(request);
     const range = parseRange(context, name);
-    if (range === undefined && !isDay(name)) throw new ConfereError('not_found', ADDRESSES);
+    if (range === undefined && !isDay(name)) throw refuse('report_address', ADDRESSES);
     if (range === undefined) await sendReport(context, response, { day: name, format, revision, ...query });
     else if (revision === undefined) await sendRange(context, response, { ...range, format, ...query });
-    else throw new ConfereError('invalid_request', NO_REVISION, { fields: { revision: [NO_REVISION] } });
+    else throw refuseField('revision', 'revision_of_range');
   });
   return router;
 }
@@ -93,12 +93,11 @@ async function waitFor(work: Promise<MadeReport>, waitMs: number): Promise<MadeR
 }
 
 const EXTENSIONS = FILE_FORMATS.map((format) => `.${FORMAT_FACTS[format].extension}`);
-const ADDRESSES = `a report is at /reports/YYYY-MM-DD.xlsx; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD; formats are ${EXTENSIONS.join(', ')}`;
-const NO_REVISION = 'a range is made on request and has no revisions';
+const ADDRESSES = { formats: EXTENSIONS.join(', ') };
 
 function readFileName(request: Request): { name: string; format: FileFormat } {
   const [, name, extension] = /^([\d.-]+?)\.([a-z][a-z.-]*)$/.exec(String(request.params.file)) ?? [];
   const format = FILE_FORMATS.find((one) => FORMAT_FACTS[one].extension === extension);
-  if (name === undefined || format === undefined) throw new ConfereError('not_found', ADDRESSES);
+  if (name === undefined || format === undefined) throw refuse('report_address', ADDRESSES);
   return { name, format };
 }

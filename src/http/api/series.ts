@@ -4,9 +4,9 @@ import { type AttemptSlot, sampleAttempts, sampleSizeOf } from '../../callbacks/
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays, type Day, listDays, listHours } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { checkDays, type MoneyPoint, readMoneySeries } from '../../ledger/read/read-money-series.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { requireRole } from '../access/authorize.ts';
 import { listChoosablePlatforms } from '../access/choose-platform.ts';
 import { createRouter } from '../create-router.ts';
@@ -29,7 +29,7 @@ export function seriesRoutes(context: Context): Router {
   router.get('/series/money', requireRole('viewer'), async (request, response) => {
     const query = parseQuery(request, moneySeriesQuerySchema);
     if (query.platform !== undefined && !(await listChoosablePlatforms(reading, response)).includes(query.platform))
-      throw refuse('platform', 'has no entry');
+      throw refuseField('platform', 'platform_never_booked');
     const asked = { ...readRange(context, query), platform: query.platform };
     const points = await readMoneySeries(reading, asked);
     response.json({ by: 'day' in asked ? 'hour' : 'day', points: points.map(presentMoney) });
@@ -53,7 +53,7 @@ type RangeQuery = { day?: string | undefined; from?: string | undefined; to?: st
 
 function readRange(context: Context, query: RangeQuery): Range {
   if (query.day !== undefined) {
-    if (query.from !== undefined || query.to !== undefined) throw refuse('day', 'does not go with from or to');
+    if (query.from !== undefined || query.to !== undefined) throw refuseField('day', 'parameter_and_range');
     return { day: query.day };
   }
   const to = query.to ?? context.calendar.dayOf(context.clock.now());
@@ -86,8 +86,4 @@ function presentMoney({ span, sums }: MoneyPoint) {
 
 function presentAttempts({ start, attempts, delivered, p50, p95 }: AttemptSlot) {
   return { start: start.toISOString(), attempts, delivered, p50_ms: p50 ?? null, p95_ms: p95 ?? null };
-}
-
-function refuse(field: string, fault: string): ConfereError {
-  return new ConfereError('invalid_request', `${field} ${fault}`, { fields: { [field]: [fault] } });
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
@@ -14,6 +13,7 @@ import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type AsOf, endOfNow, readBalances } from '../../seal/read-balances.ts';
+import { refuse } from '../../texts/refuse.ts';
 import {
   auditPersonalAccess,
   auditShownTransactions,
@@ -104,7 +104,7 @@ export function transactionRoutes(context: Context): Router {
 
   router.get('/transactions/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
-    if (!timeline) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    if (!timeline) throw refuse('transaction_unknown');
     const mismatches = await listMismatches(context.db, {
       transactionId: timeline.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,

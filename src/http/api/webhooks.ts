@@ -2,9 +2,9 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/items/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/manage/read-webhooks.ts';
+import { refuse } from '../../texts/refuse.ts';
 import {
   auditPersonalAccess,
   auditShownTransactions,
@@ -50,7 +50,7 @@ export function inboxRoutes(context: Context): Router {
     requireRole('operator'),
     async (request: Request<{ id: string }>, response) => {
       const webhook = await findWebhook(context.db, request.params.id);
-      if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+      if (!webhook) throw refuse('webhook_unknown');
       const done = { actor: getActor(response), action: 'webhooks.reprocess', target: webhook.id };
       await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
       response.status(202);
@@ -63,7 +63,7 @@ export function inboxRoutes(context: Context): Router {
 /** @param access the action to audit; undefined where the request was audited as a change. */
 async function sendWebhook(context: Context, id: string, response: Response, access?: 'webhooks.show'): Promise<void> {
   const webhook = await findWebhook(context.db, id);
-  if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+  if (!webhook) throw refuse('webhook_unknown');
   if (access !== undefined) {
     const transactions = webhook.items_detail.map((item) => item.transaction_id);
     await auditShownTransactions(context, response, access, { target: webhook.id, transactions });

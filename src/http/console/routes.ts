@@ -22,8 +22,8 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
+import { refuse } from '../../texts/refuse.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { answerWithoutDatabase } from '../answer-without-database.ts';
 import { createRouter } from '../create-router.ts';
@@ -147,7 +147,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     openapiPages('/openapi', createApiDocument('/')),
   ]);
   router.use(() => {
-    throw new ConfereError('not_found', 'there is nothing at this address');
+    throw refuse('address_unknown');
   });
   router.use(errors);
   return router;
@@ -160,7 +160,7 @@ export function unknownAddressPage(context: Context): Router {
     next(!request.path.startsWith('/api/') && request.accepts(['json', 'html']) === 'html' ? undefined : 'router'),
   );
   router.use(chooseLanguage(), setSecurityHeaders(), () => {
-    throw new ConfereError('not_found', 'there is nothing at this address');
+    throw refuse('address_unknown');
   });
   router.use(showErrors(context));
   return router;

@@ -2,9 +2,10 @@ import type { Config } from '../../config.ts';
 import { createSpoolReceiver } from '../../inbox/receive/receive.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import type { Log } from '../../log.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { createHealthRoutes } from '../check-health.ts';
 import { createBareApp } from '../create-bare-app.ts';
-import { handleErrors } from '../send-problem.ts';
+import { handleErrors, problemOf } from '../send-problem.ts';
 import { respondWithoutReading } from './read-body.ts';
 import { type FrontedApp, routeWebhooks } from './route-webhooks.ts';
 
@@ -19,10 +20,7 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   app.use(createHealthRoutes({ config, signal, spool, isWritable: async () => false }));
   app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
-    respondWithoutReading(request, response, {
-      status: 503,
-      detail: 'the database can not be reached: only webhooks are taken in',
-    });
+    respondWithoutReading(request, response, problemOf(refuse('webhooks_alone')));
   });
   app.use(handleErrors(log));
   return listener;

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../../context.ts';
 import { addTraceparent } from '../../inbox/items/trace-webhook.ts';
-import { BODY_BYTES_MAX, type BodyDefect } from '../../inbox/receive/check-body.ts';
+import { BODY_BYTES_MAX } from '../../inbox/receive/check-body.ts';
 import { checkHead, checkSignature } from '../../inbox/receive/check-credentials.ts';
 import { nameSender } from '../../inbox/receive/name-sender.ts';
 import { GarbageRefusedError, type Received, type Receiver } from '../../inbox/receive/receive.ts';
 import { describeError } from '../../log.ts';
 import { webhooksReceived } from '../../metrics/metrics.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { inSpan, type SpanWork } from '../../tracing/in-span.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { matchesCidr } from '../connections/match-cidr.ts';
-import { type Problem, sendJson, sendProblem } from '../send-problem.ts';
+import { type Problem, problemOf, sendJson, sendProblem } from '../send-problem.ts';
 import { createBodyReader, DISCARD_MS, respondWithoutReading } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
@@ -31,13 +32,6 @@ const STORED_HEADERS = [
 type StoredHeaders = { [name in (typeof STORED_HEADERS)[number]]?: string };
 const HEADER_CHARS_MAX = 300;
 const REFUSALS_LOGGED_EVERY_MS = 10_000;
-
-const FAULT_TEXT: Record<BodyDefect, string> = {
-  empty: 'the body is empty',
-  not_json: 'the body is not JSON in UTF-8',
-  not_an_object: 'the body must be a JSON object, or a list that holds some',
-  too_deep: 'the body is nested too deeply',
-};
 
 /** The part of the context that exists before the database is reached. */
 export type ReceiverContext = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
@@ -88,15 +82,12 @@ export function createWebhookHandler(
   };
 }
 
-const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of those that may send' };
-const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
-const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
-const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it again' };
-const STALLED = {
-  status: 408,
-  detail: 'the body did not arrive in time, and memory for bodies is short: send it again',
-};
-const TOO_LARGE = { status: 413, detail: 'the body is too large' };
+const NOT_ALLOWED = problemOf(refuse('webhook_address_refused'));
+const NOT_GENUINE = problemOf(refuse('webhook_not_genuine'));
+const ENCODED = problemOf(refuse('body_encoded'));
+const TOO_MANY = problemOf(refuse('bodies_too_many'));
+const STALLED = problemOf(refuse('body_stalled'));
+const TOO_LARGE = problemOf(refuse('body_too_large'));
 
 async function store(
   context: ReceiverContext,
@@ -109,7 +100,7 @@ async function store(
     const received = await receiveInSpan(context, receive, request, sent);
     if (received.defect) {
       webhooksReceived.inc({ outcome: 'refused' });
-      sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.defect]} (kept as ${received.id})` });
+      sendProblem(response, problemOf(refuse(`webhook_${received.defect}`, { id: received.id })));
       return;
     }
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
@@ -123,7 +114,7 @@ async function store(
     webhooksReceived.inc({ outcome: 'unavailable' });
     context.log.error({ error: describeError(error) }, 'webhook could not be stored: answered 503');
     response.setHeader('retry-after', String(RETRY_AFTER_S));
-    sendProblem(response, { status: 503, detail: 'it could not be stored: send it again' });
+    sendProblem(response, problemOf(refuse('webhook_not_stored')));
   }
 }
 
@@ -153,18 +144,11 @@ async function receiveInSpan(
 }
 
 /** Refuses a body that names no transaction: it is dropped before any that names one. */
-function refuseGarbage(context: ReceiverContext, response: ServerResponse, { reason: why }: GarbageRefusedError): void {
-  context.log.debug({ why }, 'webhook that names no transaction refused');
+function refuseGarbage(context: ReceiverContext, response: ServerResponse, error: GarbageRefusedError): void {
+  context.log.debug({ why: error.reason }, 'webhook that names no transaction refused');
   response.setHeader('retry-after', String(RETRY_AFTER_S));
-  sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
+  sendProblem(response, problemOf(error));
 }
-
-const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
-  quarantine_full: 'it names no transaction, and the quarantine is full: send it again',
-  sender_over_quota: 'it names no transaction, and this address has sent too many of these this hour: send it again',
-  large_over_quota:
-    'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',
-};
 
 function chooseHeaders(request: IncomingMessage): StoredHeaders {
   const chosen: StoredHeaders = {};

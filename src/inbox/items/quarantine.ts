@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { raiseMismatches, reassignMismatch } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { refuse } from '../../texts/refuse.ts';
 
 /** Raises `webhook_quarantined`: one open mismatch for each reason and hour. It names the first webhook. */
 export async function raiseQuarantine(
@@ -38,11 +38,10 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
       .where('seq', '=', seq)
       .forUpdate()
       .executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such webhook');
-    if (row.state === 'received') throw new ConfereError('conflict', 'it is already waiting to be processed');
+    if (!row) throw refuse('webhook_unknown');
+    if (row.state === 'received') throw refuse('webhook_waiting');
     const keyed = await findKeyedItems(trx, seq);
-    if (keyed.length === 0 && row.dropped_at)
-      throw new ConfereError('conflict', 'its body was dropped: nothing is left');
+    if (keyed.length === 0 && row.dropped_at) throw refuse('webhook_body_dropped');
     if (keyed.length === 0) {
       await trx.deleteFrom('webhook_items').where('webhook_seq', '=', seq).execute();
       await trx.updateTable('webhooks').set({ state: 'received', items: 0 }).where('seq', '=', seq).execute();

@@ -13,6 +13,7 @@ import { spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics
 import { createBatcher } from '../../runtime/batch.ts';
 import { takeTurn } from '../../runtime/take-turns.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
+import { refusal } from '../../texts/refuse.ts';
 import { inSpan } from '../../tracing/in-span.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
 import { type BodyDefect, checkBody } from './check-body.ts';
@@ -52,11 +53,8 @@ export type Receiver = (request: ReceivedRequest) => Promise<Received>;
  * hourly quota is spent; or it is large, WEBHOOK_AUTH is `none`, its sender has no hit on record, and that quota is spent.
  */
 export class GarbageRefusedError extends ConfereError {
-  readonly reason: 'quarantine_full' | 'sender_over_quota' | 'large_over_quota';
-
-  constructor(reason: GarbageRefusedError['reason']) {
-    super('unavailable', `a webhook was refused before it was stored (${reason})`);
-    this.reason = reason;
+  constructor(reason: 'quarantine_full' | 'sender_over_quota' | 'large_over_quota') {
+    super(...refusal(reason));
   }
 }
 

@@ -5,11 +5,11 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { type FoundMismatch, isOfContract } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, type OpenMismatch } from '../../mismatches/resolve-mismatches.ts';
+import { refuse } from '../../texts/refuse.ts';
 import type { Difference } from '../decide/merge-facts.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import { type CommissionContract, computeCommission, findContract, readContracts } from '../journal/read-contracts.ts';
@@ -128,8 +128,7 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
   const { from, to } = range;
   const contracts = await readContracts(context.db);
   if (!contracts.some((one) => one.from <= to && (one.to === null || one.to >= from))) {
-    const fault = `no contract covers ${from} to ${to}: state one with confere commissions state`;
-    throw new ConfereError('conflict', fault);
+    throw refuse('contract_missing', { from, to });
   }
   const total = { payments: 0, uncovered: 0, raised: 0 };
   // an applier that books a payment now may have read the contracts before the newest one

@@ -5,8 +5,8 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { lockMatching } from './match-bank-lines.ts';
 import { selectOpenAdjustments, selectPaidCashouts } from './read-open-entries.ts';
 import { matchOfLine } from './standing-matches.ts';
@@ -52,9 +52,9 @@ export async function undoMatch(context: Context, match: string, by: { actor: st
       .select('undone.seq as undone_by')
       .where('bank_matches.seq', '=', parseNumbered('bm', match))
       .executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such match');
-    if (row.undoes_seq !== null) throw new ConfereError('conflict', 'it undoes a match itself: match the line anew');
-    if (row.undone_by !== null) throw new ConfereError('conflict', 'it is undone already');
+    if (!row) throw refuse('bank_match_unknown');
+    if (row.undoes_seq !== null) throw refuse('bank_match_is_undoing');
+    if (row.undone_by !== null) throw refuse('bank_match_undone');
     const { seq: undoes_seq, line_seq, entry_seq } = row;
     return await writeMatch(context, trx, { line_seq, entry_seq, rule: 'undo', undoes_seq }, by);
   });
@@ -72,8 +72,8 @@ async function findOpenLine(trx: Transaction<Database>, id: string): Promise<Ent
     .select(matchOfLine('bank_lines.seq').as('match_seq'))
     .where('seq', '=', parseNumbered('bl', id))
     .executeTakeFirst();
-  if (!row) throw new ConfereError('not_found', 'there is no such line of a bank statement');
-  if (row.match_seq !== null) throw new ConfereError('conflict', `the line is matched already: bm_${row.match_seq}`);
+  if (!row) throw refuse('bank_line_unknown');
+  if (row.match_seq !== null) throw refuse('bank_line_matched', { match: `bm_${row.match_seq}` });
   return { seq: row.seq, day: row.day, cents: row.amount_cents };
 }
 
@@ -83,21 +83,21 @@ async function findOpenEntry(trx: Transaction<Database>, picked: PickedEntry): P
       .select(['entries.seq', 'day', 'amount_cents'])
       .where('adjustments.id', '=', picked.adjustment)
       .executeTakeFirst();
-    if (!row) refuse('adjustment', 'is no adjustment of kind bank that is in force and without a match');
+    if (!row) throw refuseField('adjustment', 'unmatched_adjustment');
     return { seq: row.seq, day: row.day, cents: -row.amount_cents };
   }
   const row = await selectPaidCashouts(trx).where('transactions.id', '=', picked.transaction).executeTakeFirst();
-  if (!row) refuse('transaction', 'is no paid cashout without a match');
+  if (!row) throw refuseField('transaction', 'unmatched_transaction');
   return { seq: row.entry_seq, day: row.at_wall.slice(0, 'YYYY-MM-DD'.length), cents: row.amount_cents };
 }
 
 function checkPair(line: Entry, entry: Entry, picked: PickedEntry): void {
   const field = 'adjustment' in picked ? 'adjustment' : 'transaction';
   if (line.cents !== entry.cents)
-    refuse(field, `moves ${formatAmount(entry.cents)} in the bank account, and the line ${formatAmount(line.cents)}`);
+    throw refuseField(field, 'amounts_differ', { amount: formatAmount(entry.cents), line: formatAmount(line.cents) });
   const isNear =
     addDays(line.day, -PICKED_DAYS_APART_MAX) <= entry.day && entry.day <= addDays(line.day, PICKED_DAYS_APART_MAX);
-  if (!isNear) refuse(field, `is of ${entry.day}, more than ${PICKED_DAYS_APART_MAX} days from the line's ${line.day}`);
+  if (!isNear) throw refuseField(field, 'pair_too_far', { day: entry.day, n: PICKED_DAYS_APART_MAX, line: line.day });
 }
 
 type NewMatch = { line_seq: number; entry_seq: number; rule: 'person' | 'undo'; undoes_seq?: number };
@@ -115,8 +115,4 @@ async function writeMatch(
   const seq = requireRowNumber(insertId, 'a match of the bank');
   if (note !== undefined) await trx.insertInto('bank_match_notes').values({ match_seq: seq, note }).execute();
   return `bm_${seq}`;
-}
-
-function refuse(field: string, fault: string): never {
-  throw new ConfereError('invalid_request', `${field}: ${fault}`, { fields: { [field]: [fault] } });
 }

@@ -11,7 +11,6 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
@@ -25,6 +24,7 @@ import {
   wasResolved,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { allowReopening, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { compareAcceptedCommission } from '../apply/check-commissions.ts';
 import { compareReferences } from '../apply/compare-references.ts';
 import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-stored-transactions.ts';
@@ -53,16 +53,13 @@ export async function acceptMismatch(context: Context, id: string, by: Decision)
     async (trx) => {
       if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
       const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
-      if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
+      if (!named) throw refuse('mismatch_unknown');
       // lock the transaction first, in the order of an applier: this prevents deadlocks
       const { transaction_id: about } = named;
       const loaded = about === null ? undefined : (await loadStoredTransactions(trx, [about])).get(about);
       const mismatch = await lockUnresolvedMismatch(trx, id);
       if (!loaded || !isAcceptableKind(mismatch.kind)) {
-        throw new ConfereError(
-          'conflict',
-          `only ${ACCEPTABLE_KINDS.join(', ')} can be accepted: resolve it with a note`,
-        );
+        throw refuse('mismatch_not_acceptable', { kinds: ACCEPTABLE_KINDS.join(', ') });
       }
       requireSeen(mismatch, by);
       const after = correctTransaction(loaded.stored, mismatch.kind, JSON.parse(mismatch.actual ?? 'null'));

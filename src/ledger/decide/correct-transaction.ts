@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Calendar } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
-import { ConfereError, InvariantError } from '../../domain/errors.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
+import { refuse } from '../../texts/refuse.ts';
 import type { StoredTransaction } from './stored-transaction.ts';
 
 /** Kinds whose evidence, the provider's version, can be accepted. */
@@ -47,10 +48,7 @@ export function correctTransaction(
   const corrected = { ...stored, ...readChange(stored, kind, actual) };
   const same = NAMES.every((name) => stored[name] === corrected[name]);
   if (same && stored.outOfForce.length === corrected.outOfForce.length) {
-    throw new ConfereError(
-      'conflict',
-      'the books hold what the provider shows already: resolve it with a note instead',
-    );
+    throw refuse('evidence_booked');
   }
   return corrected;
 }
@@ -69,23 +67,16 @@ function readChange(stored: StoredTransaction, kind: AcceptableKind, actual: unk
       const shown = read(EVIDENCE.reference_differs, actual);
       const { extra, reference = stored.reference, platform = stored.platform } = shown;
       // extra is free text: the evidence has only its hash
-      if (extra !== undefined)
-        throw new ConfereError(
-          'conflict',
-          'another extra is not kept, so it can not be accepted: resolve it with a note',
-        );
+      if (extra !== undefined) throw refuse('evidence_of_extra');
       // reports count a transaction on the day of its creation
       if (shown.date_created !== undefined && shown.date_created !== stored.createdWall)
-        throw new ConfereError('conflict', 'another creation date can not be accepted: resolve it with a note');
+        throw refuse('evidence_of_creation');
       return { reference, platform };
     }
     case 'status_differs': {
       const { lacks, shows_again } = read(EVIDENCE.status_differs, actual);
       if (lacks.length + shows_again.length === 0) {
-        throw new ConfereError(
-          'conflict',
-          "the provider's history has no event of its row's status, so there is nothing to book: resolve it with a note",
-        );
+        throw refuse('evidence_without_event');
       }
       return setInForce(stored, new Set(lacks.map(numberOf)), new Set(shows_again.map(numberOf)));
     }
@@ -95,10 +86,7 @@ function readChange(stored: StoredTransaction, kind: AcceptableKind, actual: unk
 function read<T>(schema: z.ZodType<T>, actual: unknown): T {
   const { success, data } = schema.safeParse(actual);
   if (success) return data;
-  throw new ConfereError(
-    'conflict',
-    'its evidence does not say what the provider shows: resolve it with a note instead',
-  );
+  throw refuse('evidence_unreadable');
 }
 
 function numberOf({ sequence }: { sequence: number }): number {
@@ -112,7 +100,7 @@ function setInForce(stored: StoredTransaction, lacks: Set<number>, again: Set<nu
     lacks.has(event.sequence) || (stored.outOfForce.includes(event) && !again.has(event.sequence));
   const events = sortHistory(all.filter((event) => !isOutOfForce(event)));
   if (events.length === 0) {
-    throw new ConfereError('conflict', 'nothing would be left of its history: resolve it with a note instead');
+    throw refuse('evidence_without_history');
   }
   return { events, outOfForce: all.filter(isOutOfForce) };
 }

@@ -5,8 +5,8 @@
  */
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays, type WallTime } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { readSpanSums, type SpanGrain } from '../../seal/read-span-sums.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { splitAccount } from '../journal/plan-entries.ts';
 
 /** Days that one series has at most. */
@@ -94,13 +94,8 @@ export async function listBookedPlatforms(context: Context): Promise<string[]> {
 
 /** @throws ConfereError `invalid_request`, by the field `from`. */
 export function checkDays(from: Day, to: Day): void {
-  const fault =
-    from > to
-      ? 'is after to'
-      : addDays(from, SERIES_DAYS_MAX) <= to
-        ? `to to is more than ${SERIES_DAYS_MAX} days`
-        : undefined;
-  if (fault !== undefined) throw new ConfereError('invalid_request', `from ${fault}`, { fields: { from: [fault] } });
+  if (from > to) throw refuseField('from', 'days_reversed');
+  if (addDays(from, SERIES_DAYS_MAX) <= to) throw refuseField('from', 'days_too_many', { n: SERIES_DAYS_MAX });
 }
 
 async function listAccounts({ db }: Context): Promise<Account[]> {

@@ -5,9 +5,10 @@ import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import type { ConfereError } from '../../domain/errors.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
+import { faultOf, refuseFields } from '../../texts/refuse.ts';
 import { findCandidates, findWithValue, type RareValue } from './find-candidates.ts';
 import { type Filter, listFilters } from './list-filters.ts';
 import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
@@ -156,11 +157,6 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
 }
 
 function tooWide(query: TransactionQuery): ConfereError {
-  const fault = 'give a narrower range of days: this search takes too long';
-  const fields = {
-    from: [fault],
-    to: [fault],
-    ...(query.name === undefined ? {} : { name: ['or give more of the name'] }),
-  };
-  return new ConfereError('invalid_request', 'this search takes too long: narrow it by days, or by an id', { fields });
+  const names = ['from', 'to', ...(query.name === undefined ? [] : ['name'])];
+  return refuseFields(names.map((name) => faultOf(name, 'narrower_days')));
 }

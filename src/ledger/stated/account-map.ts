@@ -25,7 +25,7 @@ export async function setAccountMap(
   given: { accounts: MappedAccount[]; actor: string },
 ): Promise<{ rows: number; changed: boolean }> {
   const faults = await findAccountFaults(context.db, given.accounts);
-  if (faults.length > 0) throw refuse(faults);
+  if (faults.length > 0) throw refuseAccounts(faults);
   const rows = given.accounts.length;
   const accounts = JSON.stringify(given.accounts);
   const newest = await readNewest(context.db);
@@ -40,7 +40,7 @@ export function describeMapChange({ rows, changed }: { rows: number; changed: bo
   return { action: 'accounts.map', target: `${rows} rows`, detail: changed ? 'changed' : 'unchanged' };
 }
 
-function refuse(faults: AccountFault[]): ConfereError {
+function refuseAccounts(faults: AccountFault[]): ConfereError {
   const fields = groupFaults(faults.map((one) => [`accounts.${one.row}.${one.field}`, describeAccountFault(one)]));
   const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);
   return new ConfereError('invalid_request', lines.join(';\n'), { fields });

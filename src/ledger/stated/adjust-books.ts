@@ -11,9 +11,9 @@ import type { Reader } from '../../database/reader.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { nameAccount, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
@@ -78,8 +78,7 @@ async function assertOpened(trx: Transaction<Database>, { platform, day }: Adjus
     .where('day', '>', day)
     .executeTakeFirst();
   if (!opening) return;
-  const fault = `the books of ${platform} open on ${opening.day} with a balance that holds what came before: it must be that day or later`;
-  throw new ConfereError('invalid_request', fault, { fields: { day: [fault] } });
+  throw refuseField('day', 'books_open_later', { day: opening.day, platform });
 }
 
 /**
@@ -103,9 +102,8 @@ export async function reverseAdjustment(
       .select('entries.kind as entry_kind')
       .where('id', '=', id)
       .executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
-    if (row.entry_kind === 'reversal')
-      throw new ConfereError('conflict', 'it is a reversal itself: enter a new adjustment');
+    if (!row) throw refuse('adjustment_unknown');
+    if (row.entry_kind === 'reversal') throw refuse('adjustment_is_reversal');
     await assertUnreversed(trx, row.seq, own);
     const back = {
       platform: row.platform,
@@ -127,7 +125,7 @@ async function assertUnreversed(trx: Transaction<Database>, seq: number, own: st
     .where('reverses_seq', '=', seq)
     .where('id', '!=', own)
     .executeTakeFirst();
-  if (other) throw new ConfereError('conflict', 'it is reversed already');
+  if (other) throw refuse('adjustment_reversed');
 }
 
 /** Writes an adjustment with its entry. The lock of the policies allows one at a time. */

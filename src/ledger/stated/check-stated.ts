@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import { type Day, PIX_DAY_MIN } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuseField } from '../../texts/refuse.ts';
 
 /** Tolerated clock difference of a client that states a balance of this moment. */
 const CLOCK_AHEAD_MS_MAX = 5_000;
@@ -11,16 +11,16 @@ const CLOCK_AHEAD_MS_MAX = 5_000;
 /** @throws ConfereError `invalid_request` for a day that has not begun at the provider, or is before PIX. */
 export function checkDayBegun({ calendar, clock }: Context, day: Day): void {
   const today = calendar.dayOf(clock.now());
-  if (day < PIX_DAY_MIN) refuse('day', `is before ${PIX_DAY_MIN}: there was no PIX`);
-  if (day > today) refuse('day', `is a day to come: today is ${today} at the provider`);
+  if (day < PIX_DAY_MIN) throw refuseField('day', 'before_pix', { day: PIX_DAY_MIN });
+  if (day > today) throw refuseField('day', 'day_to_come', { today });
 }
 
 /** @throws ConfereError `invalid_request` for an instant to come, or before PIX. */
 export function checkInstantPassed({ calendar, clock }: Context, at: Date): void {
   const now = clock.now();
-  if (calendar.dayOf(at) < PIX_DAY_MIN) refuse('at', `is before ${PIX_DAY_MIN}: there was no PIX`);
+  if (calendar.dayOf(at) < PIX_DAY_MIN) throw refuseField('at', 'before_pix', { day: PIX_DAY_MIN });
   if (at.getTime() > now.getTime() + CLOCK_AHEAD_MS_MAX)
-    refuse('at', `is an instant to come: it is ${now.toISOString()}`);
+    throw refuseField('at', 'instant_to_come', { now: now.toISOString() });
 }
 
 /**
@@ -41,12 +41,5 @@ export async function checkPlatformKnown(
   if (shown) return;
   const any = await db.selectFrom('transactions').select('seq').limit(1).executeTakeFirst();
   if (!any) return;
-  refuse(
-    'platform',
-    `no transaction shows the platform ${platform}: correct it, or say that it is new ("new_platform": true, --new-platform)`,
-  );
-}
-
-function refuse(field: string, fault: string): never {
-  throw new ConfereError('invalid_request', `${field}: ${fault}`, { fields: { [field]: [fault] } });
+  throw refuseField('platform', 'platform_unknown', { platform });
 }

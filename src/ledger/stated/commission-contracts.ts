@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { refuse } from '../../texts/refuse.ts';
 import type { CommissionContract } from '../journal/read-contracts.ts';
 
 /** States a contract. It overrides earlier ones for the days it covers. @returns its id. */
@@ -38,9 +38,7 @@ export async function withdrawContract(context: Context, id: string): Promise<vo
     .executeTakeFirstOrThrow();
   if (numUpdatedRows > 0n) return;
   const [known] = await listContracts(context.db, 1, undefined, id);
-  throw known
-    ? new ConfereError('conflict', 'it is withdrawn already')
-    : new ConfereError('not_found', 'there is no such contract');
+  throw known ? refuse('contract_withdrawn') : refuse('contract_unknown');
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The names that people give to platforms. The newest row of a platform counts; a report shows those from before it was made. */
 import type { Context } from '../../context.ts';
 import { listPlatformNames } from '../../database/list-platform-names.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { checkPlatformKnown } from './check-stated.ts';
 
 export const PLATFORM_NAME_CHARS_MAX = 60;
@@ -25,7 +25,7 @@ export async function setPlatformName(context: Context, { platform, name, actor 
   await checkPlatformKnown(context.db, { platform });
   const others = await listPlatformNames(context.db);
   if (text !== null && others.some((one) => one.platform !== platform && fold(one.name) === fold(text)))
-    throw new ConfereError('conflict', `another platform has the name ${text}`);
+    throw refuse('platform_name_taken', { name: text });
   const now = others.find((one) => one.platform === platform)?.name ?? null;
   if (now === text) return false;
   const row = { platform, name: text, created_at: context.clock.now(), actor };
@@ -34,16 +34,10 @@ export async function setPlatformName(context: Context, { platform, name, actor 
 }
 
 function checkName(name: string): void {
-  const fault =
-    name === '' || name.length > PLATFORM_NAME_CHARS_MAX
-      ? `must have 1 to ${PLATFORM_NAME_CHARS_MAX} characters`
-      : UNPRINTABLE.test(name)
-        ? 'must be one line of printable characters'
-        : maskText(name) === WITHHELD || CONTACT.test(name)
-          ? 'must not hold a document, a phone or an e-mail'
-          : undefined;
-  if (fault !== undefined)
-    throw new ConfereError('invalid_request', `name: it ${fault}`, { fields: { name: [fault] } });
+  if (name === '' || name.length > PLATFORM_NAME_CHARS_MAX)
+    throw refuseField('name', 'name_length', { n: PLATFORM_NAME_CHARS_MAX });
+  if (UNPRINTABLE.test(name)) throw refuseField('name', 'name_unprintable');
+  if (maskText(name) === WITHHELD || CONTACT.test(name)) throw refuseField('name', 'name_personal');
 }
 
 function fold(name: string): string {

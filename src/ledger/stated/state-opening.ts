@@ -12,9 +12,9 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { nameAccount, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { type EntrySource, writeEntries } from '../journal/write-entries.ts';
@@ -54,10 +54,7 @@ export async function stateOpening(context: Context, opening: Opening): Promise<
     // an earlier attempt committed it before its connection was lost
     if (current?.id === id) return;
     if (current) {
-      throw new ConfereError(
-        'conflict',
-        `platform ${opening.platform} has the opening ${current.id}: reverse it first`,
-      );
+      throw refuse('opening_in_force', { platform: opening.platform, opening: current.id });
     }
     await writeOpening(context, trx, opening, id);
   });
@@ -73,10 +70,10 @@ export async function reverseOpeningEntry(context: Context, id: string): Promise
   await transactWithAlerts(context, async (trx, mayBeDone) => {
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such opening');
+    if (!row) throw refuse('opening_unknown');
     // an earlier attempt committed it before its connection was lost
     if (row.in_force === null && mayBeDone) return;
-    if (row.in_force === null) throw new ConfereError('conflict', 'it is reversed already');
+    if (row.in_force === null) throw refuse('opening_reversed');
     const reverse = [
       {
         seq: row.entry_seq,

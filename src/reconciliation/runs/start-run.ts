@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
+import { faultOf, refuseField, refuseFields } from '../../texts/refuse.ts';
 import type { RunHow } from '../windows/run-ref.ts';
 
 const DAYS_MAX = 3700;
@@ -103,26 +103,19 @@ export async function hasActiveRun(context: Context, trigger: string): Promise<b
 
 /** Checks a range without a database. @throws ConfereError `invalid_request`, with every error by field. */
 export function checkDays({ from, to }: { from: string; to: string }): void {
-  const fields: { from?: string[]; to?: string[] } = {};
-  if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
-  if (!isDay(to)) fields.to = ['must be a day: YYYY-MM-DD'];
-  else if (isDay(from) && to < from) fields.to = ['is before from'];
-  else if (isDay(from) && to > addDays(from, DAYS_MAX)) fields.to = [`is more than ${DAYS_MAX} days after from`];
-  refuse(fields);
+  const faults = Object.entries({ from, to }).flatMap(([name, day]) =>
+    isDay(day) ? [] : [faultOf(name, 'day_wrong')],
+  );
+  if (faults.length === 0 && to < from) faults.push(faultOf('to', 'to_before_from'));
+  if (faults.length === 0 && to > addDays(from, DAYS_MAX)) faults.push(faultOf('to', 'to_too_late', { n: DAYS_MAX }));
+  if (faults.length > 0) throw refuseFields(faults);
 }
 
 /** The provider's list is filtered by a platform's id: it can't select transactions without one. */
 function checkPlatform(platform: string | undefined): void {
-  if (platform !== NO_PLATFORM) return;
-  refuse({ platform: ["none can't be asked of the provider's list: leave it out to read all platforms"] });
+  if (platform === NO_PLATFORM) throw refuseField('platform', 'platform_not_filtered');
 }
 
 function checkBegun(from: Day, today: Day): void {
-  if (from > today) refuse({ from: [`has not begun yet: today is ${today} at the provider`] });
-}
-
-function refuse(fields: Record<string, string[]>): void {
-  if (Object.keys(fields).length === 0) return;
-  const errors = Object.entries(fields).map(([name, [error]]) => `${name} ${error}`);
-  throw new ConfereError('invalid_request', errors.join('; '), { fields });
+  if (from > today) throw refuseField('from', 'day_to_come', { today });
 }

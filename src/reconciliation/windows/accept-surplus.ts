@@ -10,7 +10,6 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
 import {
   cutNote,
@@ -19,6 +18,7 @@ import {
   requireSeen,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { listEndedDays } from './plan-windows.ts';
 
 /**
@@ -27,8 +27,7 @@ import { listEndedDays } from './plan-windows.ts';
  * @throws ConfereError `invalid_request` without `by.actual`, else as acceptMismatch does.
  */
 export async function acceptMismatchOrSurplus(context: Context, id: string, by: Decision): Promise<void> {
-  if (by.actual === undefined)
-    throw new ConfereError('invalid_request', 'actual: is required', { fields: { actual: ['is required'] } });
+  if (by.actual === undefined) throw refuseField('actual', 'evidence_required');
   const named = await context.db.selectFrom('mismatches').select('kind').where('id', '=', id).executeTakeFirst();
   await (named?.kind === 'list_unstable' ? acceptSurplus : acceptMismatch)(context, id, by);
 }
@@ -48,10 +47,7 @@ async function acceptSurplus(context: Context, id: string, by: Decision): Promis
       const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
       const surplus = surplusIn({ kind: mismatch.kind, actual });
       requireSeen(mismatch, by);
-      if (surplus === 0) {
-        const rule = 'only a total that is too high by the same number in all passes can be accepted';
-        throw new ConfereError('conflict', `${rule}: start a run of the day at a quiet hour`);
-      }
+      if (surplus === 0) throw refuse('surplus_not_acceptable');
       const { day, platform } = readScope(mismatch.scope);
       const now = context.clock.now();
       await trx

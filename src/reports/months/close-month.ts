@@ -18,6 +18,7 @@ import { boundsOfMonth, type Month } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
 import { digestMonth, formatMonthBalances, readMonthBalances } from '../../seal/digest-month.ts';
+import { refusal, refuseField } from '../../texts/refuse.ts';
 import { findCloseBefore, findMonthClose } from '../plan/find-month-close.ts';
 import { readEventWindow } from '../plan/read-event-window.ts';
 import { takeCut } from '../plan/take-cut.ts';
@@ -36,7 +37,7 @@ const RACES_MAX = 5;
 /** Another month was closed or reopened since the check. */
 export class MonthRacedError extends ConfereError {
   constructor() {
-    super('conflict', 'a month was closed or reopened at the same time: try again');
+    super(...refusal('month_raced'));
   }
 }
 
@@ -65,8 +66,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   const { calendar, clock, config, db } = context;
   const { from, to } = boundsOfMonth(month);
   if (from > calendar.dayOf(clock.now())) {
-    const fault = `${month} has not begun`;
-    throw new ConfereError('invalid_request', fault, { fields: { month: [fault] } });
+    throw refuseField('month', 'month_not_begun', { month });
   }
   const after = await readNewestSeq(db);
   // twice: the cut has all entries of a run that proved a day before it, and no mismatch is open that was raised before it
@@ -104,7 +104,7 @@ export async function readMonthDigest({ db, clock }: Context, month: Month): Pro
 
 async function assertReady(context: Context, month: Month): Promise<void> {
   const refusals = await findRefusals(context, month);
-  if (refusals.length > 0) throw new MonthRefusedError(`${month} can't be closed`, refusals);
+  if (refusals.length > 0) throw new MonthRefusedError('month_kept_open', month, refusals);
 }
 
 /**

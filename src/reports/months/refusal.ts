@@ -1,6 +1,7 @@
 import type { Day, Month } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { refusal } from '../../texts/refuse.ts';
 
 /**
  * A reason for which a month can't be closed, or reopened.
@@ -39,11 +40,10 @@ export type PresentedRefusal = ReturnType<typeof presentRefusal>;
 export class MonthRefusedError extends ConfereError {
   readonly refusals: Refusal[];
 
-  constructor(message: string, refusals: Refusal[]) {
+  constructor(reason: 'month_kept_open' | 'month_kept_closed', month: Month, refusals: Refusal[]) {
     const presented = refusals.map((one) => presentRefusal(one));
-    super('conflict', `${message}: ${presented.map(({ detail }) => detail).join('; ')}`, {
-      members: { refusals: presented },
-    });
+    const values = { month, refusals: presented.map(({ detail }) => detail).join('; ') };
+    super(...refusal(reason, values, { members: { refusals: presented } }));
     this.refusals = refusals;
   }
 }

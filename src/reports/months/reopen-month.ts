@@ -1,8 +1,8 @@
 import { auditChange } from '../../access/audit.ts';
 import { takeResult } from '../../access/keyed-steps.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { listClosesInForce, readMonthChanges } from '../../seal/read-month-closes.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { type Closing, readNewestSeq } from './close-month.ts';
 import { findLaterCloses } from './find-refusals.ts';
 import { MonthRefusedError } from './refusal.ts';
@@ -37,9 +37,9 @@ type Written = { seq: number; close: number };
 /** Writes the row that reopens a month, in the caller's transaction. @throws as `reopenMonth`. */
 export async function writeReopening({ db, clock }: Context, { month, actor, note }: Reopening): Promise<Written> {
   const [close] = listClosesInForce(await readMonthChanges(db, month));
-  if (!close) throw new ConfereError('conflict', `${month} is not closed`);
+  if (!close) throw refuse('month_not_closed', { month });
   const later = await findLaterCloses(db, month);
-  if (later.length > 0) throw new MonthRefusedError(`${month} can't be reopened`, later);
+  if (later.length > 0) throw new MonthRefusedError('month_kept_closed', month, later);
   // a concurrent change takes the same number: this one is then tried again, and sees it
   const seq = (await readNewestSeq(db)) + 1;
   const row = { seq, month, action: 'reopen', at: clock.now(), actor, note, base_seq: close.seq };

@@ -1,7 +1,8 @@
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import type { ConfereError } from '../../domain/errors.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { toWallTimeBounds } from '../plan/report-plan.ts';
 import { AVAILABLE, HELD, platformAccountSegment } from './read-account-balances.ts';
 
@@ -32,6 +33,5 @@ export async function assertPlatform(db: Reader, platform: string, days?: { from
 
 /** The error for an unknown platform, and for one that the caller may not know. */
 export function describeUnknownPlatform(platform: string): ConfereError {
-  const fault = `nothing is known of a platform ${platform}`;
-  return new ConfereError('invalid_request', fault, { fields: { platform: [fault] } });
+  return refuseField('platform', 'platform_unreported', { platform });
 }

@@ -15,8 +15,9 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../domain/calendar.ts';
-import { ConfereError, InvariantError } from '../../domain/errors.ts';
+import { InvariantError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
@@ -61,7 +62,7 @@ export async function makeReport(context: Context, day: Day, options: Options = 
       const made = await tryMake(context, day, options);
       if (made) return made;
     }
-    throw new ConfereError('conflict', `other processes are making the report of ${day}: try later`);
+    throw refuse('report_raced', { day });
   });
 }
 
@@ -70,12 +71,10 @@ export function reportsDirectory(context: Pick<Context, 'config'>): string {
 }
 
 function assertBegun(context: Context, day: Day): void {
-  const invalid = (message: string): ConfereError =>
-    new ConfereError('invalid_request', message, { fields: { day: [message] } });
-  if (!isDay(day)) throw invalid(`${day} is no day: write it as 2026-11-20`);
-  if (day < PIX_DAY_MIN) throw invalid(`${day} is before ${PIX_DAY_MIN}: there was no PIX`);
-  if (day > context.calendar.dayOf(context.clock.now()))
-    throw invalid(`${day} has not begun: there is nothing to report`);
+  const today = context.calendar.dayOf(context.clock.now());
+  if (!isDay(day)) throw refuseField('day', 'day_wrong');
+  if (day < PIX_DAY_MIN) throw refuseField('day', 'before_pix', { day: PIX_DAY_MIN });
+  if (day > today) throw refuseField('day', 'day_to_come', { today });
 }
 
 /** @returns undefined if another process made this revision first. */

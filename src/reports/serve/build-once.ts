@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { reportsDirectory } from '../revisions/make-report.ts';
 import { withDrafts } from '../revisions/publish-drafts.ts';
 
@@ -58,7 +58,7 @@ async function runInTurn<T>(builds: Builds, work: () => Promise<T>): Promise<T> 
   const { atOnceMax, waitingMax } = BUILD_LIMITS;
   if (builds.running < atOnceMax) builds.running++;
   else if (builds.waiting.length >= waitingMax) {
-    throw new ConfereError('unavailable', 'too many reports are being made: try again', { retryAfterS: RETRY_AFTER_S });
+    throw refuse('reports_busy', {}, { retryAfterS: RETRY_AFTER_S });
   } else await new Promise<void>((resolve) => builds.waiting.push(resolve));
   try {
     return await work();

@@ -3,7 +3,7 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import type { Locale } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
@@ -41,10 +41,7 @@ export type RevisionComparison = {
  */
 export async function compareRevisions(context: Context, wanted: Wanted): Promise<RevisionComparison> {
   const { day, from, to, platform, masked } = wanted;
-  if (from >= to) {
-    const fault = `revision ${from} is not before revision ${to}`;
-    throw new ConfereError('invalid_request', fault, { fields: { from: [fault] } });
-  }
+  if (from >= to) throw refuseField('from', 'revisions_reversed', { from, to });
   if (platform !== undefined) await assertPlatform(context.db, platform, { from: day, to: day });
   const [before, after] = [await findOne(context, day, from), await findOne(context, day, to)];
   const key = `changes ${day} ${from} ${to} ${platform ?? ''} ${wanted.locale} ${masked}`;
@@ -59,7 +56,7 @@ export async function compareRevisions(context: Context, wanted: Wanted): Promis
 
 async function findOne({ db }: Context, day: Day, revision: number): Promise<ReportRow> {
   const row = await findRevision(db, day, revision);
-  if (!row) throw new ConfereError('not_found', `there is no revision ${revision} of ${day}`);
+  if (!row) throw refuse('revision_unknown', { revision, day });
   return row;
 }
 

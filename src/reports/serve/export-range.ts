@@ -5,10 +5,10 @@
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import { boundsOfMonth, type Day, isDay, isMonth } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
 import { type MonthClose, readMonthClose } from '../../seal/read-month-closes.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { findCloseBefore, findMonthClose, readMonthOfRange, toClosedMonth } from '../plan/find-month-close.ts';
 import {
   type FileFormat,
@@ -91,15 +91,10 @@ export async function exportRange(
 
 function assertRange(context: Context, { from, to, daysMax = RANGE_DAYS_MAX }: WantedRange): void {
   const days = 1 + (Date.parse(to) - Date.parse(from)) / DAY_MS;
-  const fault =
-    days < 1
-      ? `${from} is after ${to}`
-      : to > context.calendar.dayOf(context.clock.now())
-        ? `${to} has not begun: there is nothing to report`
-        : days > daysMax
-          ? `${from} to ${to} are ${days} days: at most ${daysMax} are allowed`
-          : undefined;
-  if (fault !== undefined) throw new ConfereError('invalid_request', fault, { fields: { range: [fault] } });
+  const today = context.calendar.dayOf(context.clock.now());
+  if (days < 1) throw refuseField('range', 'range_reversed');
+  if (to > today) throw refuseField('range', 'range_to_come', { today });
+  if (days > daysMax) throw refuseField('range', 'range_too_long', { days, n: daysMax });
 }
 
 /** The plan of a closed month is the one of its close; any other range is cut now. */

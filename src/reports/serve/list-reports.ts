@@ -1,7 +1,7 @@
 import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import type { ReportState } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { isReadWhole } from '../render/write-summary.ts';
@@ -77,6 +77,5 @@ function readCursor(after: string | undefined): [Day, number] | [] {
   if (after === undefined) return [];
   const match = /^(\d{4}-\d\d-\d\d)_(\d{1,9})$/.exec(after);
   if (match?.[1] && isDay(match[1])) return [match[1], Number(match[2])];
-  const fault = 'is not a valid cursor';
-  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+  throw refuseField('cursor', 'cursor_unknown');
 }

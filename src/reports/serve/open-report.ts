@@ -7,6 +7,7 @@ import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import {
   type FileFormat,
@@ -85,7 +86,7 @@ export async function findReport(
 ): Promise<{ row: ReportRow; name: string }> {
   const { day, format, platform, locale, masked = false } = wanted;
   const row = await findRevision(db, day, wanted.revision);
-  if (!row) throw new ConfereError('not_found', `there is no report of ${day} yet: make it with POST /reports`);
+  if (!row) throw refuse('report_unknown', { day });
   if (platform !== undefined) await assertPlatform(db, platform, { from: day, to: day });
   const otherLocale = locale !== undefined && locale !== row.locale ? locale : undefined;
   return { row, name: nameReportFile({ ...row, format, otherLocale, platform, masked }) };

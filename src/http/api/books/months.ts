@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { isMonth, type Month } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { closeMonth } from '../../../reports/months/close-month.ts';
 import { listMonths, presentMonth, presentShownMonth, readMonth } from '../../../reports/months/list-months.ts';
 import { reopenMonth } from '../../../reports/months/reopen-month.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
@@ -56,11 +56,11 @@ export function monthRoutes(context: Context): Router {
 
 function readMonthName({ params }: MonthRequest): Month {
   if (isMonth(params.month)) return params.month;
-  throw new ConfereError('not_found', 'a month is at /months/YYYY-MM');
+  throw refuse('month_address');
 }
 
 async function show(context: Context, month: Month, masked = false) {
   const shown = await readMonth(context, month);
-  if (!shown) throw new ConfereError('not_found', `${month} has not begun`);
+  if (!shown) throw refuse('month_to_come', { month });
   return presentShownMonth(shown, masked);
 }

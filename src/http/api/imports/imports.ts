@@ -2,7 +2,6 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { z } from 'zod';
 import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { LANGUAGES } from '../../../domain/language/language.ts';
 import { importFile, isRepeated, listImports, presentOutcome, previewImport } from '../../../imports/import-file.ts';
 import type { Answers } from '../../../imports/import-kind.ts';
@@ -14,6 +13,7 @@ import {
   isImportKind,
 } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../imports/render-template.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
@@ -63,7 +63,7 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
     const made = isDry
       ? await previewImport(context, file, { allowEqual })
       : await importFile(context, file, { actor: getActor(response), allowEqual });
-    if (!made) throw new ConfereError('conflict', 'it was imported meanwhile');
+    if (!made) throw refuse('file_imported');
     response.status(isDry || isRepeated(made) ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
   };
   router.get('/imports', requireRole('viewer'), async (request, response) => {
@@ -80,7 +80,7 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
     const { locale = context.config.REPORT_LOCALE } = parseQuery(request, templateQuerySchema);
     const format = TEMPLATE_FORMATS.find((one) => request.params.file === `template.${one}`);
     const template = format && (await renderTemplate(context, kind, format, locale));
-    if (!format || !template) throw new ConfereError('not_found', 'templates are template.xlsx and template.csv');
+    if (!format || !template) throw refuse('template_unknown');
     sendTemplate(response, { kind, format, template });
   });
   return router;
@@ -103,13 +103,12 @@ export function sendTemplate(
 
 function readKind(request: Request): ImportKindName {
   const name = String(request.params.kind ?? 'bank');
-  if (!isImportKind(name)) throw new ConfereError('not_found', 'nothing of this kind is imported');
+  if (!isImportKind(name)) throw refuse('import_kind_unknown');
   return name;
 }
 
 function checkRole(response: Response, kind: ImportKindName): void {
   const { role } = getCaller(response);
   const { roles } = findImportKind(kind);
-  if (!mayActAs(role, ...roles))
-    throw new ConfereError('forbidden', `this takes the role ${roles.join(' or ')}; yours is ${role}`);
+  if (!mayActAs(role, ...roles)) throw refuse('role_missing', { roles: roles.join(' or '), role });
 }

@@ -5,11 +5,11 @@ import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { requireRowNumber } from '../../../database/require-row-number.ts';
 import { isDay } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { listPublicKeys } from '../../../manifests/keys.ts';
 import { type ManifestQuery, readManifest, readManifestIds } from '../../../manifests/read-manifests.ts';
 import { isPullToken } from '../../../merchants/pull-token.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { refuseField } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import { readBearer, requireRole } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
@@ -103,6 +103,5 @@ function merchantOf(response: Response): number {
 function queryOf(request: Request): ManifestQuery {
   const day = String(request.params.day);
   if (isDay(day)) return { day, revision: parseQuery(request, ownManifestQuerySchema).revision };
-  const fault = 'must be a day: YYYY-MM-DD';
-  throw new ConfereError('invalid_request', `day ${fault}`, { fields: { day: [fault] } });
+  throw refuseField('day', 'day_wrong');
 }

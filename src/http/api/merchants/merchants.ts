@@ -23,6 +23,7 @@ import { findMerchant, listMerchants, type MerchantRow } from '../../../merchant
 import { CALLBACK_FORMATS } from '../../../merchants/request-headers.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
+import { describe } from '../../../texts/refuse.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { presentMerchantTo } from '../../access/mask-texts.ts';
@@ -50,7 +51,8 @@ export const filterSchema = z
     `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
   )
   .superRefine((filter, found) => {
-    for (const [name, message] of findFilterFaults(filter)) found.addIssue({ code: 'custom', path: [name], message });
+    for (const { field, reason, values } of findFilterFaults(filter))
+      found.addIssue({ code: 'custom', path: [field], message: describe(reason, values) });
   });
 
 const shared = {

@@ -8,10 +8,10 @@ import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts'
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { type Delivery, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
@@ -63,7 +63,7 @@ export function portalRoutes({ calendar }: PortalContext, before: RequestHandler
   });
   addActions(router, calendar);
   router.use('/portal', () => {
-    throw new ConfereError('not_found', 'there is nothing at this address');
+    throw refuse('address_unknown');
   });
   return router;
 }

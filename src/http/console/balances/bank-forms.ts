@@ -1,10 +1,10 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
 import { type PickedEntry, pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
@@ -42,7 +42,7 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
     names: ['entry', 'adjustment', 'transaction', 'note'],
     async find({ params }, response) {
       const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
-      if (!line) throw new ConfereError('not_found', 'there is no such line of a bank statement');
+      if (!line) throw refuse('bank_line_unknown');
       await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
       return line;
     },
@@ -62,17 +62,6 @@ ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' 
       ])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
     change: (inner, { entry, note }, { actor, item }) => pickMatch(inner, item.id, entry, { actor, note }),
-    refusals: {
-      adjustment: {
-        field: 'adjustment',
-        text: 'Não serve: o ajuste é do tipo banco, está em vigor e sem par, com o mesmo valor e a no máximo 31 dias?',
-      },
-      transaction: {
-        field: 'transaction',
-        text: 'Não serve: a saída por PIX está paga e sem par, com o mesmo valor e a no máximo 31 dias?',
-      },
-      conflict: { field: 'form', text: 'Esta linha já está casada.' },
-    },
     action: 'bank.match',
     done: 'bank_matched',
   };
@@ -115,7 +104,7 @@ function undoForm(context: Context): TwoStepForm<string, Match> {
     names: ['note'],
     async find({ params }, response) {
       const [match] = await listBankMatches(context.db, 1, undefined, params.id);
-      if (!match) throw new ConfereError('not_found', 'there is no such match');
+      if (!match) throw refuse('bank_match_unknown');
       await auditPersonalAccess(context, response, 'bank.matches', match.id, 'console');
       return match;
     },
@@ -126,7 +115,6 @@ function undoForm(context: Context): TwoStepForm<string, Match> {
       return html`${describeMatch(match)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
     change: (inner, note, { actor, item }) => undoMatch(inner, item.id, { actor, note }),
-    refusals: { conflict: { field: 'form', text: 'Este par já foi desfeito.' } },
     action: 'bank.undo',
     done: 'bank_undone',
   };

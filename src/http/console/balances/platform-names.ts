@@ -5,9 +5,11 @@ import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
+import { refuseField } from '../../../texts/refuse.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
+import { sayFaults, sayRefusal } from '../languages/say-refusal.ts';
 import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
@@ -20,11 +22,6 @@ import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 const ADDRESS = '/balances/platforms';
 const ROLES = ['operator', 'accountant'] as const;
-const FAULTS: Record<string, () => string> = {
-  name: () => t('Até {n} caracteres, sem documento, telefone ou e-mail.', { n: PLATFORM_NAME_CHARS_MAX }),
-  platform: () => t('Nenhuma transação mostra esta plataforma.'),
-  conflict: () => t('Outra plataforma já tem este nome.'),
-};
 
 /** The names of platforms: the list, and the form that gives one. */
 export function platformNamePages(context: Context): Router {
@@ -38,7 +35,7 @@ export function platformNamePages(context: Context): Router {
     const name = readFormField(request, 'name') ?? null;
     const actor = getActor(response);
     try {
-      if (platform === '') throw new ConfereError('invalid_request', 'no platform', { fields: { platform: ['none'] } });
+      if (platform === '') throw refuseField('platform', 'platform_unknown', { platform });
       await auditChange(
         context,
         (inner) => setPlatformName(inner, { platform, name, actor }),
@@ -46,11 +43,11 @@ export function platformNamePages(context: Context): Router {
       );
       response.redirect(303, `${ADDRESS}?done=named`);
     } catch (error) {
-      const field =
-        error instanceof ConfereError && (error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0]);
-      const fault = field ? FAULTS[field]?.() : undefined;
-      if (!field || fault === undefined) throw error;
-      const faults = { [field === 'conflict' ? 'name' : field]: fault };
+      if (!(error instanceof ConfereError)) throw error;
+      const said = sayFaults(error).map(({ field, text }) => [field, text] as const);
+      const faults =
+        error.reason === 'platform_name_taken' ? { name: sayRefusal(error) ?? '' } : Object.fromEntries(said);
+      if (Object.keys(faults).length === 0) throw error;
       const body = await render(context, response, { values: { platform, name: name ?? '' }, faults });
       sendPage(request, response, { title: t('Plataformas'), status: 422, body });
     }

@@ -1,10 +1,10 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../../ledger/stated/adjust-books.ts';
 import { compareStatements } from '../../../ledger/stated/state-balance.ts';
 import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
@@ -44,7 +44,7 @@ function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustmen
     names: ['note'],
     async find({ params }, response) {
       const [item] = await listAdjustments(context.db, 1, undefined, params.id);
-      if (!item) throw new ConfereError('not_found', 'there is no such adjustment');
+      if (!item) throw refuse('adjustment_unknown');
       await auditPersonalAccess(context, response, 'adjustments.list', item.id, 'console');
       return item;
     },
@@ -56,9 +56,6 @@ function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustmen
       return html`${await describeAdjustment(context, item)}${facts([['Por que estornar', note]])}${await renderPreview(context, preview)}`;
     },
     change: (inner, note, { actor, item }) => reverse(inner, item, { note, actor }),
-    refusals: {
-      conflict: { field: 'form', text: 'Este ajuste já foi estornado, ou é ele mesmo um estorno: não se estorna.' },
-    },
     finish: () => compareStatements(context),
     action: 'adjustments.create',
     done: 'adjustment_reversed',
@@ -75,7 +72,7 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
     names: [],
     async find({ params }) {
       const [item] = await listOpenings(context.db, 1, undefined, params.id);
-      if (!item) throw new ConfereError('not_found', 'there is no such opening');
+      if (!item) throw refuse('opening_unknown');
       return item;
     },
     fields: (_draft, item) => describeOpening(context, item),
@@ -90,7 +87,6 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
       return item.id;
     },
     finish: () => finishReposts(context).then(() => compareStatements(context)),
-    refusals: { conflict: { field: 'form', text: 'Este saldo inicial já foi estornado.' } },
     action: 'openings.reverse',
     done: 'opening_reversed',
   };

@@ -30,10 +30,6 @@ import {
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
 
-const UNKNOWN_PLATFORM = {
-  field: 'platform',
-  text: 'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.',
-} as const;
 const NOTE_CHARS_MAX = 1000;
 const nothing = async () => undefined;
 
@@ -91,7 +87,6 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
 ${await renderPreview(context, preview)}`;
     },
     change: (inner, stated, { actor }) => storeStatement(inner, { ...stated, actor }),
-    refusals: { platform: UNKNOWN_PLATFORM, at: { field: 'at', text: 'Este instante ainda não chegou.' } },
     finish: () => compareStatements(context),
     action: 'statements.create',
     done: 'stated',
@@ -143,10 +138,6 @@ ${noteField(draft, 'Por quê')}`,
     // an adjustment that somebody entered since the preview may be the same one
     basis: async (inner) => String(await readNewestAdjustment(inner.db)),
     change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
-    refusals: {
-      platform: UNKNOWN_PLATFORM,
-      day: { field: 'day', text: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.' },
-    },
     finish: () => compareStatements(context),
     action: 'adjustments.create',
     done: 'adjusted',
@@ -181,10 +172,6 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' }
     preview: (opening) => previewOpening(context, opening),
     change: async (inner, opening, { actor }) => (await openBooks(inner, { ...opening, actor })).id,
     finish: () => finishReposts(context).then(() => compareStatements(context)),
-    refusals: {
-      platform: UNKNOWN_PLATFORM,
-      conflict: { field: 'platform', text: 'Esta plataforma já tem um saldo inicial: estorne-o antes.' },
-    },
     action: 'openings.create',
     done: 'opened',
   };

@@ -1,9 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { isMismatchKind, type MismatchKind } from '../../../domain/mismatch.ts';
 import type { OpenCause } from '../../../mismatches/read-open-causes.ts';
 import { acknowledgeMany, RESOLVED_MAX, resolveMany } from '../../../mismatches/resolve-many.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
@@ -31,8 +31,7 @@ export function handleMismatchesPages(context: Context): Router {
 function readSelection(request: Request): { kind: MismatchKind; cause: string | undefined; openedBefore: Date } {
   const kind = readFormField(request, 'kind') ?? '';
   const openedBefore = new Date(readFormField(request, 'opened_before') ?? '');
-  if (!isMismatchKind(kind) || Number.isNaN(openedBefore.getTime()))
-    throw new ConfereError('invalid_request', 'the form is not one of this page: open it again');
+  if (!isMismatchKind(kind) || Number.isNaN(openedBefore.getTime())) throw refuse('form_outdated');
   return { kind, cause: readFormField(request, 'cause'), openedBefore };
 }
 

@@ -1,9 +1,9 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { purgeWebhooks, QUARANTINE_REASONS } from '../../../inbox/manage/purge-webhooks.ts';
 import { countQuarantined } from '../../../inbox/manage/read-webhooks.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
@@ -22,8 +22,7 @@ export function purgeWebhooksPages(context: Context): Router {
   const router = createRouter();
   router.post('/inbox/purge', requireRole('operator'), async (request, response) => {
     const reason = readFormField(request, 'reason') ?? '';
-    if (!QUARANTINE_REASONS.includes(reason))
-      throw new ConfereError('invalid_request', 'the form is not one of this page: open it again');
+    if (!QUARANTINE_REASONS.includes(reason)) throw refuse('form_outdated');
     const before = new Date(context.clock.now().getTime() - OLDER_THAN_S * 1000);
     const detail = `console, older than ${OLDER_THAN_S} s`;
     await purgeWebhooks(context, { reason, before, actor: getActor(response), detail });

@@ -30,8 +30,6 @@ const COUNT_MS_MAX = 3_000;
 
 const SECTION = { address: '/merchants', title: 'Lojistas' } as const;
 
-const REFUSALS = { url: { field: 'url', text: 'O Confere não envia para este endereço.' } } as const;
-
 /** What the forms about one merchant share: they find it by their address, and lead to its page. */
 export function ofMerchant({ db }: Context) {
   return {
@@ -72,7 +70,6 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
         shown: showSecret(merchant, secret, t('O lojista recebe callbacks a partir de agora.')),
       };
     },
-    refusals: REFUSALS,
     action: 'merchant.added',
     done: 'repeated',
   };
@@ -96,7 +93,6 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
       await updateMerchant(inner, item.id, input);
       return item.id;
     },
-    refusals: REFUSALS,
     action: 'merchant.changed',
     done: 'merchant_changed',
   };

@@ -42,7 +42,6 @@ ${inputField(draft, { name: 'name', label: 'Quem vai usar' }, html` maxlength="$
       );
       return { target: id, shown: showSecret(item, token, follows) };
     },
-    refusals: {},
     action: 'tokens.create',
     done: 'repeated',
   });

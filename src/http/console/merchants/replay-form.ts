@@ -67,12 +67,6 @@ export function replayParts<Item>(
         ['Callbacks que voltariam para a fila', html`<b>${formatCount(await count())}</b>`],
       ]);
     },
-    refusals: {
-      conflict: {
-        field: 'form',
-        text: 'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.',
-      },
-    },
     action: 'callbacks.replay_requested',
     done: 'replayed',
   } as const;

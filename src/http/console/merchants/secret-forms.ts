@@ -21,7 +21,6 @@ export function secretForms(context: Context): Router {
     roles: ['admin'],
     names: [],
     read: () => undefined,
-    refusals: {},
     done: 'repeated',
   } satisfies Partial<TwoStepForm<void, MerchantRow>>;
   const router = createRouter();
@@ -39,7 +38,7 @@ type Form = Pick<
   TwoStepForm<void, MerchantRow>,
   'address' | 'title' | 'lead' | 'fields' | 'preview' | 'change' | 'action' | 'basis'
 > &
-  Partial<Pick<TwoStepForm<void, MerchantRow>, 'refusals' | 'done'>>;
+  Partial<Pick<TwoStepForm<void, MerchantRow>, 'done'>>;
 
 function rotation(context: Context): Form {
   const follows = (): string =>
@@ -99,7 +98,6 @@ ${inputField(draft, { name: 'expires_at', label: 'Expira em', hint: 'Vazio: só 
       const follows = html`${t('Como usar:')} <code>curl -H 'authorization: Bearer mpt_…' ${`<${t('endereço do Confere')}>`}/api/v1/events</code>`;
       return { target: item.id, shown: showSecret(item, token, follows) };
     },
-    refusals: { expires_at: { field: 'expires_at', text: PASSED } },
     action: 'merchant.pull_token_given',
     done: 'repeated',
   };

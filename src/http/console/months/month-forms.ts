@@ -1,10 +1,10 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { type PreparedClose, prepareClose, readMonthDigest, writeClose } from '../../../reports/months/close-month.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { Refusal } from '../../../reports/months/refusal.ts';
 import { describeReopening, writeReopening } from '../../../reports/months/reopen-month.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
 import { noteField } from '../balances/form-fields.ts';
 import { readNote } from '../balances/stated-forms.ts';
@@ -50,7 +50,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
       html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
     read: (draft) => ({ note: (draft.values.note ?? '') === '' ? undefined : readNote(draft) }),
     async preview(value, month, response) {
-      if (month.close) throw new ConfereError('conflict', `${month.month} is closed already`);
+      if (month.close) throw refuse('month_closed', { month: month.month });
       const { row } = await prepare(value, month, 'preview');
       const position = facts([
         ['Observação', value.note],
@@ -63,12 +63,6 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     async change(inner, { prepared }, { item }) {
       if (prepared) await writeClose(inner, prepared);
       return { target: item.month, detail: prepared?.detail };
-    },
-    refusals: {
-      conflict: {
-        field: 'form',
-        text: 'O mês não foi fechado: já está fechado, ou algo o impede. Veja a lista do mês.',
-      },
     },
     action: 'months.close',
     done: 'month_closed',
@@ -89,16 +83,12 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
       html`${describeMonth(month)}${await listReasons(context, month.laterCloses)}${noteField(draft, 'Por que reabrir')}`,
     read: readNote,
     async preview(note, month, response) {
-      if (!month.close || month.laterCloses.length > 0)
-        throw new ConfereError('conflict', `${month.month} can't be reopened`);
+      if (!month.close || month.laterCloses.length > 0) throw refuse('month_not_closed', { month: month.month });
       return html`${describeMonth(month)}${facts([['Por que reabrir', note]])}${await renderBalances(context, response, month, true)}`;
     },
     async change(inner, note, { actor, item: { month } }) {
       const written = await writeReopening(inner, { month, note, actor });
       return { target: month, detail: describeReopening({ ...written, via: 'console' }) };
-    },
-    refusals: {
-      conflict: { field: 'form', text: 'O mês não foi reaberto: não está fechado, ou um mês posterior está.' },
     },
     action: 'months.reopen',
     done: 'month_reopened',

@@ -3,7 +3,6 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { lastDayBefore } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
@@ -11,6 +10,7 @@ import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { buttonLink } from '../balances/describe-stated.ts';
@@ -48,7 +48,7 @@ export function mismatchForms(context: Context): Router {
       async (request: Request<{ id: string }>, response) => {
         const { id } = request.params;
         const mismatch = await findMismatch(context.db, id);
-        if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+        if (!mismatch) throw refuse('mismatch_unknown');
         const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';
         const isStale = action !== 'acknowledge' && hasChanged(mismatch, by.actual);
@@ -85,7 +85,7 @@ function readSeen(request: Request): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
+    throw refuseField('actual', 'evidence_not_json');
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
 import { isLanguage } from '../languages/language.ts';
 import { setLanguageCookie } from '../parts/choose-language.ts';
@@ -14,7 +14,7 @@ export function languageForm(context: Context): Router {
   router.post('/language', (request, response) => {
     checkOrigin(context, request);
     const chosen = readFormField(request, 'language');
-    if (!isLanguage(chosen)) throw new ConfereError('invalid_request', 'there is no such language');
+    if (!isLanguage(chosen)) throw refuse('language_unknown');
     setLanguageCookie(context, response, chosen);
     response.redirect(303, readNext(readFormField(request, 'next')));
   });

@@ -4,8 +4,8 @@ import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
 import { isDatabaseAway, isReadOnly } from '../../../database/open/explain-failure.ts';
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
+import { sayFaults, sayRefusal } from '../languages/say-refusal.ts';
 import { type PlainText, t } from '../languages/translate.ts';
-import { translateMessage } from '../languages/translate-message.ts';
 import { html } from '../parts/html.ts';
 import { sendPage, siteOf } from '../parts/send-page.ts';
 
@@ -84,10 +84,12 @@ export function showErrors(context: Context) {
     if (shown.status >= 500) {
       context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
     }
-    const fields = error instanceof ConfereError ? Object.entries(error.fields ?? {}) : [];
+    const faults = error instanceof ConfereError ? sayFaults(error) : [];
+    const said = error instanceof ConfereError ? sayRefusal(error) : undefined;
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
-${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.map((fault) => translateMessage(fault) ?? fault).join('; ')}</li>`)}</ul>`}
-${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
+${faults.length > 0 && html`<ul>${faults.map(({ field, text }) => html`<li><b>${field}</b>: ${text}</li>`)}</ul>`}
+${said !== undefined && html`<p>${said}</p>`}
+${error instanceof ConfereError && said === undefined && faults.length === 0 && html`<p class="technical" lang="en">${error.message}</p>`}
 ${shown === DATABASE_AWAY && request.method === 'POST' && html`<p>${t(PERHAPS_MADE)}</p>`}
 ${RUNBOOKS.has(shown) && siteOf(response).home === '/' && html`<p><a href="${RUNBOOKS.get(shown)}">${t('O que fazer')}</a></p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;

@@ -1,10 +1,10 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -24,7 +24,7 @@ export function mismatchPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context.db, request.params.id);
-    if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
+    if (!found) throw refuse('mismatch_unknown');
     const full = canSeePersonalData(response);
     await auditShownTransactions(context, response, 'mismatches.show', {
       target: found.id,

@@ -1,12 +1,12 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import {
   findRun,
   type PageProgress,
   type PresentedRun,
   readPageProgress,
 } from '../../../reconciliation/numbers/read-runs.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t, words } from '../languages/translate.ts';
@@ -45,7 +45,7 @@ export function runPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findRun(context.db, request.params.id);
-    if (!found) throw new ConfereError('not_found', 'there is no such reconciliation');
+    if (!found) throw refuse('run_unknown');
     const run = presentPlatform(response, found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const windows = await readWindows(context, run.seq);

@@ -9,8 +9,8 @@ import { Marked, Renderer } from 'marked';
 import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import type { AlertText } from '../../../alerts/texts/alert-facts.ts';
 import { ALERT_TEXTS } from '../../../alerts/texts/describe-alert.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import type { Language } from '../../../domain/language/language.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
@@ -35,7 +35,7 @@ export function runbookPages(): Router {
     const own = runbooks[language()].get(kind);
     // the rules of Prometheus have theirs in English alone
     const section = own ?? runbooks.en.get(kind);
-    if (!section) throw new ConfereError('not_found', 'there is no such runbook');
+    if (!section) throw refuse('runbook_unknown');
     const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
 ${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose"${!own && html` lang="en"`}>${section}</div>`;

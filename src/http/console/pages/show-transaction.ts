@@ -2,9 +2,9 @@ import type { Request, Router } from 'express';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
@@ -27,7 +27,7 @@ export function transactionPages(context: Context): Router {
   const router = createRouter();
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
     const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
-    if (!timeline) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    if (!timeline) throw refuse('transaction_unknown');
     const full = canSeePersonalData(response);
     const shown = presentForCaller(context, timeline.transaction, full);
     const entries = full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction);

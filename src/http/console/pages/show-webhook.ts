@@ -1,10 +1,10 @@
 import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
 import { readStoredBody } from '../../../inbox/manage/read-stored-body.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -24,7 +24,7 @@ export function webhookPages(context: Context): Router {
   const router = createRouter();
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findWebhook(context.db, request.params.id);
-    if (!found) throw new ConfereError('not_found', 'there is no such webhook');
+    if (!found) throw refuse('webhook_unknown');
     const full = canSeePersonalData(response);
     const webhook = full ? found : await maskWebhook(context.db, found);
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
@@ -58,7 +58,7 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
 
   router.post('/inbox/:id/reprocess', requireRole('operator'), async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
-    if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+    if (!webhook) throw refuse('webhook_unknown');
     const done = { action: 'webhooks.reprocess', target: webhook.id, detail: 'console' };
     await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: getActor(response), ...done });
     response.redirect(303, `/inbox/${webhook.id}?done=reprocessed`);

@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
-import { ConfereError } from '../../../domain/errors.ts';
+import { faultOf, refuseFields } from '../../../texts/refuse.ts';
 import { redactFieldName } from '../../redact-field-name.ts';
-import { t } from '../languages/translate.ts';
 
 /**
  * Refuses an address that gives a parameter more than once, or as a list (`state[]=open`), for all pages alike: a page
@@ -11,10 +10,7 @@ export function refuseRepeated(): RequestHandler {
   return (request, _response, next) => {
     const wrong = Object.keys(request.query).filter((name) => Array.isArray(request.query[name]) || name.includes('['));
     if (wrong.length > 0) {
-      const fields = Object.fromEntries(
-        wrong.map((name) => [redactFieldName(name.replace(/\[.*/s, '')), [t('Só pode vir uma vez no endereço.')]]),
-      );
-      throw new ConfereError('invalid_request', 'a parameter is given more than once', { fields });
+      throw refuseFields(wrong.map((name) => faultOf(redactFieldName(name.replace(/\[.*/s, '')), 'given_twice')));
     }
     next();
   };

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { findSession, SESSION_MS } from '../../../access/sessions.ts';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { readUpload } from '../../read-upload.ts';
@@ -79,7 +79,7 @@ export function checkOrigin(context: Configured, request: Request): void {
   const { origin } = request.headers;
   const own = origin === undefined ? site === 'same-origin' : isOwnOrigin(context, request, origin);
   if (!own || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
-    throw new ConfereError('forbidden', 'this form was not sent from a page of this console');
+    throw refuse('form_foreign');
   }
 }
 
@@ -95,7 +95,7 @@ function checkFormToken(request: Request, session: string): void {
     createHmac('sha256', session).update(text).digest(),
   );
   if (!expected || !actual || !timingSafeEqual(expected, actual)) {
-    throw new ConfereError('forbidden', 'this form belongs to another session: open the page again');
+    throw refuse('form_of_other_session');
   }
 }
 

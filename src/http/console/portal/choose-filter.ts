@@ -36,12 +36,6 @@ export function filterForm(form: CreatePortalForm): Router {
       await own.setFilter(filter);
       return merchant.id;
     },
-    refusals: {
-      conflict: {
-        field: 'form',
-        text: 'Os eventos anteriores de uma mudança ainda estão sendo enviados: escolha um filtro mais largo depois disso.',
-      },
-    },
     action: 'merchant.filter_chosen',
     done: 'filter_chosen',
   });

@@ -25,7 +25,6 @@ export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm):
       const onwards = { address: HOME.address, title: 'Já guardei' } as const;
       return { target: merchant.id, shown: showSecret(merchant, secret, until, onwards) };
     },
-    refusals: {},
     action: 'merchant.secret_rotated',
     done: 'repeated',
   });

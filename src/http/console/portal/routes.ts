@@ -5,8 +5,8 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
 import { answerWithoutDatabase } from '../../answer-without-database.ts';
@@ -62,7 +62,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     openapiPages('/portal/openapi', createPortalDocument('/')),
   ]);
   router.use(() => {
-    throw new ConfereError('not_found', 'there is nothing at this address');
+    throw refuse('address_unknown');
   });
   router.use(errors);
   return router;

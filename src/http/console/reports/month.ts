@@ -1,7 +1,6 @@
 import { type Day, isMonth, listDays, type Month } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
+import { refuseField } from '../../../texts/refuse.ts';
 import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
 
 /** A week from Sunday on, as calendars in Brazil begin. */
 const WEEK = listDays('2026-11-01', '2026-11-07');
@@ -9,8 +8,7 @@ const WEEK = listDays('2026-11-01', '2026-11-07');
 /** @throws ConfereError `invalid_request` for a text that is no month. */
 export function parseMonth(text: string): Month {
   if (isMonth(text)) return text;
-  const fields = { [t('Mês')]: [t('deve ser como 2026-11')] };
-  throw new ConfereError('invalid_request', 'month is no month', { fields });
+  throw refuseField('month', 'month_wrong');
 }
 
 /** `novembro de 2026`, in English `November 2026`. */

@@ -3,7 +3,6 @@ import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
@@ -12,6 +11,7 @@ import { compareRevisions } from '../../../reports/serve/compare-revisions.ts';
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { textsOf } from '../../../reports/texts/texts.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
@@ -46,7 +46,7 @@ export function dayPages(context: Context): Router {
       return;
     }
     const [, day, revision, format] = FILE.exec(name) ?? [];
-    if (day === undefined || !isFormat(format)) throw new ConfereError('not_found', 'there is no such file');
+    if (day === undefined || !isFormat(format)) throw refuse('file_unknown');
     const platform = readQuery(request, 'platform') || undefined;
     await sendReport(context, response, { day, format, revision: Number(revision), platform });
   });

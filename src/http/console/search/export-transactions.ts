@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import type { SearchCursor } from '../../../ledger/read/transaction-query.ts';
@@ -15,6 +14,7 @@ import {
   writeFoundWorkbook,
 } from '../../../reports/serve/export-found.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
+import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { auditWithheldMatches } from '../../access/authorize-search.ts';
 import { sendFile, signalOf } from '../../send-file.ts';
@@ -35,13 +35,12 @@ const CONTENT_TYPE = {
  */
 export async function sendExport(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
   const format = EXPORT_FORMATS.find((one) => one === request.query.format);
-  if (!format) throw new ConfereError('not_found', `an export is ${EXPORT_FORMATS.join(' or ')}`);
+  if (!format) throw refuse('export_unknown', { formats: EXPORT_FORMATS.join(' or ') });
   const search = searchOf(response, asked.filters);
   await authorizeFound(context, response, search);
   const limits = { rowsMax: EXPORT_ROWS_MAX, ms: SEARCH_MS_MAX };
   const total = await readSearchTotal(context.db, context.keys, search.query, limits);
-  if (!total)
-    throw new ConfereError('invalid_request', 'this takes too long', { fields: { from: ['narrow the days'] } });
+  if (!total) throw refuseField('from', 'narrower_days');
   const gone = signalOf(response);
   const wanted = {
     pages: readPages(context, response, search),

@@ -12,7 +12,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { getScope, requireScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
+import { sayFaults, sayRefusal } from '../languages/say-refusal.ts';
 import type { Draft } from '../parts/fields.ts';
 import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { halfOf, hashOf, keyOf } from './preview-key.ts';
@@ -86,9 +86,10 @@ async function answerRead<Value, Item>(
       await preview(true);
       return;
     }
-    const refused = error instanceof ConfereError ? findRefusal(form, error) : undefined;
-    if (!refused) throw error;
-    draft.faults[refused.field] = t(refused.text);
+    if (!(error instanceof ConfereError)) throw error;
+    const faults = listFaults(form, error);
+    if (faults.length === 0) throw error;
+    draft.faults = Object.fromEntries(faults);
     await sendForm(request, response, form, draft, item);
   }
 }
@@ -131,7 +132,9 @@ async function make<Value, Item>(
   return made;
 }
 
-function findRefusal<Value, Item>(form: TwoStepForm<Value, Item>, error: ConfereError) {
-  const name = error.code === 'conflict' ? 'conflict' : Object.keys(error.fields ?? {})[0];
-  return name === undefined ? undefined : form.refusals[name];
+/** What the change refuses, by the field of the form, or by `form` for what is none of its fields. */
+function listFaults<Value, Item>({ names }: TwoStepForm<Value, Item>, error: ConfereError): [string, string][] {
+  const said = error.code === 'conflict' ? sayRefusal(error) : undefined;
+  if (said !== undefined) return [['form', said]];
+  return sayFaults(error).map(({ field, text }) => [names.includes(field) ? field : 'form', text]);
 }

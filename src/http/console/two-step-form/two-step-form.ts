@@ -40,8 +40,6 @@ export type TwoStepForm<Value, Item = undefined> = {
   finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
   /** What the change replaces, as a text: once it is another than at the preview, the preview is shown again. */
   basis?(context: Context, item: Item): Promise<string>;
-  /** What is wrong, by field, where the change refuses a field; of a conflict, by the name `conflict`. */
-  refusals: Record<string, { field: string; text: PlainText }>;
   action: string;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;

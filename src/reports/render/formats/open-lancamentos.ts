@@ -1,8 +1,9 @@
-import { ConfereError } from '../../../domain/errors.ts';
+import type { ConfereError } from '../../../domain/errors.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { createAccountSearch, readAccountMap } from '../../../ledger/stated/account-map.ts';
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-account-balances.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
@@ -52,7 +53,7 @@ export async function openMapped(
     drain: () => file.drain(),
     async end() {
       await file.end();
-      if (unmapped.size > 0) throw refuse(unmapped, { layout, accounts, masked: plan.masked });
+      if (unmapped.size > 0) throw refuseUnmapped(unmapped, { layout, accounts, masked: plan.masked });
     },
   };
 }
@@ -65,7 +66,7 @@ function renderInLine(cell: Cell, { charset }: Layout): string {
 }
 
 /** Names accounts without a row alone; those that have rows of other platforms with their platform. */
-function refuse(
+function refuseUnmapped(
   unmapped: ReadonlySet<string>,
   { layout, accounts, masked }: { layout: Layout; accounts: MappedAccount[]; masked: boolean },
 ): ConfereError {
@@ -75,6 +76,6 @@ function refuse(
     return isPartial ? (masked ? maskAccount(name) : name) : account;
   });
   const missing = [...new Set(names)].sort();
-  const message = `the account map has no ${layout.needs} for ${missing.join(', ')}: give it with confere accounts map, PUT /api/v1/accounts, or in the console`;
-  return new ConfereError('invalid_request', message, { fields: { accounts: missing } });
+  const values = { needs: layout.needs, accounts: missing.join(', ') };
+  return refuse('accounts_unmapped', values, { fields: { accounts: missing } });
 }

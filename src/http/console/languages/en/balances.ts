@@ -42,8 +42,6 @@ export const BALANCES_EN = {
   Bloqueio: 'Block',
   Outro: 'Other',
   // names of platforms
-  'Até {n} caracteres, sem documento, telefone ou e-mail.':
-    'Up to {n} characters, without a document, phone or e-mail.',
   'Nenhuma transação mostra esta plataforma.': 'No transaction shows this platform.',
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
@@ -68,8 +66,6 @@ export const BALANCES_EN = {
   'Um ajuste de zero não muda nada.': 'An adjustment of zero changes nothing.',
   'Escreva por quê.': 'Write why.',
   'Este instante ainda não chegou.': 'This instant has not come yet.',
-  'Nenhuma transação mostra esta plataforma: corrija-a, ou escreva-a em “Ou outra plataforma”.':
-    'No transaction shows this platform: correct it, or write it into “Or another platform”.',
   'nova na lista': 'new in the list',
   // the forms in two steps
   'Ver o que muda': 'See what changes',
@@ -92,14 +88,10 @@ export const BALANCES_EN = {
     'A movement that the provider’s list does not show. A positive one increases the available balance, a negative one decreases it; it is dated at the start of the day.',
   'Valor, em R$': 'Amount, in R$',
   'Com - na frente se o dinheiro saiu do disponível.': 'With a leading - if money left the available balance.',
-  'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.':
-    'The books of this platform open after this day: the opening balance contains it.',
   'Informar um saldo inicial': 'State an opening balance',
   'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.':
     'The balance (available plus held) of the provider’s dashboard at the start of a day: the platform’s books begin there. What the ledger has from before that day is reversed.',
   'Saldo no começo do dia, em R$': 'Balance at the start of the day, in R$',
-  'Esta plataforma já tem um saldo inicial: estorne-o antes.':
-    'This platform has an opening balance: reverse it first.',
   'Primeiro dia dos livros': 'First day of the books',
   'Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:':
     'This platform has many transactions: below is only the entry of the opening balance. What the ledger has from before that day ({amount}) is reversed afterwards, in batches, and the reported days before it get a revision. In the end:',
@@ -116,12 +108,9 @@ export const BALANCES_EN = {
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':
     'The reversal is dated on the same day, with the opposite sign. The adjustment and its reversal stay in the list.',
   'Por que estornar': 'Why it is reversed',
-  'Este ajuste já foi estornado, ou é ele mesmo um estorno: não se estorna.':
-    'This adjustment is reversed already, or is a reversal itself: it cannot be reversed.',
   'Estornar um saldo inicial': 'Reverse an opening balance',
   'Os livros da plataforma voltam a ter tudo o que o Confere conhece, também o de antes desse dia. Depois outro saldo inicial pode ser informado.':
     'The platform’s books get everything that Confere knows, also from before that day. Afterwards another opening balance can be stated.',
-  'Este saldo inicial já foi estornado.': 'This opening balance is reversed already.',
   'Lançado por': 'Entered by',
   'Informado por': 'Stated by',
   'Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.':

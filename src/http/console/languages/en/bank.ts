@@ -74,15 +74,9 @@ export const BANK_EN = {
   'Escolha um lançamento, e só um.': 'Choose one entry, and only one.',
   'O razão não muda. O par fica registrado, com quem o fez e quando.':
     'The ledger does not change. The match is on record, with who made it and when.',
-  'Não serve: o ajuste é do tipo banco, está em vigor e sem par, com o mesmo valor e a no máximo 31 dias?':
-    'It is no candidate: is the adjustment of kind bank, in force and without a match, of the same amount and at most 31 days apart?',
-  'Não serve: a saída por PIX está paga e sem par, com o mesmo valor e a no máximo 31 dias?':
-    'It is no candidate: is the cashout paid and without a match, of the same amount and at most 31 days apart?',
-  'Esta linha já está casada.': 'This line is matched already.',
   'Desfazer um par': 'Undo a match',
   'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.':
     'The line and the entry are open again. Confere does not match these two again; a person can.',
-  'Este par já foi desfeito.': 'This match is undone already.',
   // faults of a file
   'linha {line}: {fault}': 'line {line}: {fault}',
   'o arquivo tem mais de {value} MiB': 'the file is larger than {value} MiB',

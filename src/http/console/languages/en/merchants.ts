@@ -78,7 +78,6 @@ export const MERCHANTS_EN = {
   'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.':
     'A receiver of callbacks: a signed POST for each change of a transaction. The secret that signs them is shown only once, after you confirm.',
   'O lojista recebe callbacks a partir de agora.': 'The merchant receives callbacks from now on.',
-  'O Confere não envia para este endereço.': 'Confere does not send to this address.',
   'Editar lojista': 'Edit merchant',
   'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.':
     'What is queued already stays as it is. A wider filter also sends the past events that now pass, since the merchant’s date.',
@@ -120,8 +119,6 @@ export const MERCHANTS_EN = {
     'Sends the callbacks that were created in a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No relógio do provedor.': 'On the provider’s clock.',
   'Callbacks que voltariam para a fila': 'Callbacks that would be queued again',
-  'Nada seria enviado: o lojista não está ativo, busca os seus eventos, ou o seu disjuntor está aberto.':
-    'Nothing would be sent: the merchant is not active, fetches its events, or its circuit breaker is open.',
   'O fim vem depois do começo.': 'The end comes after the beginning.',
   'Escolha quais.': 'Choose which.',
   // secrets and tokens

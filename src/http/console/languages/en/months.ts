@@ -45,14 +45,10 @@ export const MONTHS_EN = {
   'Fechar o mês': 'Close the month',
   'As cifras do mês ficam como estão agora, na planilha, no CSV e no diário. O que o Confere ainda souber dele é lançado como antes e aparece na planilha do mês seguinte.':
     'The month’s figures stay as they are now, in the workbook, the CSV and the journal. What Confere still learns of it is posted as before, and is in the workbook of the next month.',
-  'O mês não foi fechado: já está fechado, ou algo o impede. Veja a lista do mês.':
-    'The month was not closed: it is closed already, or something keeps it open. See the list of the month.',
   'Reabrir o mês': 'Reopen the month',
   'A planilha do mês volta a mostrar as cifras de agora, e o mês pode ser fechado de novo. O fechamento continua registrado.':
     'The month’s workbook shows the figures of now again, and the month can be closed anew. The closing stays on record.',
   'Por que reabrir': 'Why reopen it',
-  'O mês não foi reaberto: não está fechado, ou um mês posterior está.':
-    'The month was not reopened: it is not closed, or a later month is.',
   'Saldo até agora': 'Balance until now',
   'Retido até agora': 'Held until now',
 };

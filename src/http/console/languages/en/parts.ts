@@ -57,6 +57,5 @@ export const PARTS_EN = {
   nenhuma: 'none',
   '{n} a mais': '{n} more',
   outra: 'another one',
-  'Só pode vir uma vez no endereço.': 'May stand in the address only once.',
   'Recarregar a página': 'Reload the page',
 };

@@ -15,8 +15,6 @@ export const PORTAL_EN = {
   'ele mesmo': 'the merchant itself',
   'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.':
     'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
-  'Os eventos anteriores de uma mudança ainda estão sendo enviados: escolha um filtro mais largo depois disso.':
-    'The past events of a change are still being sent: choose a wider filter after that.',
   'Filtro gravado: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
   'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',

@@ -60,7 +60,6 @@ export const REPORTS_EN = {
   'Relatórios de {month}': 'Reports of {month}',
   Mês: 'Month',
   Meses: 'Months',
-  'deve ser como 2026-11': 'must be like 2026-11',
   'de {month}': '{month}',
   Ver: 'Show',
   'Dia a dia': 'Day by day',
