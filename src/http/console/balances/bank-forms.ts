@@ -8,21 +8,18 @@ import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, moneyOf, shortenId } from '../parts/format.ts';
+import { choiceField, type Draft, inputField, noteField, readNote, readOptionalNote } from '../parts/fields.ts';
+import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 import { BANK } from './describe-stated.ts';
-import { noteField } from './form-fields.ts';
-import { readNote } from './stated-forms.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = { entry: PickedEntry; note: string | undefined };
 
-const NOTE_CHARS_MAX = 1000;
 const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e quando.';
 
 /** The forms that match a line with an entry, and that undo a match. */
@@ -81,9 +78,7 @@ function candidateField(draft: Draft, { candidates }: BankLine): Html {
 }
 
 function readPicked(draft: Draft): Picked {
-  const { entry = '', adjustment = '', transaction = '', note = '' } = draft.values;
-  if (note.length > NOTE_CHARS_MAX)
-    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
+  const { entry = '', adjustment = '', transaction = '' } = draft.values;
   const given = [entry, adjustment, transaction].filter((one) => one !== '');
   if (given.length !== 1) draft.faults.entry = t('Escolha um lançamento, e só um.');
   const [kind, id = ''] = entry.split(' ');
@@ -91,7 +86,7 @@ function readPicked(draft: Draft): Picked {
     transaction !== '' || kind === 'transaction'
       ? { transaction: transaction || id }
       : { adjustment: adjustment || id };
-  return { entry: chosen, note: note === '' ? undefined : note };
+  return { entry: chosen, note: readOptionalNote(draft) };
 }
 
 function undoForm(context: Context): TwoStepForm<string, Match> {

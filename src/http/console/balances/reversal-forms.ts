@@ -8,6 +8,7 @@ import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
+import { noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -15,9 +16,7 @@ import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
-import { noteField } from './form-fields.ts';
 import { renderPreview } from './render-preview.ts';
-import { readNote } from './stated-forms.ts';
 
 type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
 type Opening = Awaited<ReturnType<typeof listOpenings>>[number];

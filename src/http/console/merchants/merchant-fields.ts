@@ -7,9 +7,8 @@ import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/ma
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { validateUrl } from '../../../merchants/validate-url.ts';
 import { filterSchema } from '../../api/merchants/merchants.ts';
-import { parseWall } from '../balances/form-fields.ts';
 import { type PlainText, t } from '../languages/translate.ts';
-import { type Draft, inputField, labelled } from '../parts/fields.ts';
+import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import {

@@ -1,5 +1,9 @@
 /** Fields of forms: each with its label, its hint, and what is wrong with what was typed. */
-import { type Label, translate } from '../languages/translate.ts';
+import { isWallTime, type WallTime } from '../../../domain/calendar.ts';
+import { formatTypedAmount } from '../../../domain/money.ts';
+import { language } from '../languages/language.ts';
+import { type Label, t, translate } from '../languages/translate.ts';
+import { formatCount } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** What a person typed, by field, and what is wrong with it. */
@@ -7,6 +11,7 @@ export type Draft = { values: Record<string, string>; faults: Record<string, str
 
 type Field = { name: string; label: Label; hint?: Label };
 
+const NOTE_CHARS_MAX = 1000;
 /** A select of more entries is a text field that suggests them. */
 export const SELECT_ENTRIES_MAX = 200;
 
@@ -69,4 +74,38 @@ export function filterField(draft: Draft, field: Field & { words: Record<string,
 /** The filter by platform. @param words as `readPlatformWords` returns them. */
 export function platformField(draft: Draft, words: Record<string, string>): Html {
   return filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
+}
+
+/** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
+export function formatMoneyInput(cents: bigint): string {
+  return formatTypedAmount(cents, language());
+}
+
+/** Parses the text of a `datetime-local` field; undefined for any other text. */
+export function parseWall(text: string): WallTime | undefined {
+  const wall = `${text.replace('T', ' ')}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}`;
+  return isWallTime(wall) ? wall : undefined;
+}
+
+export function noteField(draft: Draft, label: Label = 'Observação'): Html {
+  return labelled(
+    draft,
+    { name: 'note', label },
+    (attributes) =>
+      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}"${attributes}>${draft.values.note ?? ''}</textarea>`,
+  );
+}
+
+/** Reads why; it must not be empty. */
+export function readNote(draft: Draft): string {
+  const note = draft.values.note ?? '';
+  if (note === '') draft.faults.note = t('Escreva por quê.');
+  else if (note.length > NOTE_CHARS_MAX)
+    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
+  return note;
+}
+
+/** Reads a note that may be empty: undefined then. */
+export function readOptionalNote(draft: Draft): string | undefined {
+  return (draft.values.note ?? '') === '' ? undefined : readNote(draft);
 }
