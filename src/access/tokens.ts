@@ -27,6 +27,8 @@ export type NewToken = {
   expiresAt?: Date | undefined;
 };
 /** `merchant` is present only in a merchant's token, `expires_at` only if the token expires. */
+export const TOKEN_NAME_CHARS_MAX = 200;
+
 export type CreatedToken = { id: string; role: TokenRole; token: string; merchant?: string; expires_at?: string };
 
 /**
@@ -36,6 +38,7 @@ export type CreatedToken = { id: string; role: TokenRole; token: string; merchan
 export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<CreatedToken> {
   const now = context.clock.now();
   const { name, role, merchant, expiresAt } = request;
+  checkTokenName(name);
   if (expiresAt !== undefined && expiresAt <= now) {
     throw refuseField('expires_at', 'not_in_future');
   }
@@ -56,6 +59,12 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
     .execute();
   const more = { ...(merchant && { merchant }), ...(expiresAt && { expires_at: expiresAt.toISOString() }) };
   return { id, role, token, ...more };
+}
+
+/** @throws ConfereError `invalid_request` for a name that is empty or too long. */
+export function checkTokenName(name: string): void {
+  if (name.trim() === '' || name.length > TOKEN_NAME_CHARS_MAX)
+    throw refuseField('name', 'name_length', { n: TOKEN_NAME_CHARS_MAX });
 }
 
 /** @returns the merchant's row number; null for a role of ours. @throws ConfereError `invalid_request`. */

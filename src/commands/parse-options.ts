@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { buffer as readAll } from 'node:stream/consumers';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { noteInput } from './keyed-command.ts';
 
 /** Parses `--limit`. */
@@ -18,7 +19,7 @@ export function parseDay(option: string, text: string): string {
 }
 
 export function parsePlatform(text = ''): string {
-  if (text !== '' && text.length <= 64) return text;
+  if (text !== '' && text.length <= PLATFORM_CHARS_MAX) return text;
   throw new ConfereError('wrong_use', '--platform must be the id of a platform');
 }
 

@@ -3,3 +3,6 @@
  * platforms are UUIDs. A platform literally named `none` would share these accounts and this filter.
  */
 export const NO_PLATFORM = 'none';
+
+/** Of the id of a platform that a person gives. */
+export const PLATFORM_CHARS_MAX = 64;

@@ -4,14 +4,14 @@ import type { Context } from '../context.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { refuse, refuseField } from '../texts/refuse.ts';
-import { checkFilter, FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
-import { completeFilter, type FilterInput, isWithin, parseFilter } from './match-filter.ts';
-import { findMerchant, headerNamesOf, type MerchantRow, type MerchantState } from './read-merchants.ts';
-import { checkRequest, FAULTS, listHeaders, type RequestChange } from './request-headers.ts';
+import { refuse } from '../texts/refuse.ts';
+import { FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
+import { checkMerchant, type MerchantChange, type NewMerchant } from './check-merchant.ts';
+import { completeFilter, isWithin, parseFilter } from './match-filter.ts';
+import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
+import { listHeaders } from './request-headers.ts';
 import { addSecret, formatSecret, generateSecret, writeHeaders } from './secrets.ts';
 import { startBackfill } from './start-backfill.ts';
-import { validateUrl } from './validate-url.ts';
 
 const ID_BYTES = 12;
 const SECOND_MS = 1000;
@@ -24,22 +24,10 @@ export const HEALTHY = {
   probe_at: null,
 } as const;
 
-export type NewMerchant = RequestChange & {
-  name: string;
-  /** Null: the merchant fetches its events. */
-  url: string | null;
-  email?: string | null | undefined;
-  filter?: FilterInput | undefined;
-  rate?: number | null | undefined;
-  /** Whether its day manifests are sent to it; default: they are. It can fetch them anyway. */
-  manifests?: boolean | undefined;
-  eventsSince?: Date | undefined;
-};
-
 /**
  * Adds a merchant and its first secret, which is returned here and never again. The callbacks of events since
  * `eventsSince` that the ledger knows already follow in the background.
- * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, or a wrong header.
+ * @throws ConfereError `invalid_request` for a wrong field, by its name.
  */
 export async function createMerchant(
   context: Context,
@@ -81,10 +69,6 @@ export function defaultEventsSince(now: Date): Date {
 async function merchantExists(trx: Transaction<Database>, id: string): Promise<boolean> {
   return (await trx.selectFrom('merchants').select('seq').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
-
-export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] | undefined } & {
-  state?: 'enabled' | 'paused' | undefined;
-};
 
 /**
  * Changes what is given and leaves the rest; a given filter replaces the whole filter. If the merchant now receives more,
@@ -210,23 +194,4 @@ export async function removeMerchant(context: Context, id: string): Promise<void
       .where('revoked_at', 'is', null)
       .execute();
   });
-}
-
-/**
- * Checks what callbacks go out with. @param before the merchant that changes; default: a new one.
- * @throws ConfereError `invalid_request` for a URL that callbacks must not go to, a wrong header, or a filter beyond the limits.
- */
-export function checkMerchant(context: Context, change: MerchantChange, before?: MerchantRow): void {
-  if (change.filter !== undefined) checkFilter(change.filter);
-  const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
-  const [fault] = checkRequest(change, facts);
-  if (fault) {
-    const { field, code } = fault;
-    throw refuseField(field, 'header_refused', { why: FAULTS[code] });
-  }
-  const { url } = change;
-  if (url === undefined || url === null) return;
-  const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
-  const refusal = validateUrl(url, { allowPrivate, allowPlain });
-  if (refusal) throw refuseField('url', 'url_refused', { why: refusal });
 }

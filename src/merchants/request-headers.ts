@@ -1,4 +1,6 @@
 /** What a merchant's requests have besides the protocol: the format of their bodies, a bearer token, and static headers. */
+import type { FieldFault } from '../domain/errors.ts';
+import { faultOf } from '../texts/refuse.ts';
 
 /** `standard`: our body, by Standard Webhooks. `provider`: the flat body and the bearer token that the provider posts. */
 export const CALLBACK_FORMATS = ['standard', 'provider'] as const;
@@ -38,48 +40,40 @@ export type RequestChange = {
 /** A merchant's requests as they are: the names of all their headers. */
 export type RequestFacts = { format: string; headerNames: readonly string[] };
 
-export type RequestFault = { field: 'bearer_token' | 'headers'; code: keyof typeof FAULTS };
-
-/** What is wrong with a change. No text repeats a value or a name that somebody chose. */
-export const FAULTS = {
-  token_form: `must be 1 to ${BEARER_CHARS_MAX} visible ASCII characters without blanks`,
-  token_missing: 'is required by the format provider: the token that the merchant compares',
-  name: `a name has letters, digits and hyphens, at most ${HEADER_NAME_CHARS_MAX}, and stands once`,
-  reserved: `not one of ${RESERVED_HEADERS.join(', ')}, nor one that begins with ${RESERVED_PREFIXES.join(', ')}; bearer_token sets authorization`,
-  value: `a value has 1 to ${HEADER_VALUE_CHARS_MAX} visible ASCII characters, perhaps with blanks between them`,
-  too_many: `at most ${HEADERS_MAX}`,
-} as const;
+const RESERVED_NAMES = [...RESERVED_HEADERS, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', ');
+/** A name that is none, or that stands twice. */
+export const HEADER_NAME_FAULT = faultOf('headers', 'header_name', { n: HEADER_NAME_CHARS_MAX });
 
 const NO_HEADERS: RequestFacts = { format: 'standard', headerNames: [] };
 
-/** Checks a change of a merchant's requests. Pure. @param before as they are; default: a new merchant. */
-export function checkRequest(change: RequestChange, before: RequestFacts = NO_HEADERS): RequestFault[] {
+/** Checks a change of a merchant's requests. No fault repeats what somebody chose. Pure. @param before as they are; default: a new merchant. */
+export function checkRequest(change: RequestChange, before: RequestFacts = NO_HEADERS): FieldFault[] {
   const { bearerToken: token, headers = {}, format = before.format } = change;
-  const faults: RequestFault[] = [];
+  const faults: FieldFault[] = [];
   if (typeof token === 'string' && !(BEARER.test(token) && token.length <= BEARER_CHARS_MAX && token !== MASKED))
-    faults.push({ field: 'bearer_token', code: 'token_form' });
+    faults.push(faultOf('bearer_token', 'bearer_token_form', { n: BEARER_CHARS_MAX }));
   const hasToken = token === undefined ? before.headerNames.includes(AUTHORIZATION) : token !== null;
-  if (format === 'provider' && !hasToken) faults.push({ field: 'bearer_token', code: 'token_missing' });
-  const code = findHeaderFault(headers, before.headerNames);
-  if (code) faults.push({ field: 'headers', code });
+  if (format === 'provider' && !hasToken) faults.push(faultOf('bearer_token', 'bearer_token_missing'));
+  const fault = findHeaderFault(headers, before.headerNames);
+  if (fault) faults.push(fault);
   return faults;
 }
 
-function findHeaderFault(headers: HeaderChange, before: readonly string[]): RequestFault['code'] | undefined {
+function findHeaderFault(headers: HeaderChange, before: readonly string[]): FieldFault | undefined {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
-  if (new Set(names).size < names.length) return 'name';
-  if (names.some((name) => !NAME.test(name) || name.length > HEADER_NAME_CHARS_MAX)) return 'name';
-  if (names.some(isReserved)) return 'reserved';
+  if (new Set(names).size < names.length) return HEADER_NAME_FAULT;
+  if (names.some((name) => !NAME.test(name) || name.length > HEADER_NAME_CHARS_MAX)) return HEADER_NAME_FAULT;
+  if (names.some(isReserved)) return faultOf('headers', 'header_reserved', { names: RESERVED_NAMES });
   const values = Object.values(headers).filter((value) => value !== null);
   // a masked value that comes back would replace the real one
   if (values.some((value) => !VALUE.test(value) || value.length > HEADER_VALUE_CHARS_MAX || value === MASKED))
-    return 'value';
+    return faultOf('headers', 'header_value', { n: HEADER_VALUE_CHARS_MAX });
   const after = new Set(before.filter((name) => name !== AUTHORIZATION));
   for (const [name, value] of Object.entries(headers)) {
     if (value === null) after.delete(name.toLowerCase());
     else after.add(name.toLowerCase());
   }
-  return after.size > HEADERS_MAX ? 'too_many' : undefined;
+  return after.size > HEADERS_MAX ? faultOf('headers', 'headers_many', { n: HEADERS_MAX }) : undefined;
 }
 
 function isReserved(name: string): boolean {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { refuse } from '../texts/refuse.ts';
-import { type ActorNote, cutNote, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
+import { type ActorNote, noteOf, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
 /** Limit of ids in one call, and of mismatches that one call resolves. */
@@ -127,7 +127,7 @@ async function handleBatch(
       .forUpdate()
       .execute();
     const now = clock.now();
-    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    const end = { resolution: 'by_hand', note: noteOf(by), actor: by.actor };
     if (by.action === 'acknowledge') await setAcknowledged(trx, rows, by, now);
     else for (const { seq } of rows) await setResolved(trx, seq, end, now);
     return { ids: rows.map(({ id }) => id), isLast: false };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
+import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -7,7 +8,7 @@ import { refuse, refuseField } from '../texts/refuse.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
-const NOTE_CHARS_MAX = 4000;
+export const MISMATCH_NOTE_CHARS_MAX = 4_000;
 
 export type ActorNote = { actor: string; note: string | undefined };
 /** `actual`: the evidence that the person saw; undefined: they did not say. */
@@ -30,7 +31,7 @@ export async function setAcknowledged(
   now: Date,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const note = cutNote(by);
+  const note = noteOf(by);
   const seqs = rows.map(({ seq }) => seq);
   await trx
     .updateTable('mismatches')
@@ -51,7 +52,7 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
     const row = await lockUnresolvedMismatch(trx, id);
     requireSeen(row, by);
     if (row.severity === 'critical') requireNote(by);
-    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    const end = { resolution: 'by_hand', note: noteOf(by), actor: by.actor };
     endedAt = context.clock.now();
     await setResolved(trx, row.seq, end, endedAt);
   });
@@ -100,6 +101,7 @@ export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: str
   return row;
 }
 
-export function cutNote(by: ActorNote): string | null {
-  return by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
+/** The note of a decision; null without one. @throws ConfereError `invalid_request` for one that is too long. */
+export function noteOf({ note }: ActorNote): string | null {
+  return note?.trim() ? checkNote(note, MISMATCH_NOTE_CHARS_MAX) : null;
 }

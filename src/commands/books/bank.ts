@@ -14,7 +14,6 @@ import { parseLimit } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
 const LIST_MAX = 200;
-const NOTE_CHARS_MAX = 1000;
 const ACTOR = 'command';
 
 type Summary = ReturnType<typeof presentBankSummary>;
@@ -115,12 +114,11 @@ function describeEntry({ adjustment_id, day, platform, amount, note, candidates 
 
 async function match(line: string | undefined, options: MatchOptions): Promise<void> {
   const { adjustment, transaction, undo, json } = options;
-  const note = options.note?.trim().slice(0, NOTE_CHARS_MAX) || undefined;
+  const { note } = options;
   const chosen = [adjustment, transaction].filter((one) => one !== undefined).length;
   if (undo !== undefined) {
     if (line !== undefined || chosen > 0) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
-    if (note === undefined) throw new ConfereError('wrong_use', '--note must say why');
-    await write((inner) => undoMatch(inner, undo, { actor: ACTOR, note }), 'bank.undo', json);
+    await write((inner) => undoMatch(inner, undo, { actor: ACTOR, note: note ?? '' }), 'bank.undo', json);
     return;
   }
   if (line === undefined) {

@@ -6,10 +6,10 @@ import { closeMonth } from '../../reports/months/close-month.ts';
 import { listMonths, presentMonth, presentShownMonth, readMonth } from '../../reports/months/list-months.ts';
 import { MonthRefusedError, type PresentedRefusal, presentRefusal } from '../../reports/months/refusal.ts';
 import { reopenMonth } from '../../reports/months/reopen-month.ts';
+import { refuseField } from '../../texts/refuse.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
-const NOTE_CHARS_MAX = 1000;
 
 type Options = { month: string; note?: string | undefined; check?: boolean; json?: boolean };
 
@@ -26,7 +26,7 @@ export function closeCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action((options: Options) => {
       const month = parseMonth(options.month);
-      const note = options.note === undefined ? undefined : parseNote(options.note);
+      const note = options.note === undefined ? undefined : options.note;
       return withContext({}, (context) =>
         options.check ? check(context, month, options) : close(context, month, { ...options, note }),
       );
@@ -42,7 +42,7 @@ export function reopenCommand(program: Command): void {
     .requiredOption('--note <text>', 'why')
     .option('--json', 'print one JSON object')
     .action(({ month: text, note: why = '', json }: Options) => {
-      const [month, note] = [parseMonth(text), parseNote(why)];
+      const [month, note] = [parseMonth(text), why];
       return withContext({}, (context) =>
         orRefused(json, month, async () => {
           const changed = await reopenMonth(context, { month, note, actor: ACTOR });
@@ -122,15 +122,10 @@ async function present(context: Context, month: Month) {
 async function read(context: Context, month: Month) {
   const shown = await readMonth(context, month);
   if (shown) return shown;
-  throw new ConfereError('invalid_request', `${month} has not begun`, { fields: { month: ['has not begun'] } });
+  throw refuseField('month', 'month_not_begun', { month });
 }
 
 function parseMonth(text: string): Month {
   if (isMonth(text)) return text;
   throw new ConfereError('wrong_use', '--month must be a month: YYYY-MM');
-}
-
-function parseNote(text: string): string {
-  if (text.trim() === '') throw new ConfereError('wrong_use', '--note must say why');
-  return text.trim().slice(0, NOTE_CHARS_MAX);
 }

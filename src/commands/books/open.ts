@@ -4,6 +4,7 @@ import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
 import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { finishReposts, reverseOpeningEntry } from '../../ledger/stated/state-opening.ts';
 import { openBooks } from '../../reconciliation/runs/open-books.ts';
 import { print, withContext } from '../with-context.ts';
@@ -33,6 +34,7 @@ export function openCommand(program: Command): void {
           const done = { actor: 'command', action: 'openings.reverse', target: reverse };
           await auditChange(context, (inner) => reverseOpeningEntry(inner, reverse), done);
           await finishReposts(context);
+          await compareStatements(context);
           print(json, { reverses: reverse }, `reversed ${reverse}`);
         });
         return;
@@ -48,6 +50,7 @@ export function openCommand(program: Command): void {
           (opened) => ({ actor: 'command', action: 'openings.create', target: opened.id }),
         );
         await finishReposts(context);
+        await compareStatements(context);
         const opening = { id, platform, day, balance: formatAmount(balanceCents), run };
         const reads = run === null ? '' : `\n${run} reads what began up to ${LOOKBACK_DAYS} days before: serve runs it`;
         print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})${reads}`);

@@ -20,7 +20,6 @@ import {
   type FilterOptions,
   type RequestOptions,
   readFilter,
-  readRate,
   readRequest,
 } from './update-merchant.ts';
 
@@ -105,7 +104,7 @@ async function add(
     url: options.url ?? null,
     email: options.email,
     filter: readFilter(options),
-    rate: options.rate === undefined ? undefined : readRate(options.rate),
+    rate: options.rate === undefined ? undefined : Number(options.rate),
     eventsSince: parseInstant('--events-since', options.eventsSince),
     ...request,
   };

@@ -6,7 +6,8 @@ import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
-import { type MerchantChange, updateMerchant } from '../../merchants/change-merchants.ts';
+import { updateMerchant } from '../../merchants/change-merchants.ts';
+import type { MerchantChange } from '../../merchants/check-merchant.ts';
 import { completeFilter, type FilterInput, filtersOf, UNUSABLE_KEY } from '../../merchants/match-filter.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
@@ -95,7 +96,7 @@ function readChange({ name, url, email, rate, manifests, eventsSince, ...options
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(email === undefined ? {} : { email: email === 'none' ? null : email }),
-    ...(rate === undefined ? {} : { rate: rate === 'none' ? null : readRate(rate) }),
+    ...(rate === undefined ? {} : { rate: rate === 'none' ? null : Number(rate) }),
     ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
     ...(eventsSince === undefined ? {} : { eventsSince: parseInstant('--events-since', eventsSince) }),
     ...(isSet || options.everything ? { filter } : {}),
@@ -177,9 +178,4 @@ export function readFilter(options: FilterOptions): FilterInput {
     extra_prefixes: options.extra,
     extra_match: Object.fromEntries(pairs),
   };
-}
-
-export function readRate(text: string): number {
-  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
-  throw new ConfereError('wrong_use', '--rate is a whole number from 1 to 1000');
 }

@@ -1,14 +1,18 @@
 /** Fields that several requests have. Their messages name the rule, never the value. */
 import { z } from 'zod';
+import { NOTE_CHARS_MAX } from '../../access/check-note.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 
 export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
 
 export const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
 
-export const platform = z.string('must be a platform id').min(1).max(64);
+export const platform = z.string('must be a platform id').min(1).max(PLATFORM_CHARS_MAX);
+/** Why a person changes the books. */
+export const note = z.string('must say why').trim().min(1, 'must say why').max(NOTE_CHARS_MAX);
 
 export const newPlatform = z
   .boolean('must be true or false')

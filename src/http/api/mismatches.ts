@@ -6,7 +6,11 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../dom
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { RESOLVED_MAX, resolveMany } from '../../mismatches/resolve-many.ts';
-import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
+import {
+  acknowledgeMismatch,
+  MISMATCH_NOTE_CHARS_MAX,
+  resolveMismatchByHand,
+} from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
@@ -25,7 +29,7 @@ export const mismatchQuerySchema = z.object({
   transaction_id: z.string().min(1).optional(),
 });
 
-export const notedSchema = z.object({ note: z.string().max(4000).optional() });
+export const notedSchema = z.object({ note: z.string().max(MISMATCH_NOTE_CHARS_MAX).optional() });
 export const resolvedSchema = notedSchema.extend({
   actual: z.unknown().optional().describe('the `actual` that you saw: 409 if it has changed since'),
 });

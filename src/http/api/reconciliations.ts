@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
@@ -15,7 +16,7 @@ import { parseBody } from '../parse-request.ts';
 export const newRunSchema = z.object({
   from: z.string('must be a day: YYYY-MM-DD'),
   to: z.string('must be a day: YYYY-MM-DD'),
-  platform: z.string().min(1).max(64).optional(),
+  platform: z.string().min(1).max(PLATFORM_CHARS_MAX).optional(),
 });
 
 export function reconciliationRoutes(context: Context): Router {

@@ -6,6 +6,7 @@ import { REPORT_MAKERS } from '../../access/roles.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
+import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { describeError } from '../../log.ts';
 import { FILE_FORMATS, type FileFormat } from '../../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
@@ -26,7 +27,7 @@ import { day, revision } from './fields.ts';
 const WAIT_MS = 20_000;
 
 export const newReportSchema = z.object({ day });
-const platform = z.string().min(1).max(64).optional().describe('none: what has no platform');
+const platform = z.string().min(1).max(PLATFORM_CHARS_MAX).optional().describe('none: what has no platform');
 export const reportQuerySchema = z.object({
   platform: platform.describe('whose figures the list shows; none: what has no platform'),
 });

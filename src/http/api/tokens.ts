@@ -2,7 +2,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import { TOKEN_ROLES } from '../../access/roles.ts';
-import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
+import { createToken, listTokens, revokeToken, TOKEN_NAME_CHARS_MAX } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -10,7 +10,7 @@ import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 export const newTokenSchema = z.object({
-  name: z.string().min(1).max(200).default('unnamed'),
+  name: z.string().min(1).max(TOKEN_NAME_CHARS_MAX).default('unnamed'),
   role: z.enum(TOKEN_ROLES, `must be one of ${TOKEN_ROLES.join(', ')}`),
   merchant: z.string().optional().describe('with the role merchant: whose portal it opens'),
   expires_at: z.iso

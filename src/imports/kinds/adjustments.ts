@@ -1,11 +1,10 @@
+import { NOTE_CHARS_MAX } from '../../access/check-note.ts';
 import { type Adjustment, adjustBooks } from '../../ledger/stated/adjust-books.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../ledger/stated/find-equal-adjustments.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import { NEW_PLATFORM_COLUMN, PLATFORM_COLUMN } from './shared-columns.ts';
-
-const NOTE_CHARS_MAX = 1_000;
 
 /** Movements that the provider's list does not show. */
 export const ADJUSTMENTS = defineTable({

@@ -1,6 +1,5 @@
+import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { flagColumn, textColumn } from '../columns.ts';
-
-const PLATFORM_CHARS_MAX = 64;
 
 export const PLATFORM_COLUMN = textColumn({
   titles: { 'pt-BR': 'plataforma', en: 'platform' },

@@ -1,5 +1,6 @@
 /** A person matches a line with an entry that the rules do not choose, and undoes a match. */
 import type { Transaction } from 'kysely';
+import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
@@ -28,12 +29,13 @@ type Entry = { seq: number; day: Day; cents: bigint };
  *   that is unknown, reversed or matched already, or has another amount or a day too far apart.
  */
 export async function pickMatch(context: Context, line: string, picked: PickedEntry, by: PickedBy): Promise<string> {
+  const note = by.note === undefined ? undefined : checkNote(by.note);
   return await transact(context.db, async (trx) => {
     await lockMatching(trx);
     const own = await findOpenLine(trx, line);
     const entry = await findOpenEntry(trx, picked);
     checkPair(own, entry, picked);
-    return await writeMatch(context, trx, { line_seq: own.seq, entry_seq: entry.seq, rule: 'person' }, by);
+    return await writeMatch(context, trx, { line_seq: own.seq, entry_seq: entry.seq, rule: 'person' }, { ...by, note });
   });
 }
 
@@ -43,6 +45,7 @@ export async function pickMatch(context: Context, line: string, picked: PickedEn
  * @throws ConfereError `not_found`; `conflict` where it is undone already, or undoes one itself.
  */
 export async function undoMatch(context: Context, match: string, by: { actor: string; note: string }): Promise<string> {
+  const note = checkNote(by.note);
   return await transact(context.db, async (trx) => {
     await lockMatching(trx);
     const row = await trx
@@ -56,7 +59,7 @@ export async function undoMatch(context: Context, match: string, by: { actor: st
     if (row.undoes_seq !== null) throw refuse('bank_match_is_undoing');
     if (row.undone_by !== null) throw refuse('bank_match_undone');
     const { seq: undoes_seq, line_seq, entry_seq } = row;
-    return await writeMatch(context, trx, { line_seq, entry_seq, rule: 'undo', undoes_seq }, by);
+    return await writeMatch(context, trx, { line_seq, entry_seq, rule: 'undo', undoes_seq }, { ...by, note });
   });
 }
 

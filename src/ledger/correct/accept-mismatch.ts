@@ -17,9 +17,9 @@ import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import {
-  cutNote,
   type Decision,
   lockUnresolvedMismatch,
+  noteOf,
   requireSeen,
   wasResolved,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
@@ -64,7 +64,7 @@ export async function acceptMismatch(context: Context, id: string, by: Decision)
       requireSeen(mismatch, by);
       const after = correctTransaction(loaded.stored, mismatch.kind, JSON.parse(mismatch.actual ?? 'null'));
       await correct(context, trx, { loaded, after, mismatchSeq: mismatch.seq, actor: by.actor });
-      const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
+      const end = { resolution: 'accepted', note: noteOf(by), actor: by.actor };
       const now = context.clock.now();
       endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);

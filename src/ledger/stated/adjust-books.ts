@@ -6,6 +6,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
@@ -59,12 +60,13 @@ type Cause = {
  */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
   const id = makeAdjustmentId();
+  const note = checkNote(adjustment.note);
   checkDayBegun(context, adjustment.day);
   await checkPlatformKnown(context.db, adjustment);
   await transactWithAlerts(context, async (trx) => {
     await lockPolicies(trx);
     await assertOpened(trx, adjustment);
-    await writeAdjustment(context, trx, id, adjustment, {});
+    await writeAdjustment(context, trx, id, { ...adjustment, note }, {});
   });
   return id;
 }
@@ -92,6 +94,7 @@ export async function reverseAdjustment(
   by: { note: string; actor: string },
 ): Promise<string> {
   const own = makeAdjustmentId();
+  const note = checkNote(by.note);
   await transactWithAlerts(context, async (trx) => {
     // before the row: an opening that reverses the adjustment locks in this order
     await lockPolicies(trx);
@@ -110,7 +113,7 @@ export async function reverseAdjustment(
       day: row.day,
       kind: row.kind as AdjustmentKind,
       amountCents: -row.amount_cents,
-      ...by,
+      ...{ ...by, note },
     };
     await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
   });

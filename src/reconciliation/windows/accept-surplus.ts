@@ -12,9 +12,9 @@ import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
 import {
-  cutNote,
   type Decision,
   lockUnresolvedMismatch,
+  noteOf,
   requireSeen,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
@@ -58,7 +58,7 @@ async function acceptSurplus(context: Context, id: string, by: Decision): Promis
         })
         .execute();
       await completeWindow(context, trx, { day, platform, surplus });
-      await setResolved(trx, mismatch.seq, { resolution: 'accepted', note: cutNote(by), actor: by.actor }, now);
+      await setResolved(trx, mismatch.seq, { resolution: 'accepted', note: noteOf(by), actor: by.actor }, now);
     },
     { retryDuplicates: true },
   );

@@ -9,6 +9,7 @@
  */
 import type { Insertable } from 'kysely';
 import { auditChange } from '../../access/audit.ts';
+import { checkNote } from '../../access/check-note.ts';
 import { takeResult } from '../../access/keyed-steps.ts';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
@@ -79,7 +80,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
   const balances = await readMonthBalances(db, month, { position: position ?? 0 }, at);
   const digest = digestMonth(month, balances);
   const row: Row = {
-    ...{ seq: after + 1, month, action: 'close', at, actor, note: note ?? null, digest },
+    ...{ seq: after + 1, month, action: 'close', at, actor, note: note === undefined ? null : checkNote(note), digest },
     base_seq: (await findCloseBefore(db, month))?.seq ?? null,
     cut_seal_position: position,
     cut_seal_hash: sealHash,

@@ -1,4 +1,5 @@
 import { auditChange } from '../../access/audit.ts';
+import { checkNote } from '../../access/check-note.ts';
 import { takeResult } from '../../access/keyed-steps.ts';
 import type { Context } from '../../context.ts';
 import { listClosesInForce, readMonthChanges } from '../../seal/read-month-closes.ts';
@@ -42,7 +43,7 @@ export async function writeReopening({ db, clock }: Context, { month, actor, not
   if (later.length > 0) throw new MonthRefusedError('month_kept_closed', month, later);
   // a concurrent change takes the same number: this one is then tried again, and sees it
   const seq = (await readNewestSeq(db)) + 1;
-  const row = { seq, month, action: 'reopen', at: clock.now(), actor, note, base_seq: close.seq };
+  const row = { seq, month, action: 'reopen', at: clock.now(), actor, note: checkNote(note), base_seq: close.seq };
   await db.insertInto('month_closes').values(row).execute();
   return { seq, close: close.seq };
 }

@@ -70,7 +70,7 @@ test('a wrong field keeps the form and says in Portuguese what is wrong', async 
     ['rate', '0', 'Escreva um número de 1 a 1000'],
     ['extra_match', 'store', 'Uma linha é chave=valor'],
     ['extra_match', '__proto__=x', 'A chave __proto__ não pode ser usada'],
-    ['extra_prefixes', 'x'.repeat(513), 'No máximo 200 linhas'],
+    ['extra_prefixes', 'x'.repeat(513), 'Tem um valor de mais de 512 caracteres'],
   ] as const) {
     const answer = await admin.post('/merchants/new', {
       ...{ name: 'Loja', url: 'https://shop.example/', reference_prefixes: 'pedido-' },
@@ -380,7 +380,10 @@ test('behind an open breaker a redelivery and a replay say that nothing would be
   expect(page.html).not.toContain('/redeliver"');
   const typed = { from: '2020-01-01T00:00:00', to: '2030-01-01T00:00:00', states: 'all' };
   const preview = await operator.post(`/merchants/${row.id}/replay`, typed);
-  expect([preview.status, preview.text]).toEqual([422, expect.stringContaining('o seu disjuntor está aberto')]);
+  expect([preview.status, preview.text]).toEqual([
+    422,
+    expect.stringContaining('o disjuntor deste lojista está aberto'),
+  ]);
   const after = await db.selectFrom('callbacks').select('state').where('seq', '=', row.seq).executeTakeFirst();
   expect(after?.state).toBe(row.state);
 });

@@ -131,8 +131,8 @@ test('with one fault nothing is imported, and all faults are listed by row and c
   );
   const { code, err } = await run(['adjustments', file]);
   expect(code).toBe(2);
-  expect(err).toContain('nothing was imported:\nrow 3, plataforma: platform: no transaction shows the platform nobody');
-  expect(err).toContain('row 4, dia: day: is a day to come');
+  expect(err).toContain('nothing was imported:\nrow 3, plataforma: platform is shown by no transaction (nobody');
+  expect(err).toContain('row 4, dia: day is a day to come');
   expect(err).toContain('row 5, valor: must be an amount');
   expect(err).not.toContain('row 2');
   const answer = await call('/adjustments', `${header}\nx;;y;z;\n`);

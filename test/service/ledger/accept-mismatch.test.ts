@@ -6,7 +6,8 @@ import { callbackBodySchema, correctionEventSchema } from '../../../src/callback
 import { transact } from '../../../src/database/transact.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
-import { createMerchant, type NewMerchant } from '../../../src/merchants/change-merchants.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import type { NewMerchant } from '../../../src/merchants/check-merchant.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';

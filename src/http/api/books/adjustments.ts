@@ -15,9 +15,7 @@ import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
-import { day, newPlatform, platform, signedAmount } from '../fields.ts';
-
-const note = z.string('must say why').trim().min(1, 'must say why').max(1000);
+import { day, newPlatform, note, platform, signedAmount } from '../fields.ts';
 
 export const adjustmentSchema = z.object({
   platform,
@@ -64,7 +62,7 @@ export function adjustmentRoutes(context: Context): Router {
     response.json(presentPage('adjustments', shown, next));
   });
 
-  router.post('/statements', requireRole('operator', 'accountant'), async (request, response) => {
+  router.post('/statements', requireRole('accountant'), async (request, response) => {
     const { at, balance, platform, new_platform } = parseBody(request, statementSchema);
     const actor = getActor(response);
     const stated = { platform, at: new Date(at), balanceCents: balance, actor, newPlatform: new_platform };

@@ -15,8 +15,7 @@ import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';
-
-const note = z.string('must be a text').trim().min(1, 'must say why').max(1000);
+import { note } from '../fields.ts';
 
 export const bankLineQuerySchema = z.object({
   state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),

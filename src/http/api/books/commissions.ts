@@ -4,6 +4,7 @@ import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { centsOf } from '../../../domain/cents-of.ts';
 import { parseAmount } from '../../../domain/money.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../../ledger/stated/commission-contracts.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
@@ -20,7 +21,7 @@ export const contractSchema = z
     platform: z
       .string()
       .min(1)
-      .max(64)
+      .max(PLATFORM_CHARS_MAX)
       .nullable()
       .default(null)
       .describe('null: every platform without one of its own'),

@@ -11,10 +11,10 @@ import { canSeePersonalData, getActor, requireRole } from '../../access/authoriz
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
+import { note } from '../fields.ts';
 
 type MonthRequest = Request<{ month: string }>;
 
-const note = z.string('must say why').trim().min(1, 'must say why').max(1000);
 export const monthCloseSchema = z.object({ note: note.optional() });
 export const monthReopeningSchema = z.object({ note });
 

@@ -8,7 +8,6 @@ import { sendTest } from '../../../callbacks/manage/send-test.ts';
 import type { Context } from '../../../context.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
-  checkMerchant,
   createMerchant,
   defaultEventsSince,
   removeMerchant,
@@ -16,6 +15,7 @@ import {
   updateMerchant,
 } from '../../../merchants/change-merchants.ts';
 import { FILTER_LIMITS, findFilterFaults } from '../../../merchants/check-filter.ts';
+import { checkMerchant, MERCHANT_LIMITS } from '../../../merchants/check-merchant.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../../../merchants/match-filter.ts';
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
@@ -31,7 +31,6 @@ import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
 
-const RATE_MAX = 1000;
 const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 
 const texts = z.array(z.string().min(1));
@@ -56,7 +55,7 @@ export const filterSchema = z
   });
 
 const shared = {
-  name: z.string().trim().min(1).max(200),
+  name: z.string().trim().min(1).max(MERCHANT_LIMITS.nameCharsMax),
   // not checked here: the configuration decides which addresses callbacks may go to
   url: z.string().nullable().optional().describe('null: it fetches its events from /events'),
   format: z.enum(CALLBACK_FORMATS).optional().describe('provider: the flat body and the bearer token of the provider'),
@@ -69,9 +68,9 @@ const shared = {
     .record(z.string(), z.string().nullable())
     .optional()
     .describe('sent with each message; values are never shown. null removes one, others stay'),
-  email: z.email().max(320).nullable().optional(),
+  email: z.email().max(MERCHANT_LIMITS.emailCharsMax).nullable().optional(),
   filter: filterSchema.optional(),
-  rate: z.int().min(1).max(RATE_MAX).nullable().optional(),
+  rate: z.int().min(1).max(MERCHANT_LIMITS.rateMax).nullable().optional(),
   manifests: z.boolean().optional().describe('whether day manifests are sent to it; default: true'),
   events_since: z.iso.datetime({ offset: true }).optional(),
   dry_run: z.boolean().optional().describe('only count the callbacks of past events'),

@@ -8,7 +8,7 @@ import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField, noteField, readNote, readOptionalNote } from '../parts/fields.ts';
+import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -78,7 +78,7 @@ function candidateField(draft: Draft, { candidates }: BankLine): Html {
 }
 
 function readPicked(draft: Draft): Picked {
-  const { entry = '', adjustment = '', transaction = '' } = draft.values;
+  const { entry = '', adjustment = '', transaction = '', note = '' } = draft.values;
   const given = [entry, adjustment, transaction].filter((one) => one !== '');
   if (given.length !== 1) draft.faults.entry = t('Escolha um lançamento, e só um.');
   const [kind, id = ''] = entry.split(' ');
@@ -86,7 +86,7 @@ function readPicked(draft: Draft): Picked {
     transaction !== '' || kind === 'transaction'
       ? { transaction: transaction || id }
       : { adjustment: adjustment || id };
-  return { entry: chosen, note: readOptionalNote(draft) };
+  return { entry: chosen, note: note === '' ? undefined : note };
 }
 
 function undoForm(context: Context): TwoStepForm<string, Match> {

@@ -2,6 +2,7 @@
 import type { Context } from '../../../context.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
@@ -12,7 +13,6 @@ import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;
-const PLATFORM_CHARS_MAX = 64;
 
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {
@@ -42,8 +42,6 @@ export function readStatedPlatform(draft: Draft): { platform: string; newPlatfor
   if (listed !== '' && other !== '')
     draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
   else if (listed === '' && other === '') draft.faults.platform = t('Escolha uma plataforma, ou escreva outra.');
-  else if (other.length > PLATFORM_CHARS_MAX)
-    draft.faults.other_platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   return { platform: listed || other, newPlatform: other !== '' };
 }
 

@@ -2,6 +2,7 @@ import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { type AdjustmentKind, listAdjustments } from '../../../ledger/stated/adjust-books.ts';
 import { listStatements } from '../../../ledger/stated/state-balance.ts';
 import { listOpenings } from '../../../ledger/stated/state-opening.ts';
@@ -29,7 +30,6 @@ import { ADJUSTMENT_KIND_WORDS, balanceTabs, LISTS } from './describe-stated.ts'
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
 
-const PLATFORM_CHARS_MAX = 64;
 const PLATFORMS_MAX = 1_000;
 
 type Made = { created_at: string; created_by: string };

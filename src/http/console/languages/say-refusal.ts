@@ -1,5 +1,5 @@
 import { isDay } from '../../../domain/calendar.ts';
-import type { ConfereError, RefusalValues } from '../../../domain/errors.ts';
+import type { ConfereError, FieldFault, RefusalValues } from '../../../domain/errors.ts';
 import { formatDay } from '../../../domain/language/language.ts';
 import { describe, isReason } from '../../../texts/refuse.ts';
 import { language } from './language.ts';
@@ -13,9 +13,13 @@ export function sayRefusal({ reason, values, fieldFaults }: ConfereError): strin
 
 /** The faults of fields as sentences in the language of the request; those that have an English text alone stay in it. */
 export function sayFaults({ fields = {}, fieldFaults }: ConfereError): SaidFault[] {
-  if (fieldFaults.length > 0)
-    return fieldFaults.map(({ field, reason, values }) => ({ field, text: say(reason, values) }));
+  if (fieldFaults.length > 0) return fieldFaults.map((fault) => ({ field: fault.field, text: sayFault(fault) }));
   return Object.entries(fields).flatMap(([field, texts]) => texts.map((text) => ({ field, text })));
+}
+
+/** A fault of a field as a sentence in the language of the request. */
+export function sayFault({ reason, values }: FieldFault): string {
+  return say(reason, values);
 }
 
 function say(reason: string, values: RefusalValues): string {

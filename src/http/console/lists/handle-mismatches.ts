@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { isMismatchKind, type MismatchKind } from '../../../domain/mismatch.ts';
 import type { OpenCause } from '../../../mismatches/read-open-causes.ts';
 import { acknowledgeMany, RESOLVED_MAX, resolveMany } from '../../../mismatches/resolve-many.ts';
+import { MISMATCH_NOTE_CHARS_MAX } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -51,7 +52,7 @@ export function handleManyForm(
   const isCritical = chosen.some((one) => one.severity === 'critical');
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="cause" value="${cause ?? ''}">
 <input type="hidden" name="opened_before" value="${context.clock.now().toISOString()}">
-<label><span>${isCritical ? t('Observação (exigida para resolver as críticas)') : t('Observação')}</span><textarea name="note" rows="2" maxlength="4000" placeholder="${t('O que você descobriu ou decidiu')}"${isCritical && html` required`}></textarea></label>
+<label><span>${isCritical ? t('Observação (exigida para resolver as críticas)') : t('Observação')}</span><textarea name="note" rows="2" maxlength="${MISMATCH_NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"${isCritical && html` required`}></textarea></label>
 <div class="actions"><button formaction="/mismatches/acknowledge" class="secondary" formnovalidate>${t('Estou tratando de todas')}</button><button formaction="/mismatches/resolve">${t('Resolver todas')}</button></div>
 <p class="hint">${t('O razão não muda. Cada uma fica registrada na auditoria, com esta observação.')} ${
     count > RESOLVED_MAX && t('Uma vez trata de {n}: repita para as outras.', { n: formatCount(RESOLVED_MAX) })

@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../../reconciliation/runs/start-run.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
@@ -20,7 +20,6 @@ import { hasRole, postForm } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
 const DAYS_MAX = 3700;
-const PLATFORM_CHARS_MAX = 64;
 
 /** The list of runs, and the form that starts one for a range of days. */
 export function runListPages(context: Context): Router {

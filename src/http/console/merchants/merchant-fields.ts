@@ -1,12 +1,12 @@
-/** Fields of a merchant's form: what people type, as the change takes it, and back. */
-import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import type { FieldFault } from '../../../domain/errors.ts';
 import { STATUSES } from '../../../domain/statuses.ts';
+import { findFilterFaults } from '../../../merchants/check-filter.ts';
+import { findMerchantFaults, MERCHANT_LIMITS } from '../../../merchants/check-merchant.ts';
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { validateUrl } from '../../../merchants/validate-url.ts';
-import { filterSchema } from '../../api/merchants/merchants.ts';
+import { sayFault } from '../languages/say-refusal.ts';
 import { type PlainText, t } from '../languages/translate.ts';
 import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -35,9 +35,7 @@ export const MERCHANT_FIELDS = [
   ...['name', 'url', 'email', 'rate', 'events_since'],
   ...[...REQUEST_FIELDS, ...FILTER_FIELDS],
 ] as const;
-const NAME_CHARS_MAX = 200;
 const PLATFORM_CHOICES_MAX = 24;
-const RATE = /^[1-9]\d{0,2}$|^1000$/;
 
 export function toDraftValues({ calendar }: Context, row: MerchantRow): Record<string, string> {
   const { name, url, email, rate } = row;
@@ -60,23 +58,18 @@ export function toFilterValues(filter: MerchantFilter): Record<string, string> {
 export function readMerchant(context: Context, draft: Draft, row?: MerchantRow): MerchantInput {
   const { values, faults } = draft;
   const { name = '', url = '', email = '', rate = '', events_since: since = '' } = values;
-  if (name === '' || name.length > NAME_CHARS_MAX)
-    faults.name = t('Escreva um nome de até {n} caracteres.', { n: NAME_CHARS_MAX });
-  const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
-  const refusal = url === '' ? undefined : validateUrl(url, { allowPrivate, allowPlain });
-  if (refusal !== undefined) faults.url = describeRefusal(refusal);
-  if (email !== '' && !z.email().max(320).safeParse(email).success) faults.email = t('Escreva um e-mail, ou nada.');
-  if (rate !== '' && !RATE.test(rate)) faults.rate = t('Escreva um número de 1 a 1000, ou nada.');
   const wall = parseWall(since);
   // the field has whole seconds, so what was not changed stays as it is
   const isKept = row !== undefined && wall === context.calendar.toWallTime(row.events_since);
   if (since !== '' && wall === undefined) faults.events_since = t('Escolha o dia e a hora, ou nada.');
-  return {
+  const input = {
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
     ...readRequestFields(draft, row),
     filter: readFilter(draft),
     ...(wall === undefined || isKept ? {} : { eventsSince: context.calendar.toInstant(wall) }),
   };
+  noteFaults(draft, findMerchantFaults(context, input, row));
+  return input;
 }
 
 /** Reads the fields of a filter, and notes in the draft what is wrong with them. */
@@ -86,26 +79,19 @@ export function readFilter(draft: Draft): MerchantFilter {
   if (pairs.some(([key]) => key === UNUSABLE_KEY))
     draft.faults.extra_match = t('A chave {key} não pode ser usada.', { key: UNUSABLE_KEY });
   const lists = LISTS.map((name) => [name, linesOf(draft, name)]);
-  const filter = filterSchema.safeParse({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
-  if (filter.success) return completeFilter(filter.data);
-  for (const { path } of filter.error.issues)
-    draft.faults[String(path[0])] ??=
-      path[0] === 'extra_match'
-        ? t('No máximo 50 linhas; a chave tem até 128 caracteres, o valor até 512, e o filtro inteiro até 16 KiB.')
-        : t('No máximo 200 linhas, de até 512 caracteres cada.');
-  return completeFilter();
+  const filter = completeFilter({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
+  noteFaults(draft, findFilterFaults(filter));
+  return filter;
+}
+
+/** Notes faults at the form's fields, which have the names of the API's. */
+function noteFaults({ faults }: Draft, found: FieldFault[]): void {
+  for (const fault of found) faults[fault.field.replace(/^filter\./, '')] ??= sayFault(fault);
 }
 
 function linesOf({ values }: Draft, name: string): string[] {
   const lines = (values[name] ?? '').split('\n').map((line) => line.trim());
   return [...new Set(lines)].filter((line) => line !== '');
-}
-
-function describeRefusal(refusal: string): string {
-  if (refusal.startsWith('must start with https')) return t('O endereço começa com https://.');
-  if (refusal.includes('user or password')) return t('O endereço não leva usuário nem senha.');
-  if (refusal.startsWith('leads to')) return t('O endereço leva a uma rede para a qual o Confere não envia.');
-  return t('Escreva um endereço inteiro, como https://loja.example/pix.');
 }
 
 /**
@@ -116,7 +102,7 @@ function describeRefusal(refusal: string): string {
 export function merchantFields(draft: Draft, isNew: boolean, platforms: Record<string, string>): Html {
   const input = (name: string, label: PlainText, hint: PlainText | '', more: Html) =>
     inputField(draft, { name, label, ...(hint && { hint }) }, more);
-  return html`<div class="fields wide">${input('name', 'Nome', '', html` maxlength="${NAME_CHARS_MAX}" required`)}
+  return html`<div class="fields wide">${input('name', 'Nome', '', html` maxlength="${MERCHANT_LIMITS.nameCharsMax}" required`)}
 ${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.', html` type="url" maxlength="2048" placeholder="https://"`)}
 ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { createToken } from '../../../access/tokens.ts';
+import { checkTokenName, createToken, TOKEN_NAME_CHARS_MAX } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { t } from '../languages/translate.ts';
@@ -8,8 +8,6 @@ import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
-
-const NAME_CHARS_MAX = 200;
 
 /** The form that gives a merchant a token of its portal. Tokens are listed and revoked in the list of tokens. */
 export function portalTokenForm(context: Context): Router {
@@ -22,18 +20,15 @@ export function portalTokenForm(context: Context): Router {
     lead: 'Um token por pessoa ou sistema: a auditoria guarda o nome dele.',
     names: ['name'],
     fields: async (draft, item) => html`<p><b>${item.name}</b></p>
-${inputField(draft, { name: 'name', label: 'Quem vai usar' }, html` maxlength="${NAME_CHARS_MAX}" required`)}`,
-    read: ({ values, faults }) => {
-      const { name = '' } = values;
-      if (name === '' || name.length > NAME_CHARS_MAX)
-        faults.name = t('Escreva um nome de até {n} caracteres.', { n: NAME_CHARS_MAX });
-      return name;
-    },
-    preview: async (name, item) =>
-      html`${facts([
+${inputField(draft, { name: 'name', label: 'Quem vai usar' }, html` maxlength="${TOKEN_NAME_CHARS_MAX}" required`)}`,
+    read: ({ values }) => values.name ?? '',
+    async preview(name, item) {
+      checkTokenName(name);
+      return html`${facts([
         ['Lojista', item.name],
         ['Quem vai usar', name],
-      ])}<p>${t('O texto do token aparece uma só vez.')}</p>`,
+      ])}<p>${t('O texto do token aparece uma só vez.')}</p>`;
+    },
     async change(inner, name, { item }) {
       const { id, token } = await createToken(inner, { name, role: 'merchant', merchant: item.id });
       const follows = t(

@@ -7,15 +7,12 @@ import {
   AUTHORIZATION,
   CALLBACK_FORMATS,
   type CallbackFormat,
-  checkRequest,
-  HEADERS_MAX,
+  HEADER_NAME_FAULT,
   type HeaderChange,
   MASKED,
-  RESERVED_HEADERS,
-  RESERVED_PREFIXES,
   type RequestChange,
-  type RequestFault,
 } from '../../../merchants/request-headers.ts';
+import { sayFault } from '../languages/say-refusal.ts';
 import { type Label, type PlainText, t, words } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
@@ -57,29 +54,8 @@ export function readRequestFields(draft: Draft, row: MerchantRow | undefined): R
   const keepsToken = token === MASKED && before.includes(AUTHORIZATION);
   const bearerToken = keepsToken ? undefined : token === '' ? null : token;
   const isTwice = new Set(given.map(([name]) => name)).size < given.length;
-  const found = checkRequest({ format, bearerToken, headers }, { format, headerNames: before });
-  for (const { field, code } of isTwice ? [...found, { field: 'headers', code: 'name' } as const] : found)
-    faults[field] ??= describeFault(code);
+  if (isTwice) faults.headers ??= sayFault(HEADER_NAME_FAULT);
   return { format, bearerToken, headers, kept: keepsToken ? [...kept, AUTHORIZATION] : kept };
-}
-
-function describeFault(code: RequestFault['code']): string {
-  switch (code) {
-    case 'token_form':
-      return t('Escreva o token sem espaços nem acentos, de até 512 caracteres.');
-    case 'token_missing':
-      return t('O formato do provedor exige o token que o lojista confere.');
-    case 'name':
-      return t('Um nome tem letras, dígitos e hífens, até 64, e aparece uma vez.');
-    case 'reserved':
-      return t('O Confere ou o HTTP usa um destes nomes: {names}. O token tem um campo próprio.', {
-        names: [...RESERVED_HEADERS, ...RESERVED_PREFIXES.map((prefix) => `${prefix}*`)].join(', '),
-      });
-    case 'value':
-      return t('Um valor tem de 1 a 1024 caracteres, sem acentos.');
-    case 'too_many':
-      return t('No máximo {n} cabeçalhos.', { n: HEADERS_MAX });
-  }
 }
 
 export function requestFields(draft: Draft): Html {

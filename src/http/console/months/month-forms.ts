@@ -7,7 +7,7 @@ import { describeReopening, writeReopening } from '../../../reports/months/reope
 import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { noteField, readNote, readOptionalNote } from '../parts/fields.ts';
+import { noteField, readNote } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
@@ -47,7 +47,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     find: ({ params }) => findMonth(context, params.id),
     fields: async (draft, month) =>
       html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
-    read: (draft) => ({ note: readOptionalNote(draft) }),
+    read: (draft) => ({ note: draft.values.note || undefined }),
     async preview(value, month, response) {
       if (month.close) throw refuse('month_closed', { month: month.month });
       const { row } = await prepare(value, month, 'preview');

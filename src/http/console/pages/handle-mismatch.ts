@@ -8,7 +8,11 @@ import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import {
+  acknowledgeMismatch,
+  MISMATCH_NOTE_CHARS_MAX,
+  resolveMismatchByHand,
+} from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
@@ -24,8 +28,6 @@ import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { renderEvidence } from '../parts/render-evidence.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-
-const NOTE_CHARS_MAX = 4000;
 
 const ACTIONS = {
   acknowledge: { handle: acknowledgeMismatch, done: 'acknowledged' },
@@ -101,7 +103,7 @@ export function handleForm(response: Response, mismatch: PresentedMismatch): Htm
       : t(
           'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.',
         );
-  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
+  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
     html`<button formaction="${address}/acknowledge" class="secondary">${t('Estou tratando')}</button>`
@@ -160,7 +162,7 @@ async function sendSecondStep(
     draft,
     { name: 'note', label: 'Observação (obrigatória)' },
     (attributes) =>
-      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
+      html`<textarea rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
   );
   const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
 <div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;

@@ -1,9 +1,9 @@
 /** Fields of forms: each with its label, its hint, and what is wrong with what was typed. */
+import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import { isWallTime, type WallTime } from '../../../domain/calendar.ts';
 import { formatTypedAmount } from '../../../domain/money.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
-import { formatCount } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** What a person typed, by field, and what is wrong with it. */
@@ -11,7 +11,6 @@ export type Draft = { values: Record<string, string>; faults: Record<string, str
 
 type Field = { name: string; label: Label; hint?: Label };
 
-const NOTE_CHARS_MAX = 1000;
 /** A select of more entries is a text field that suggests them. */
 export const SELECT_ENTRIES_MAX = 200;
 
@@ -100,12 +99,5 @@ export function noteField(draft: Draft, label: Label = 'Observação'): Html {
 export function readNote(draft: Draft): string {
   const note = draft.values.note ?? '';
   if (note === '') draft.faults.note = t('Escreva por quê.');
-  else if (note.length > NOTE_CHARS_MAX)
-    draft.faults.note = t('No máximo {n} caracteres.', { n: formatCount(NOTE_CHARS_MAX) });
   return note;
-}
-
-/** Reads a note that may be empty: undefined then. */
-export function readOptionalNote(draft: Draft): string | undefined {
-  return (draft.values.note ?? '') === '' ? undefined : readNote(draft);
 }

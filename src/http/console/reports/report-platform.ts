@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { checkPlatform } from '../../access/choose-platform.ts';
 import { platformField } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
@@ -12,7 +13,7 @@ export async function readReportPlatform(
   request: Request,
   response: Response,
 ): Promise<string | undefined> {
-  const platform = readQuery(request, 'platform').slice(0, 64);
+  const platform = readQuery(request, 'platform').slice(0, PLATFORM_CHARS_MAX);
   if (platform === '') return undefined;
   await checkPlatform(context, response, platform);
   return platform;

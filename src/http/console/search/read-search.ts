@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
 import { parseAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
   classifySearch,
@@ -62,7 +63,7 @@ export const searchSchema = z
     }),
     status: filterText(64),
     operation: filterChoice(OPERATIONS),
-    platform: filterText(64),
+    platform: filterText(PLATFORM_CHARS_MAX),
     merchant: filterText(40),
     from: filterDay,
     to: filterDay,

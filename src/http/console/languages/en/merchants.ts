@@ -12,9 +12,6 @@ export const MERCHANTS_EN = {
   Ativar: 'Enable',
   'Fechar o disjuntor': 'Close the circuit breaker',
   // fields
-  'Escreva um nome de até {n} caracteres.': 'Write a name of up to {n} characters.',
-  'Escreva um e-mail, ou nada.': 'Write an e-mail address, or nothing.',
-  'Escreva um número de 1 a 1000, ou nada.': 'Write a number from 1 to 1000, or nothing.',
   'Escolha o dia e a hora, ou nada.': 'Choose the day and the time, or nothing.',
   'A chave {key} não pode ser usada.': 'The key {key} cannot be used.',
   'Uma data anterior envia também os eventos desde ela. Vazio: fica como está.':
@@ -23,15 +20,6 @@ export const MERCHANTS_EN = {
   'Escolha um instante que ainda não passou.': 'Choose an instant that has not passed.',
   'não expira por si': 'it does not expire by itself',
   'Uma linha é chave=valor.': 'A line is key=value.',
-  'No máximo 50 linhas; a chave tem até 128 caracteres, o valor até 512, e o filtro inteiro até 16 KiB.':
-    'At most 50 lines; a key has up to 128 characters, a value up to 512, and the whole filter up to 16 KiB.',
-  'No máximo 200 linhas, de até 512 caracteres cada.': 'At most 200 lines, of up to 512 characters each.',
-  'O endereço começa com https://.': 'The address begins with https://.',
-  'O endereço não leva usuário nem senha.': 'The address has no user and no password.',
-  'O endereço leva a uma rede para a qual o Confere não envia.':
-    'The address leads to a network to which Confere does not send.',
-  'Escreva um endereço inteiro, como https://loja.example/pix.':
-    'Write a whole address, such as https://shop.example/pix.',
   'Endereço (URL)': 'Address (URL)',
   'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.':
     'Receives a signed POST for each event. Empty: the merchant fetches its events by the API.',
@@ -64,16 +52,6 @@ export const MERCHANTS_EN = {
   'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.':
     'One name: value a line, in each request. *** is the value of today, which stays; a deleted line ends.',
   'Uma linha é nome: valor.': 'A line is name: value.',
-  'Escreva o token sem espaços nem acentos, de até 512 caracteres.':
-    'Write the token without blanks and accents, of up to 512 characters.',
-  'O formato do provedor exige o token que o lojista confere.':
-    'The provider’s format requires the token that the merchant compares.',
-  'Um nome tem letras, dígitos e hífens, até 64, e aparece uma vez.':
-    'A name has letters, digits and hyphens, at most 64, and stands once.',
-  'O Confere ou o HTTP usa um destes nomes: {names}. O token tem um campo próprio.':
-    'Confere or HTTP uses one of these names: {names}. The token has a field of its own.',
-  'Um valor tem de 1 a 1024 caracteres, sem acentos.': 'A value has 1 to 1024 characters, without accents.',
-  'No máximo {n} cabeçalhos.': 'At most {n} headers.',
   // adding and changing
   'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.':
     'A receiver of callbacks: a signed POST for each change of a transaction. The secret that signs them is shown only once, after you confirm.',
