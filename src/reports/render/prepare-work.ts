@@ -6,7 +6,7 @@ import { maskText } from '../../domain/person/mask-person.ts';
 import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
-import { filterPlatform, readAccountBalances } from '../read/read-account-balances.ts';
+import { filterPlatform, readAccountBalances } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { textsOf } from '../texts/texts.ts';

@@ -4,7 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
-import { readAccountBalances } from '../read/read-account-balances.ts';
+import { readAccountBalances } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { readMovements } from '../read/read-movements.ts';

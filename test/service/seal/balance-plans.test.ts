@@ -2,7 +2,7 @@ import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
 import { WINDOW_EVENTS } from '../../../src/reports/plan/read-event-window.ts';
-import { readAccountBalances, readOpened } from '../../../src/reports/read/read-account-balances.ts';
+import { readAccountBalances, readOpened } from '../../../src/reports/read/read-accounts.ts';
 import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
 import { countMismatches, readMismatches, sumMismatches } from '../../../src/reports/read/read-mismatches.ts';
 import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inSnapshot } from '../../../src/database/in-snapshot.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { readAccountBalances } from '../../../src/reports/read/read-account-balances.ts';
+import { readAccountBalances } from '../../../src/reports/read/read-accounts.ts';
 import { readCutEntries } from '../../../src/reports/read/read-cut-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import type { Seal } from '../../../src/seal/read-seals.ts';

@@ -6,7 +6,7 @@ import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
-import { type AccountBalance, filterPlatform, readAccountBalances } from '../../read/read-account-balances.ts';
+import { type AccountBalance, filterPlatform, readAccountBalances } from '../../read/read-accounts.ts';
 import { type DayChange, readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
