@@ -79,10 +79,7 @@ test('the page of a month lists what keeps it open, each with a link to where it
   expect((await as(accountant).get(`${PAGE}/close`)).html).toContain('<a href="/reports/2025-10-01">');
   const refused = await as(accountant).post(`${PAGE}/close`, { note: '' });
   expect(refused.html).toContain('<a href="/reports/2025-10-01">');
-  expect([refused.status, refused.text.includes('O mês não foi fechado: algo o impede.')]).toEqual([
-    422,
-    true,
-  ]);
+  expect([refused.status, refused.text.includes('O mês não foi fechado: algo o impede.')]).toEqual([422, true]);
   await transact(context.db, (trx) => resolveMismatches(trx, [differs], 'fresh_evidence', context.clock.now()));
   await recordReadDays(context, '2025-10-01', '2025-10-01', READ_AT);
   const english = await as(accountant).get(`${PAGE}?lang=en`);
