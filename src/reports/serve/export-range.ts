@@ -92,8 +92,8 @@ export async function exportRange(
 function assertRange(context: Context, { from, to, daysMax = RANGE_DAYS_MAX }: WantedRange): void {
   const days = 1 + (Date.parse(to) - Date.parse(from)) / DAY_MS;
   const today = context.calendar.dayOf(context.clock.now());
-  if (days < 1) throw refuseField('range', 'range_reversed');
-  if (to > today) throw refuseField('range', 'range_to_come', { today });
+  if (days < 1) throw refuseField('range', 'range_reversed', { from, to });
+  if (to > today) throw refuseField('range', 'range_to_come', { to, today });
   if (days > daysMax) throw refuseField('range', 'range_too_long', { days, n: daysMax });
 }
 

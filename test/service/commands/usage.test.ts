@@ -157,7 +157,7 @@ test('an opening of a future day is wrong use, and an unseen platform needs --ne
   const open = (day: string, ...more: string[]) =>
     run(['open', '--day', day, '--platform', 'mistyped', '--balance', '1.00', ...more], env);
   const early = await open('2062-01-01', '--new-platform');
-  expect(early).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^confere: day: is a day to come/) });
+  expect(early).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^confere: day is a day to come/) });
   await using context = await openContext(readConfig(env), {
     log: createLog('silent', process.stderr),
     signal: new AbortController().signal,

@@ -228,15 +228,15 @@ describe('a line', () => {
     });
     const pick = (id: string, transaction = CASHOUT) => pickMatch(context, id, { transaction }, { actor: 'tok' });
     for (const [id, fault] of [
-      ['bl_2', 'transaction: moves 70.00 in the bank account, and the line 70.01'],
-      ['bl_3', `transaction: is of ${day}, more than 31 days from the line's ${addDays(day, -32)}`],
+      ['bl_2', 'transaction moves 70.00 in the bank account, and the line 70.01'],
+      ['bl_3', `transaction is of ${day}, more than 31 days from the line's ${addDays(day, -32)}`],
     ] as const)
       await expect(pick(id), id).rejects.toMatchObject({ code: 'invalid_request', message: fault });
-    await expect(pick('bl_1', 'nobody')).rejects.toThrow('transaction: is no paid cashout without a match');
+    await expect(pick('bl_1', 'nobody')).rejects.toThrow('transaction is no paid cashout without a match');
     for (const id of ['bl_9', 'bl_x', '1']) await expect(pick(id), id).rejects.toMatchObject({ code: 'not_found' });
     await pick('bl_1');
     await importFile({ lines: [line('f4', '70.00', { memo: 'OUTRA' })] });
-    await expect(pick('bl_4')).rejects.toThrow('transaction: is no paid cashout without a match');
+    await expect(pick('bl_4')).rejects.toThrow('transaction is no paid cashout without a match');
   });
 });
 

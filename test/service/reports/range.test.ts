@@ -160,8 +160,8 @@ test('a range with a running day is partial, and says so; without any event it h
 
 test.each([
   [{ from: '2026-03-12', to: '2026-03-11' }, '2026-03-12 is after 2026-03-11'],
-  [{ from: '2026-01-01', to: '2026-04-03' }, 'are 93 days: at most 92 are allowed'],
-  [{ from: '2998-12-31', to: '2999-01-01' }, '2999-01-01 has not begun'],
+  [{ from: '2026-01-01', to: '2026-04-03' }, 'has 93 days: at most 92 are allowed'],
+  [{ from: '2998-12-31', to: '2999-01-01' }, '2999-01-01, which has not begun'],
   [{ platform: 'nobody' }, 'nothing is known of a platform nobody'],
 ])('the range %j is refused', async (wanted, reason) => {
   await expect(read(wanted)).rejects.toThrow(reason);
