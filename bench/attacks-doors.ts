@@ -5,6 +5,7 @@ import { FILTER_LIMITS } from '../src/merchants/check-filter.ts';
 import { completeFilter, matchesFilter } from '../src/merchants/match-filter.ts';
 import { makeOfx } from '../test/support/make-ofx.ts';
 import { packWorkbook } from '../test/support/pack-zip.ts';
+import { measureFloods } from './attacks-floods.ts';
 import { type Figure, figure } from './figure.ts';
 
 /** How long /healthz may take beside each request. */
@@ -147,7 +148,9 @@ export async function measureDoors({ app, sandbox }: Pick<Programs, 'app' | 'san
     figures.push(figure(`beside ${title}: /healthz, longest, ms`, longestMs, HEALTH_MS_MAX));
     if (one.by === 'merchant') await sleep(MERCHANT_PAUSE_MS);
   }
-  return [...figures, measureFilter()];
+  const target = { port: Number(new URL(app.url).port), viewer: tokens.viewer, secret: app.webhookSecret };
+  const floods = await measureFloods(target, (work) => watchHealth(app.url, work));
+  return [...figures, ...floods, measureFilter()];
 }
 
 async function createToken(admin: ReturnType<typeof createApi>, role: object): Promise<string> {

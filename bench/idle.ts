@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort, isFullyReady, type Program, startProgram, waitUntilReady } from '../demo/start-programs.ts';
+import { findFreePort, type Program, startServe } from '../demo/start-programs.ts';
 import { type Figure, figure, QUICK } from './figure.ts';
 import { readCpuUs } from './read-cpu.ts';
 
@@ -45,12 +45,12 @@ export async function run(): Promise<Figure[]> {
 async function start(home: string, providerUrl: string): Promise<{ program: Program; readyMs: number }> {
   const port = await findFreePort();
   const beganMs = performance.now();
-  const program = startProgram(home, 'serve', ['serve'], {
-    ...{ DATA_DIR: path.join(home, 'data'), HOST: '127.0.0.1', PORT: String(port) },
+  const env = {
+    ...{ DATA_DIR: path.join(home, 'data'), HOST: '127.0.0.1' },
     ...{ PROVIDER_URL: providerUrl, PROVIDER_API_KEY: 'pk_0123456789abcdef' },
     ...{ WEBHOOK_SECRET: 'whk_0123456789abcdef0123456789abcdef', ADMIN_TOKEN: 'adm_0123456789abcdef0123456789abcdef' },
-  });
-  await waitUntilReady(program, new AbortController().signal, () => isFullyReady(`http://127.0.0.1:${port}`));
+  };
+  const program = await startServe(home, { env, port });
   return { program, readyMs: performance.now() - beganMs };
 }
 

@@ -21,11 +21,11 @@ import { compareLedger } from '../demo/compare-ledger.ts';
 import {
   type Api,
   createApi,
-  findFreePort,
-  isFullyReady,
+  killProgram,
   type Program,
-  startProgram,
-  waitUntilReady,
+  type Server,
+  startSandbox,
+  startServe,
 } from '../demo/start-programs.ts';
 import { joinServer } from '../embedded/join-server.ts';
 import { ensureDatabase, type OpenDatabase, openDatabase } from '../embedded/open-database.ts';
@@ -100,7 +100,7 @@ async function soak(): Promise<boolean> {
 
   const replicas: Replica[] = [];
   const balancer = stack.use(await openBalancer(replicas, random.fork('balancer')));
-  const sandbox = stack.use(await startSandbox(home, urlOf('sandbox'), balancer.url));
+  const sandbox = stack.use(await startBusySandbox(home, urlOf('sandbox'), balancer.url));
   const shop = stack.use(await openShop(random.fork('shop')));
   const env = { ...makeEnvironment(sandbox.api.url), DATABASE_URL: urlOf('confere') };
   const setup = { home, env };
@@ -164,44 +164,22 @@ async function run(env: Record<string, string>, home: string, ...args: string[])
   return stdout;
 }
 
-async function startSandbox(
-  home: string,
-  databaseUrl: string,
-  webhooks: string,
-): Promise<AsyncDisposable & { api: Api }> {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const program = startProgram(
-    home,
-    'sandbox',
-    [
-      ...['sandbox', '--port', String(port), '--api-key', KEY, '--seed', String(SEED), '--time-zone', ZONE],
-      ...['--database-url', databaseUrl, '--webhook-url', `${webhooks}/webhooks/pix`, '--webhook-token', SECRET],
-    ],
-    {},
-  );
-  const isUp = async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200;
-  await waitUntilReady(program, new AbortController().signal, isUp);
-  const api = createApi(url, '', KEY);
+async function startBusySandbox(home: string, databaseUrl: string, webhooks: string): Promise<Server & { api: Api }> {
+  const args = ['--time-zone', ZONE, '--webhook-url', `${webhooks}/webhooks/pix`, '--webhook-token', SECRET];
+  const sandbox = await startSandbox(home, { apiKey: KEY, seed: String(SEED), args, databaseUrl });
+  const api = createApi(sandbox.url, '', KEY);
   await api.call('PATCH', '/sandbox/switches', {
     lives: { speed: SPEED },
     webhooks: { lose: 0.05, repeat: 0.1, late: 0.05, late_by_ms: 10_000, reorder: 0.05 },
   });
-  return { api, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
+  return { ...sandbox, api };
 }
 
 async function startReplica({ home, env }: Setup, name: string): Promise<Replica> {
   const own = path.join(home, name);
   mkdirSync(own, { recursive: true });
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const program = startProgram(own, 'serve', ['serve'], {
-    ...env,
-    DATA_DIR: path.join(own, 'data'),
-    PORT: String(port),
-  });
-  await waitUntilReady(program, new AbortController().signal, () => isFullyReady(url));
-  return { name, url, program, instance: readInstance(program), isReady: true };
+  const program = await startServe(own, { env: { ...env, DATA_DIR: path.join(own, 'data') } });
+  return { name, url: program.url, program, instance: readInstance(program), isReady: true };
 }
 
 /** The name that a process has in leases, from its log. */
@@ -238,9 +216,7 @@ async function killAtRandom(
     if (replicas.filter(({ isReady }) => isReady).length <= RUNNING_MIN) continue;
     const victim = (random.chance(0.5) ? await findTickHolder(db, replicas) : undefined) ?? pick(replicas, random);
     victim.isReady = false;
-    const ended = new Promise((resolve) => victim.program.child.once('exit', resolve));
-    victim.program.child.kill('SIGKILL');
-    await ended;
+    await killProgram(victim.program);
     killed.set(victim.instance, new Date());
     const start = startReplica(setup, victim.name)
       .then((fresh) => void Object.assign(victim, fresh))

@@ -11,14 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import {
-  createApi,
-  findFreePort,
-  isFullyReady,
-  type Program,
-  startProgram,
-  waitUntilReady,
-} from '../demo/start-programs.ts';
+import { createApi, findFreePort, killProgram, startSandbox, startServe } from '../demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
 import { quantile } from './figure.ts';
 import { load, makeBody } from './receiver-load.ts';
@@ -43,21 +36,18 @@ async function soak(): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(path.join(tmpdir(), 'confere-soak-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
-  const sandboxUrl = `http://127.0.0.1:${await findFreePort()}`;
-  const sandboxArgs = ['sandbox', '--port', new URL(sandboxUrl).port, '--api-key', KEY, '--seed', '1'];
-  const sandbox = stack.use(startProgram(home, 'sandbox', sandboxArgs, { DATA_DIR: home }));
-  await waitUntilReady(
-    sandbox,
-    signal,
-    async () => (await request(`${sandboxUrl}/sandbox/healthz`)).statusCode === 200,
-  );
+  const sandbox = stack.use(await startSandbox(home, { apiKey: KEY }));
   const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const api = createApi(url, '/api/v1', TOKEN);
-  let serve = await startServe(home, port, sandboxUrl);
+  const env = {
+    ...{ DATA_DIR: path.join(home, 'data'), PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: KEY },
+    ...{ WEBHOOK_SECRET: SECRET, ADMIN_TOKEN: TOKEN, WEBHOOK_GRACE: '10s', LOG_LEVEL: 'warn' },
+  };
+  let serve = await startServe(home, { env, port });
   stack.defer(() => serve[Symbol.asyncDispose]());
+  const { url } = serve;
+  const api = createApi(url, '/api/v1', TOKEN);
 
-  const ids = await makePaid(createApi(sandboxUrl, '', KEY));
+  const ids = await makePaid(createApi(sandbox.url, '', KEY));
   const { perSecond } = await load(port, { secret: SECRET, connections: CONNECTIONS, ms: PEAK_MS });
   const rate = RATE || Math.floor(perSecond / 2);
   say(`peak ${Math.round(perSecond)}/s: ${MINUTES} minutes at ${rate}/s`);
@@ -68,8 +58,8 @@ async function soak(): Promise<boolean> {
     await sleep(BREAK_EVERY_MS);
     if (!BREAKS) continue;
     if (turn % 2 === 0) {
-      await kill(serve);
-      serve = await startServe(home, port, sandboxUrl);
+      await killProgram(serve);
+      serve = await startServe(home, { env, port });
     } else process.kill(Number(readFileSync(path.join(home, 'data/mariadb/server.pid'), 'utf8')), 'SIGKILL');
   }
   const answered = await sending;
@@ -127,25 +117,8 @@ export function reportMemory(when: string, samples: Sample[]): boolean {
   return grew;
 }
 
-const signal = new AbortController().signal;
-
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-async function startServe(home: string, port: number, providerUrl: string): Promise<Program> {
-  const program = startProgram(home, 'serve', ['serve'], {
-    ...{ DATA_DIR: path.join(home, 'data'), PORT: String(port), PROVIDER_URL: providerUrl, PROVIDER_API_KEY: KEY },
-    ...{ WEBHOOK_SECRET: SECRET, ADMIN_TOKEN: TOKEN, WEBHOOK_GRACE: '10s', LOG_LEVEL: 'warn' },
-  });
-  await waitUntilReady(program, signal, () => isFullyReady(`http://127.0.0.1:${port}`));
-  return program;
-}
-
-async function kill(program: Program): Promise<void> {
-  const ended = new Promise((resolve) => program.child.once('exit', resolve));
-  program.child.kill('SIGKILL');
-  await ended;
 }
 
 type Api = ReturnType<typeof createApi>;

@@ -39,29 +39,27 @@ export async function startPrograms(options: {
   await using stack = new AsyncDisposableStack();
   const secret = (): string => randomBytes(24).toString('base64url');
   const [apiKey, token, webhookSecret] = [secret(), secret(), secret()];
-  const sandbox = stack.use(await startSandbox(options, apiKey));
+  const { home, seed, rate, signal } = options;
+  const traffic = rate ? ['--rate', rate, '--scenario', 'lost-webhooks'] : [];
+  const sandbox = stack.use(await startSandbox(home, { apiKey, seed, args: ['--json', ...traffic], signal }));
   const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const serve = stack.use(
-    startProgram(options.home, 'serve', ['serve'], {
-      DATA_DIR: path.join(options.home, 'data'),
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      PUBLIC_URL: url,
-      PROVIDER_URL: sandbox.url,
-      PROVIDER_API_KEY: apiKey,
-      WEBHOOK_SECRET: webhookSecret,
-      // by default an unknown webhook counts as early, not forged, for ten minutes: too long for a demo
-      WEBHOOK_GRACE: '8s',
-      ADMIN_TOKEN: token,
-      CALLBACK_ALLOW_PRIVATE: 'true',
-      JOB_RECONCILE_RECENT: options.rate ? '* * * * *' : 'off',
-    }),
-  );
-  await waitUntilReady(serve, options.signal, () => isFullyReady(url));
+  const env = {
+    DATA_DIR: path.join(home, 'data'),
+    HOST: '127.0.0.1',
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PROVIDER_URL: sandbox.url,
+    PROVIDER_API_KEY: apiKey,
+    WEBHOOK_SECRET: webhookSecret,
+    // by default an unknown webhook counts as early, not forged, for ten minutes: too long for a demo
+    WEBHOOK_GRACE: '8s',
+    ADMIN_TOKEN: token,
+    CALLBACK_ALLOW_PRIVATE: 'true',
+    JOB_RECONCILE_RECENT: rate ? '* * * * *' : 'off',
+  };
+  const serve = stack.use(await startServe(home, { env, port, signal }));
   const owned = stack.move();
   return {
-    app: { ...createApi(url, '/api/v1', token), token, webhookSecret },
+    app: { ...createApi(serve.url, '/api/v1', token), token, webhookSecret },
     sandbox: { ...createApi(sandbox.url, '', apiKey), apiKey },
     describeEnded() {
       const ended = [sandbox, serve].find(hasEnded);
@@ -71,24 +69,62 @@ export async function startPrograms(options: {
   };
 }
 
-async function startSandbox(
-  options: { home: string; seed: string; rate: string | undefined; signal: AbortSignal },
-  apiKey: string,
-): Promise<Program & { url: string }> {
-  const port = await findFreePort();
-  const args = ['sandbox', '--port', String(port), '--api-key', apiKey, '--seed', options.seed, '--json'];
-  if (options.rate) args.push('--rate', options.rate, '--scenario', 'lost-webhooks');
-  const program = startProgram(options.home, 'sandbox', args, { DATA_DIR: options.home });
-  const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(
-    program,
-    options.signal,
-    async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200,
-  );
-  return { ...program, url };
+export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
+/** A program that answers HTTP. */
+export type Server = Program & { url: string };
+
+/**
+ * Starts `serve` as a process, and waits until it is ready.
+ * @param options.name of the log file. `args`: a side. `port`: a free one if undefined. `command`: `bin/confere` of another version.
+ */
+export function startServe(
+  home: string,
+  options: {
+    env: Record<string, string>;
+    name?: string;
+    args?: string[];
+    port?: number;
+    command?: string | undefined;
+    isReady?: (url: string) => Promise<boolean>;
+    signal?: AbortSignal;
+  },
+): Promise<Server> {
+  const { env, name = 'serve', args = [], command, isReady = isFullyReady, signal } = options;
+  const start = (port: number) => startProgram(home, name, ['serve', ...args], { ...env, PORT: String(port) }, command);
+  return startServer(start, { port: options.port, isReady, signal });
 }
 
-export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
+/** Starts the sandbox as a process, and waits until it answers. @param options.databaseUrl undefined: one in `home`. */
+export function startSandbox(
+  home: string,
+  options: { apiKey: string; seed?: string; args?: string[]; databaseUrl?: string; signal?: AbortSignal },
+): Promise<Server> {
+  const { apiKey, seed = '1', args = [], databaseUrl, signal } = options;
+  const database = databaseUrl ? ['--database-url', databaseUrl] : [];
+  const start = (port: number) => {
+    const all = ['sandbox', '--port', String(port), '--api-key', apiKey, '--seed', seed, ...database, ...args];
+    return startProgram(home, 'sandbox', all, { DATA_DIR: home });
+  };
+  const isReady = async (url: string) => (await request(`${url}/sandbox/healthz`)).statusCode === 200;
+  return startServer(start, { isReady, signal });
+}
+
+async function startServer(
+  start: (port: number) => Program,
+  options: {
+    port?: number | undefined;
+    isReady: (url: string) => Promise<boolean>;
+    signal: AbortSignal | undefined;
+  },
+): Promise<Server> {
+  await using stack = new AsyncDisposableStack();
+  const port = options.port ?? (await findFreePort());
+  const url = `http://127.0.0.1:${port}`;
+  const program = stack.use(start(port));
+  await waitUntilReady(program, () => options.isReady(url), options.signal);
+  stack.move();
+  return { ...program, url };
+}
 
 /** Starts `bin/confere` with these arguments and only this environment, without the file .env; its output goes to a log file. */
 export function startProgram(
@@ -116,17 +152,24 @@ export function startProgram(
   };
 }
 
-/** Waits until a program is ready. @throws Error with the end of its log when it ends or START_MS_MAX pass. */
-export async function waitUntilReady(
+/** Sends SIGKILL, and waits until the process is gone. */
+export async function killProgram({ child }: Program): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** @throws Error with the end of its log when it ends or START_MS_MAX pass. */
+async function waitUntilReady(
   program: Program,
-  signal: AbortSignal,
   ready: () => Promise<boolean>,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const deadline = Date.now() + START_MS_MAX;
   for (;;) {
     const up = await ready().catch(() => false);
     if (up) return;
-    if (hasEnded(program) || Date.now() > deadline || signal.aborted)
+    if (hasEnded(program) || Date.now() > deadline || signal?.aborted)
       throw new Error(`${program.name} did not start ${describeEnd(program)}`);
     await sleep(POLL_MS);
   }
@@ -142,7 +185,7 @@ function describeEnd({ child, logFile }: Program): string {
 }
 
 /** Whether all of `serve` is ready: while its database opens, it only receives webhooks. */
-export async function isFullyReady(url: string): Promise<boolean> {
+async function isFullyReady(url: string): Promise<boolean> {
   const answer = await request(`${url}/readyz`);
   const body = (await answer.body.json()) as object;
   return answer.statusCode === 200 && !('degraded' in body);

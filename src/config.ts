@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { checkTogether, defaultAuth, listSecrets, type Needs } from './config/checks.ts';
 import { type Environment, environment } from './config/environment.ts';
 import { ConfereError } from './domain/errors.ts';
+import { append } from './domain/lists.ts';
 
 export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBLIC_URL'> & {
   PUBLIC_URL: string;
@@ -21,12 +22,15 @@ export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBL
 export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
   const { values, faults, unreadable } = collectValues(env);
   const issues = environment.safeParse(values).error?.issues ?? [];
-  faults.push(...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  append(
+    faults,
+    issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+  );
   const broken = new Set([...unreadable, ...issues.map((issue) => String(issue.path[0]))]);
   // every field has a default or is optional: without the broken ones the others can be parsed and checked together
   const valid = Object.entries(values).filter(([name]) => !broken.has(name));
   const usable = environment.parse(Object.fromEntries(valid));
-  faults.push(...checkTogether(usable, { broken, isSet: (name) => name in values || broken.has(name) }, needs));
+  append(faults, checkTogether(usable, { broken, isSet: (name) => name in values || broken.has(name) }, needs));
   if (faults.length === 0) return complete(usable, env);
   throw new ConfereError('config_invalid', `the environment is not usable:\n${faults.map((f) => `  ${f}`).join('\n')}`);
 }

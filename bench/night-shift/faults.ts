@@ -2,8 +2,9 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killProgram } from '../../demo/start-programs.ts';
 import { PROBE_EVERY_MS } from '../../src/callbacks/health/merchant-health.ts';
-import { FAKETIME, GRACE_MS, type Installation, MERCHANT_ALERT_MS, type Process } from './start-installation.ts';
+import { FAKETIME, GRACE_MS, type Installation, MERCHANT_ALERT_MS } from './start-installation.ts';
 
 const MINUTE_MS = 60_000;
 const FILL_BYTES = 1024 ** 2;
@@ -80,7 +81,7 @@ export const FAULTS: Fault[] = [
   {
     ...{ name: 'worker killed', alert: 'replica_silent', to: 'tickets', verdicts: ['good'] },
     async begin({ workers: [, second] }) {
-      await kill(second);
+      await killProgram(second.program);
       return () => second.start();
     },
   },
@@ -144,10 +145,4 @@ function fill(file: string): void {
   } finally {
     closeSync(out);
   }
-}
-
-async function kill({ program: { child } }: Process): Promise<void> {
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await ended;
 }

@@ -1,6 +1,5 @@
 /** One row: begins a fault, waits until it is seen, ends it, and waits until nothing is left of it. */
 import { setTimeout } from 'node:timers/promises';
-import { request } from 'undici';
 import type { Fault } from './faults.ts';
 import type { Installation } from './start-installation.ts';
 
@@ -82,6 +81,10 @@ function describeRow(
   const wrongDuring = during.filter((one) => !isRight(one)).at(-1);
   const rightAfterMs = wrongDuring ? wrongDuring.atMs - beganMs : 0;
   expect(rightAfterMs <= (fault.greenMs ?? GREEN_MS_MAX), 'verdict in time');
+  expect(
+    during.every((one) => isRight(one) || one.verdict === 'good'),
+    'no other verdict meanwhile',
+  );
   const lastBad = seen.filter(({ atMs, verdict }) => atMs >= endedMs && verdict !== 'good').at(-1);
   const goodAfterMs = lastBad ? lastBad.atMs - endedMs : 0;
   expect(goodAfterMs <= GREEN_MS_MAX + (fault.lastsMs ?? 0), 'verdict good again in time');
@@ -134,11 +137,8 @@ async function untilGood(installation: Installation): Promise<void> {
 }
 
 /** Names of the alerts that Alertmanager has, but those that page nobody. */
-async function listActive({ alertmanager }: Installation): Promise<string[]> {
-  const answer = await request(`${alertmanager}/api/v2/alerts?filter=pages!=no`);
-  return ((await answer.body.json()) as { labels: Record<string, string> }[]).map(
-    ({ labels }) => labels.alertname ?? '',
-  );
+async function listActive({ listAlerts }: Installation): Promise<string[]> {
+  return (await listAlerts('pages!=no')).map(({ labels }) => labels.alertname);
 }
 
 /** @returns whether it came true before the deadline. */

@@ -2,10 +2,9 @@
  * The service as its operator runs it: two webs with a spool behind a balancer, two workers, a database with the documented
  * grants, the sandbox as provider, a merchant, and Prometheus and Alertmanager with the files of ops/.
  */
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { closeSync, cpSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { request } from 'undici';
@@ -13,18 +12,18 @@ import {
   type Api,
   createApi,
   findFreePort,
-  isFullyReady,
   type Program,
-  startProgram,
-  waitUntilReady,
+  type Server,
+  startSandbox,
+  startServe,
 } from '../../demo/start-programs.ts';
 import { createRandom } from '../../sandbox/domain/random.ts';
+import { type ActiveAlert, readSample, startAlertmanager, startPrometheus } from '../../test/support/start-ops.ts';
 import { listen, openBalancer } from '../soak-replicas.ts';
 import { openReceiver, type Receiver } from './receive-notifications.ts';
 import { type OwnDatabase, startDatabase } from './start-database.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CONFERE = path.join(ROOT, 'bin/confere');
+const CONFERE = fileURLToPath(new URL('../../bin/confere', import.meta.url));
 /** Debian's package `faketime`: a file moves the wall clock of a running process. */
 export const FAKETIME = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketimeMT.so.1`;
 /** Payments a second; each has a webhook or two. */
@@ -42,7 +41,7 @@ const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 const TOKEN = 'adm_0123456789abcdef0123456789abcdef';
 const KEY = 'pk_0123456789abcdef';
 
-export type Process = { name: string; role: 'web' | 'worker'; url: string; program: Program; start(): Promise<void> };
+export type Process = { role: 'web' | 'worker'; url: string; program: Program; start(): Promise<void> };
 export type Installation = AsyncDisposable & {
   home: string;
   signal: AbortSignal;
@@ -53,7 +52,8 @@ export type Installation = AsyncDisposable & {
   workers: [Process, Process];
   /** Where Alertmanager sends pages and tickets. */
   receiver: Receiver;
-  alertmanager: string;
+  /** Alerts that Alertmanager has. */
+  listAlerts: (...filters: string[]) => Promise<ActiveAlert[]>;
   shop: { isDead: boolean };
   /** The disk of the first web; undefined where it cannot be mounted. */
   disk: string | undefined;
@@ -79,14 +79,16 @@ export async function startInstallation(home: string, signal: AbortSignal): Prom
     ),
   );
   const zone = findNoonZone();
-  const sandbox = stack.use(await startSandbox(home, balancer.url, zone));
+  const hook = ['--webhook-url', `${balancer.url}/webhooks/pix`, '--webhook-token', SECRET];
+  const provider = stack.use(await startSandbox(home, { apiKey: KEY, args: ['--time-zone', zone, ...hook] }));
+  const sandbox = createApi(provider.url, '', KEY);
   const receiver = stack.use(await openReceiver());
-  const alertmanagerPort = await findFreePort();
-  const alertmanager = `http://127.0.0.1:${alertmanagerPort}`;
+  const routes = readSample('alertmanager.yml').replaceAll('http://127.0.0.1:9/', `${receiver.url}/`);
+  const alertmanager = stack.use(await startAlertmanager(home, routes));
   const env = {
-    ...{ PROVIDER_URL: sandbox.api.url, PROVIDER_API_KEY: KEY, PROVIDER_TIME_ZONE: zone },
+    ...{ PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: KEY, PROVIDER_TIME_ZONE: zone },
     ...{ DATABASE_URL: database.url, SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), ADMIN_TOKEN: TOKEN },
-    ...{ WEBHOOK_SECRET: SECRET, WEBHOOK_GRACE: `${GRACE_MS / 1000}s`, ALERTMANAGER_URL: alertmanager },
+    ...{ WEBHOOK_SECRET: SECRET, WEBHOOK_GRACE: `${GRACE_MS / 1000}s`, ALERTMANAGER_URL: alertmanager.url },
     ...{ CALLBACK_ALLOW_PRIVATE: 'true', CALLBACK_ALERT_AFTER: `${MERCHANT_ALERT_MS / 1000}s`, DISK_FREE_MIN },
   };
   await prepareDatabase(database, env);
@@ -106,8 +108,9 @@ export async function startInstallation(home: string, signal: AbortSignal): Prom
     ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_RESET: '1' },
   };
   const workers = [await start('worker1', 'worker', shifted), await start('worker2', 'worker')];
-  await startAlertmanager(stack, home, alertmanagerPort, receiver.url);
-  await startPrometheus(stack, home, { alertmanagerPort, webs, workers });
+  const urlsOf = (processes: Process[]): string[] => processes.map(({ url }) => url);
+  const targets = { webs: urlsOf(webs), workers: urlsOf(workers) };
+  stack.use(await startPrometheus(home, { alertmanager: alertmanager.url, ...targets }));
   const [web1, web2] = webs;
   const [worker1, worker2] = workers;
   if (!web1 || !web2 || !worker1 || !worker2) throw new Error('two webs and two workers were started');
@@ -119,12 +122,12 @@ export async function startInstallation(home: string, signal: AbortSignal): Prom
       incoming.once('end', () => (shop.isDead ? outgoing.destroy() : outgoing.end()));
     }),
   );
-  await openBooks(api, sandbox.api, server.url, zone);
+  await openBooks(api, sandbox, server.url, zone);
   const cookie = await logIn(web1.url);
   const owned = stack.move();
   return {
-    ...{ home, signal, database, sandbox: sandbox.api, api, webs: [web1, web2], workers: [worker1, worker2] },
-    ...{ receiver, alertmanager, shop, disk, setClock },
+    ...{ home, signal, database, sandbox, api, webs: [web1, web2], workers: [worker1, worker2] },
+    ...{ receiver, listAlerts: alertmanager.list, shop, disk, setClock },
     readVerdict: () => readVerdict(web1.url, cookie),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -134,17 +137,6 @@ export async function startInstallation(home: string, signal: AbortSignal): Prom
 function findNoonZone(): string {
   const offset = 12 - new Date().getUTCHours();
   return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
-}
-
-async function startSandbox(home: string, webhooks: string, zone: string): Promise<AsyncDisposable & { api: Api }> {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const args = ['sandbox', '--port', String(port), '--api-key', KEY, '--seed', '1', '--time-zone', zone];
-  const target = ['--webhook-url', `${webhooks}/webhooks/pix`, '--webhook-token', SECRET];
-  const program = startProgram(home, 'sandbox', [...args, ...target], { DATA_DIR: path.join(home, 'sandbox') });
-  const isUp = async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200;
-  await waitUntilReady(program, new AbortController().signal, isUp);
-  return { api: createApi(url, '', KEY), [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
 }
 
 /** Grants as in docs/operating.md, *Grants*. */
@@ -175,72 +167,22 @@ async function startProcess(options: {
   env: Record<string, string>;
 }): Promise<Process> {
   const { home, name, role } = options;
+  const env = { ...options.env, DATA_DIR: path.join(home, name) };
   const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const env = { ...options.env, DATA_DIR: path.join(home, name), PORT: String(port) };
-  const launch = () => startProgram(home, name, ['serve', `--${role}`], env);
+  const launch = (): Promise<Server> => startServe(home, { name, args: [`--${role}`], env, port });
+  const program = await launch();
   const one: Process = {
-    ...{ name, role, url, program: launch() },
+    ...{ role, url: program.url, program },
     async start() {
-      one.program = launch();
-      await waitUntilReady(one.program, new AbortController().signal, () => isFullyReady(url));
+      one.program = await launch();
     },
   };
-  await waitUntilReady(one.program, new AbortController().signal, () => isFullyReady(url));
   return one;
 }
 
 async function end(program: Program): Promise<void> {
   program.child.kill('SIGCONT');
   await program[Symbol.asyncDispose]();
-}
-
-/** ops/alertmanager.yml with the receiver's address. */
-async function startAlertmanager(stack: AsyncDisposableStack, home: string, port: number, url: string): Promise<void> {
-  const config = readFileSync(path.join(ROOT, 'ops/alertmanager.yml'), 'utf8');
-  writeFileSync(path.join(home, 'alertmanager.yml'), config.replaceAll('http://127.0.0.1:9/', `${url}/`));
-  const storage = `--storage.path=${home}/alertmanager`;
-  const args = [`--config.file=${home}/alertmanager.yml`, storage, '--cluster.listen-address='];
-  await startServer(stack, home, 'prometheus-alertmanager', port, args);
-}
-
-/** ops/prometheus.yml with the targets, and ops/alerts.yml as it is. */
-async function startPrometheus(
-  stack: AsyncDisposableStack,
-  home: string,
-  { alertmanagerPort, webs, workers }: { alertmanagerPort: number; webs: Process[]; workers: Process[] },
-): Promise<void> {
-  const targets = (list: Process[]) => list.map(({ url }) => new URL(url).host).join(', ');
-  const config = readFileSync(path.join(ROOT, 'ops/prometheus.yml'), 'utf8')
-    .replace('127.0.0.1:9093', `127.0.0.1:${alertmanagerPort}`)
-    .replace('web1:3000, web2:3000', targets(webs))
-    .replace('worker1:3001, worker2:3001', targets(workers));
-  writeFileSync(path.join(home, 'prometheus.yml'), config);
-  cpSync(path.join(ROOT, 'ops/alerts.yml'), path.join(home, 'alerts.yml'));
-  const args = [`--config.file=${home}/prometheus.yml`, `--storage.tsdb.path=${home}/prometheus`];
-  await startServer(stack, home, 'prometheus', await findFreePort(), args);
-}
-
-async function startServer(
-  stack: AsyncDisposableStack,
-  home: string,
-  command: string,
-  port: number,
-  args: string[],
-): Promise<void> {
-  const log = openSync(path.join(home, `${command}.log`), 'a');
-  const child = spawn(command, [`--web.listen-address=127.0.0.1:${port}`, ...args], { stdio: ['ignore', log, log] });
-  closeSync(log);
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  stack.defer(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  const isReady = async () => (await request(`http://127.0.0.1:${port}/-/ready`)).statusCode === 200;
-  while (!(await isReady().catch(() => false))) {
-    if (child.exitCode !== null) throw new Error(`${command} did not start: see ${home}/${command}.log`);
-    await sleep(200);
-  }
 }
 
 /** Opens the books of each platform today, adds a merchant, and starts the traffic. */

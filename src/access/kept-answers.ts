@@ -1,9 +1,11 @@
 /** Answers and results that are kept for idempotency keys: when they go, and what a forgotten person changes in them. */
+
 import { deserialize } from 'node:v8';
 import type { Context } from '../context.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
 import { transact } from '../database/transact.ts';
+import { append } from '../domain/lists.ts';
 import type { Erase } from '../domain/person/person.ts';
 
 export const KEPT_DAYS = 7;
@@ -89,7 +91,7 @@ function listTexts(value: unknown): string[] {
     const one = left.pop();
     if (typeof one === 'string') texts.push(one);
     else if (Buffer.isBuffer(one)) texts.push(one.toString());
-    else if (typeof one === 'object' && one !== null) left.push(...Object.entries(one).flat());
+    else if (typeof one === 'object' && one !== null) append(left, Object.entries(one).flat());
   }
   return texts;
 }

@@ -14,6 +14,8 @@ import {
 } from './tokens.ts';
 import { issuerName } from './users.ts';
 
+/** The form of a cookie from storeSession. Any other asks no database. */
+const SESSION_FORM = /^[A-Za-z0-9_-]{43}$/;
 export const SESSION_MS = 12 * 3_600_000;
 /** A session ends after this time without a request of its person. */
 const IDLE_MS = 8 * 3_600_000;
@@ -115,6 +117,7 @@ export async function findMerchantSession(
 
 /** Reads a session that is open. A request of its person extends it, up to SESSION_MS after the login. */
 async function readSession({ db, clock }: Pick<Context, 'db' | 'clock'>, session: string, isActive: boolean) {
+  if (!SESSION_FORM.test(session)) return undefined;
   const now = clock.now();
   const row = await db
     .selectFrom('sessions')

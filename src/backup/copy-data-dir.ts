@@ -1,4 +1,5 @@
 /** The files of DATA_DIR and ARCHIVE_DIR in a backup. Reports are not among them: they are made again from the ledger. */
+
 import { createReadStream } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { append } from '../domain/lists.ts';
 import { listSpoolFiles, RETAINED_KINDS } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { manifestsDirectories } from '../proof/write-manifest.ts';
@@ -87,8 +89,8 @@ export async function copyArchives(
   const archives: { file: string }[] = [];
   // 0.1.0 has neither table
   if (tables.includes('body_archives'))
-    archives.push(...(await db.selectFrom('body_archives').select('file').orderBy('file').execute()));
-  if (tables.includes('audit_archives')) archives.push(...(await listArchivedAudit(db)));
+    append(archives, await db.selectFrom('body_archives').select('file').orderBy('file').execute());
+  if (tables.includes('audit_archives')) append(archives, await listArchivedAudit(db));
   const names: string[] = [];
   for (const { file } of archives) {
     const name = `${ARCHIVE}/${file}`;

@@ -2,6 +2,7 @@
  * Drafts of backups, `NAME.draft-OWNER-RANDOM` beside NAME: a draft whose process was killed is removed by the next backup to the
  * same folder.
  */
+
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { makeDirectory } from '../../embedded/files/make-directory.ts';
 import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { largest } from '../domain/lists.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkOwner, nameOwner } from '../inbox/spool/spool-owner.ts';
 import { describeError, type Log } from '../log.ts';
@@ -62,7 +64,7 @@ async function isDead(directory: string, owner: string): Promise<boolean> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = [directory, ...entries.map((entry) => path.join(entry.parentPath, entry.name))];
   const written = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
-  return Date.now() - Math.max(...written) > QUIET_MS;
+  return Date.now() - largest(written) > QUIET_MS;
 }
 
 /** @throws ConfereError `wrong_use` for a directory within those that are backed up: it would be lost with them. */

@@ -25,7 +25,7 @@ export function showWebhookCommand(webhooks: Command): void {
         const stored = await readStoredBody(context, webhook.seq);
         const { seq: _, ...rest } = webhook;
         const body = stored?.body?.toString('utf8') ?? null;
-        print(json, { ...rest, body }, describe(context, webhook, stored));
+        print(json, { ...rest, source_address: stored?.sourceAddress, body }, describe(context, webhook, stored));
       });
     });
 }
@@ -33,7 +33,7 @@ export function showWebhookCommand(webhooks: Command): void {
 function describe(context: Context, webhook: Webhook, stored: StoredBody | undefined): string {
   const reason = webhook.reason ? ` (${webhook.reason})` : '';
   return [
-    `${webhook.id}  ${formatTime(context, webhook.received_at)}  ${webhook.state}${reason}  ${webhook.repeats} repeats`,
+    `${webhook.id}  ${formatTime(context, webhook.received_at)}  ${webhook.state}${reason}  ${webhook.repeats} repeats  from ${stored?.sourceAddress}`,
     ...webhook.items_detail.map(
       (item) => `  ${item.transaction_id ?? item.reference ?? 'no key'}  ${item.claimed_status ?? '-'}  ${item.state}`,
     ),

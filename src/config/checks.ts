@@ -1,4 +1,5 @@
 /** Checks of the configuration that need more than one value. */
+import { append } from '../domain/lists.ts';
 import { type Environment, SECRET_BYTES_MIN } from './environment.ts';
 import { isLoopbackName, isPlainHttp } from './fields.ts';
 import { EVERYBODY } from './oidc-fields.ts';
@@ -29,8 +30,8 @@ export function checkTogether(usable: Environment, given: Given, needs: Needs): 
     if (url !== undefined && isPlainHttp(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
       faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);
   }
-  faults.push(...checkOidc(usable, given));
-  if (needs.web) faults.push(...checkWebhookAuth(usable, given));
+  append(faults, checkOidc(usable, given));
+  if (needs.web) append(faults, checkWebhookAuth(usable, given));
   return faults;
 }
 
@@ -76,7 +77,7 @@ function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string
   const faults: string[] = [];
   if (broken.has('WEBHOOK_AUTH') || broken.has('WEBHOOK_SECRET')) return faults;
   const secrets = listSecrets(usable);
-  faults.push(...checkSecretLengths(usable));
+  append(faults, checkSecretLengths(usable));
   const schemes = usable.WEBHOOK_AUTH ?? defaultAuth(secrets);
   const open = schemes.includes('none');
   if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none cannot be combined with another scheme');

@@ -2,6 +2,7 @@
  * Finds names in the environment that are unknown, and meant for us: a mistyped variable would silently leave its default in force.
  * Meant for us are names that are nearly ours, and all that begin as two or more of ours do (`RETAIN_`, `JOB_`).
  */
+import { smallest } from '../domain/lists.ts';
 import { environment } from './environment.ts';
 
 /** Shorter names are near too many words of others: HOST, POST. */
@@ -93,7 +94,7 @@ function countMistakes(a: string, b: string): number {
         at(row - 1, column - 1) + (isSame ? 0 : 1),
         ...(isSwap ? [at(row - 2, column - 2) + 1] : []),
       ];
-      rows[row]?.push(row === 0 || column === 0 ? row + column : Math.min(...ways));
+      rows[row]?.push(row === 0 || column === 0 ? row + column : smallest(ways));
     }
   }
   return at(a.length, b.length);

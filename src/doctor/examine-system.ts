@@ -150,7 +150,7 @@ async function examineSpool({ config }: BareContext): Promise<string> {
   if (torn + refused > 0) {
     throw new Error(
       `${directory} holds ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
-        'were answered: see docs/runbooks.md, "Files kept in the spool"',
+        'were answered: see docs/runbooks.md, "spool_files_kept"',
     );
   }
   if (!hasSpool(config)) return 'SPOOL_DIR is not set: while the database is away, webhooks are refused';
@@ -193,6 +193,8 @@ async function examineProvider({ config, calendar, clock, openProvider }: BareCo
   const day = calendar.dayOf(clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
   if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
+  const known = page.rows.find((row) => row.ok);
+  if (known?.ok) await client.show(known.transaction.id);
   return `accepts the API key and reports ${page.total} transactions on ${day}`;
 }
 

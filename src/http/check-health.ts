@@ -9,10 +9,12 @@ import { probeInbox } from '../inbox/receive/probe-inbox.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { refuse } from '../texts/refuse.ts';
+import { SYSTEM_TIMERS } from '../timers.ts';
 import { findBearer } from './access/authorize.ts';
 import type { AuthGuard } from './access/guard-auth-attempts.ts';
 import { matchesCidr } from './connections/match-cidr.ts';
 import { createRouter } from './create-router.ts';
+import { sharePage } from './expose-metrics.ts';
 import { problemOf, sendProblem } from './send-problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
@@ -46,7 +48,7 @@ export function createHealthRoutes(options: {
   /** Finds the caller of `/metrics` from a public address. Omitted without a database: then nobody is known. */
   findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
-  const { config, signal, spool, metrics = () => registry.metrics() } = options;
+  const { config, signal, spool, metrics = sharePage(SYSTEM_TIMERS, () => registry.metrics()) } = options;
   const isSpoolWritable = createProbe(spool ? () => spool.probe() : () => Promise.reject(new Error('no spool')));
   const router = createRouter();
   router.get('/healthz', (_request, response) => {

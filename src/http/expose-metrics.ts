@@ -14,6 +14,8 @@ const STATEMENT_MS_MAX = 3_000;
 /** A reader that takes longer is left out of this scrape, and its result is there for the next: Prometheus waits for 10 s. */
 const SCRAPE_MS_MAX = 5_000;
 
+/** A page is shared by the scrapes of this time: rendering it takes milliseconds in which nobody else is served. */
+const PAGE_MS = 1_000;
 /** Readers at work: a scrape takes few of the pool's connections. */
 const READS_MAX = 3;
 
@@ -25,7 +27,7 @@ export type MetricReaders = Record<string, MetricReader>;
 /**
  * Returns a function that renders `/metrics`: the metrics of this process, then what each reader reads. A reading is
  * cached for 15 s, or up to a minute where it takes long, and concurrent scrapes share it. Where a reader fails, its
- * metrics are absent, neither 0 nor old, and `confere_scrape_failed{reader}` is 1.
+ * metrics are absent, neither 0 nor old, and `confere_scrape_failed{reader}` is 1. The page itself is shared for a second.
  */
 export function createMetricsPage(context: Context, readers: MetricReaders): () => Promise<string> {
   const limited = { ...context, db: limitStatementTime(context.db, STATEMENT_MS_MAX) };
@@ -33,7 +35,7 @@ export function createMetricsPage(context: Context, readers: MetricReaders): () 
   const cached = Object.entries(readers).map(
     ([reader, read]) => [reader, cacheReadings(context, reader, () => inTurn(() => read(limited)))] as const,
   );
-  return async () => {
+  return sharePage(context.timers, async () => {
     const scraped = new Registry();
     const failed = new Gauge({
       name: 'confere_scrape_failed',
@@ -47,6 +49,29 @@ export function createMetricsPage(context: Context, readers: MetricReaders): () 
       for (const reading of readings ?? []) addReading(scraped, reading);
     }
     return `${await registry.metrics()}\n${await scraped.metrics()}`;
+  });
+}
+
+/** @returns a function that renders a page, or returns the one that is being rendered or is younger than PAGE_MS. */
+export function sharePage(timers: Context['timers'], render: () => Promise<string>): () => Promise<string> {
+  let page: Promise<string> | undefined;
+  let endsAtMs = 0;
+
+  async function renderNext(): Promise<string> {
+    endsAtMs = Number.POSITIVE_INFINITY;
+    try {
+      const text = await render();
+      endsAtMs = timers.monotonicMs() + PAGE_MS;
+      return text;
+    } catch (error) {
+      page = undefined;
+      throw error;
+    }
+  }
+
+  return () => {
+    if (!page || timers.monotonicMs() >= endsAtMs) page = renderNext();
+    return page;
   };
 }
 

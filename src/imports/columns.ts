@@ -13,6 +13,8 @@ type CellContext = { is1904: boolean };
 export type Column<Value> = ColumnFacts & {
   /** Its values are amounts. */
   isMoney?: true;
+  /** Its values begin with a day. */
+  isDay?: true;
   /** A file that has the column has a value in each row. */
   isWhole?: boolean;
   /** Parses a cell that is not empty. */
@@ -96,6 +98,7 @@ export function dayColumn({ isRequired = false, ...given }: Given): Column<Day> 
   return {
     ...given,
     isRequired,
+    isDay: true,
     hint: { 'pt-BR': 'dia: 2026-11-20, 20/11/2026 ou uma data', en: 'day: 2026-11-20, 20/11/2026 or a date' },
     parse(cell, context) {
       const wall = parseWall(cell, context);
@@ -110,6 +113,7 @@ export function momentColumn({ isRequired = false, ...given }: Given): Column<Wa
   return {
     ...given,
     isRequired,
+    isDay: true,
     hint: {
       'pt-BR': 'dia e hora no relógio do provedor: 2026-11-20 18:00:00 ou uma data com hora',
       en: "day and time on the provider's clock: 2026-11-20 18:00:00 or a date with its time",

@@ -11,10 +11,13 @@ const SEARCHED_ROWS_MAX = 1_000;
 const TITLE_CHARS_MAX = 200;
 
 /** @returns the header of a file, with the name of each of its columns; undefined: its first rows have none. */
-export function findHeader(rows: Iterable<SheetRow>, columns: Columns): string[] | undefined {
+export async function findHeader(
+  rows: AsyncIterable<SheetRow> | Iterable<SheetRow>,
+  columns: Columns,
+): Promise<string[] | undefined> {
   let left = BESIDE_ROWS_MAX;
   let searched = 0;
-  for (const row of rows) {
+  for await (const row of rows) {
     if (++searched > SEARCHED_ROWS_MAX) return undefined;
     if (!isFilled(row)) continue;
     const names = findColumns(row, columns);

@@ -25,6 +25,10 @@ export const IMPORT_FAULTS = {
   not_moment:
     'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet with its time; midnight in a cell of text',
   not_choice: 'must be one of {value}',
+  split_amount: 'may go on in the next field: write "10,50" in quotes, or 10.50',
+  stray_quotes: 'holds separators and the end of a line: quotes that belong to no field may hold rows',
+  month_first:
+    'may be month/day: the rows are days apart so, and months apart as day/month. Write the days as 2026-11-20',
   not_text: 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',
   is_scientific:
     'is a number in scientific notation, whose digits are lost: format the column as text and type it again',
@@ -33,6 +37,7 @@ export const IMPORT_FAULTS = {
   total_row: 'is a total between rows: delete it',
   total_differs: 'is the total, and the rows add up to {value}: add the rows that are missing, or delete it',
   is_date: 'is a date of the spreadsheet: format the cell as text and type it again',
+  hidden_row: 'is hidden: show it, or delete it',
   formula: 'has a formula: paste its value',
   merged: 'belongs to merged cells {value}: split them',
   other_cell: 'has an error, or a value of another type',

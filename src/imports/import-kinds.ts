@@ -1,3 +1,4 @@
+import { largest } from '../domain/lists.ts';
 import type { ImportKind } from './import-kind.ts';
 import { ACCOUNTS } from './kinds/accounts.ts';
 import { ADJUSTMENTS } from './kinds/adjustments.ts';
@@ -28,7 +29,7 @@ export function bytesMaxOf(name: ImportKindName): number {
 }
 
 /** Bytes of a file of any kind. */
-export const IMPORT_BYTES_MAX = Math.max(...IMPORT_KIND_NAMES.map(bytesMaxOf));
+export const IMPORT_BYTES_MAX = largest(IMPORT_KIND_NAMES.map(bytesMaxOf));
 
 /** A kind by its name. What it reads is what it applies, so a caller need not know the rows. */
 export function findImportKind(name: ImportKindName): ImportKind {

@@ -2,10 +2,13 @@
  * Reads the rows of a table by its header. Lines above the header, a total and notes below the rows are none of its rows: they
  * are left out by name, and only where they cannot be rows. A total is compared with the rows.
  */
+import { append } from '../domain/lists.ts';
 import { formatAmount, type WrittenAmount } from '../domain/money.ts';
 import { createPauses } from '../runtime/take-turns.ts';
 import type { SheetCell, SheetRow } from '../spreadsheet/row.ts';
-import { type AnyColumn, fold } from './columns.ts';
+import { beginsAsTotal } from './balance-texts.ts';
+import type { AnyColumn } from './columns.ts';
+import { findMonthFirst, isSplit, type WrittenDay } from './find-doubtful-fields.ts';
 import {
   BESIDE_ROWS_MAX,
   type Columns,
@@ -23,8 +26,8 @@ export type Table = {
   is1904: boolean;
   /** Faults of the sheet as a whole; filled while its rows are read. */
   faults: ImportFault[];
-  /** Whether each field stands between separators: a CSV. Cells of a sheet may be empty only because they have a style. */
-  isSeparated: boolean;
+  /** Stands between the fields of a CSV. Cells of a sheet may be empty only because they have a style. */
+  separator?: string;
 };
 type Header = { names: string[]; fieldsMax: number };
 type ReadRow = SheetRow & { values: Values; faults: ImportFault[] };
@@ -42,6 +45,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
   };
   const rows: ImportedRow<Values>[] = [];
   const above: SheetRow[] = [];
+  const days: WrittenDay[] = [];
   let below: Below[] = [];
   let header: Header | undefined;
   const pause = createPauses();
@@ -52,7 +56,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
     if (!header) {
       const names = findColumns(row, columns);
       // an unquoted 1500,75 in a file with commas is two fields
-      if (names) header = { names, fieldsMax: table.isSeparated ? row.cells.length : Number.POSITIVE_INFINITY };
+      if (names) header = { names, fieldsMax: table.separator ? row.cells.length : Number.POSITIVE_INFINITY };
       else if (above.push(row) === BESIDE_ROWS_MAX) break;
       continue;
     }
@@ -69,15 +73,19 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
       break;
     }
     if (read.faults.length > 0) refuse(read.faults);
-    else rows.push({ number: row.number, value: read.values });
+    else {
+      rows.push({ number: row.number, value: read.values });
+      days.push(...listDays(read, header, columns));
+    }
   }
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
   if (!header && above.length > 0)
     faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
-  faults.push(...(beside?.faults ?? []));
-  faults.unshift(...table.faults);
-  if (rows.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
-  return { rows, faults, leftOut: beside?.leftOut ?? [] };
+  append(faults, beside?.faults ?? []);
+  append(faults, findMonthFirst(days));
+  const all = [...table.faults, ...faults];
+  if (rows.length === 0 && all.length === 0) all.push({ row: 0, column: null, kind: 'no_rows' });
+  return { rows, faults: all, leftOut: beside?.leftOut ?? [] };
 }
 
 type Parts = { above: SheetRow[]; below: Below[]; rows: ImportedRow<Values>[]; faults: ImportFault[] };
@@ -103,7 +111,6 @@ function describeBetween({ number, why, faults }: Below): ImportFault[] {
   return why === 'total' ? [{ row: number, column: null, kind: 'total_row' }] : faults;
 }
 
-const TOTAL = /^[^\p{L}]{0,9}(?:sub-?)?tota(?:l|is)(?!\p{L})/u;
 const WORD = /\p{L}{3}/u;
 const TEXT_CHARS = 60;
 
@@ -117,7 +124,7 @@ function whyNoRow({ cells, faults }: ReadRow, { names }: Header, columns: Column
   );
   const lacks = faults.some(({ kind, column }) => kind === 'missing' && !columns[column ?? '']?.isMoney);
   const texts = filled.filter(({ cell }) => cell.kind === 'text');
-  if (lacks && texts.some(({ cell }) => TOTAL.test(fold(cell.text.slice(0, TEXT_CHARS))))) return 'total';
+  if (lacks && texts.some(({ cell }) => beginsAsTotal(cell.text))) return 'total';
   const [only] = filled.length === 1 ? texts : [];
   const column = columns[only?.name ?? ''];
   if (!only || !column || column.isMoney || !WORD.test(only.cell.text.slice(0, TEXT_CHARS))) return undefined;
@@ -149,12 +156,25 @@ function findDifference(
   return undefined;
 }
 
+function listDays({ number: row, cells, values }: ReadRow, { names }: Header, columns: Columns): WrittenDay[] {
+  return names.flatMap((column, index) => {
+    const [day, cell] = [values[column], cells[index]];
+    const isWritten = columns[column]?.isDay && typeof day === 'string' && cell?.kind === 'text';
+    return isWritten ? [{ row, column, day: day.slice(0, 10), text: cell.text.trim() }] : [];
+  });
+}
+
 function toCents(value: unknown): bigint {
   if (typeof value === 'bigint') return value;
   return (value as WrittenAmount | null)?.cents ?? 0n; // a money column has no other value
 }
 
-function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header, columns: Columns, table: Table) {
+function readRow(
+  { number: row, cells, isHidden }: SheetRow,
+  { names, fieldsMax }: Header,
+  columns: Columns,
+  table: Table,
+) {
   const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
   const faults: ImportFault[] = [];
   for (const [index, cell] of cells.entries()) {
@@ -165,7 +185,12 @@ function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header,
       faults.push({ row, column: null, kind: 'extra_cell' });
       continue;
     }
-    const parsed = parseCell(cell, column, table);
+    const isHalf =
+      column.isMoney && table.separator === ',' && index + 1 < names.length && isSplit(cell, cells[index + 1]);
+    const { separator } = table;
+    const isStray = separator !== undefined && cell.text.includes(separator) && /[\r\n]/.test(cell.text);
+    const doubt = isHalf ? 'split_amount' : isStray ? 'stray_quotes' : undefined;
+    const parsed = doubt ? { fault: { kind: doubt } as const } : parseCell(cell, column, table);
     if ('fault' in parsed) faults.push({ row, column: name, ...parsed.fault });
     else values[name] = parsed.value;
   }
@@ -176,6 +201,7 @@ function readRow({ number: row, cells }: SheetRow, { names, fieldsMax }: Header,
   }
   if (cells.length > fieldsMax && !faults.some(({ kind }) => kind === 'extra_cell'))
     faults.push({ row, column: null, kind: 'extra_cell' });
+  if (isHidden) faults.push({ row, column: null, kind: 'hidden_row' });
   return { number: row, cells, values, faults };
 }
 

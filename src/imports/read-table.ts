@@ -5,10 +5,10 @@
 import { isUtf16 } from '../domain/person/decode-text.ts';
 import { takeTurn } from '../runtime/take-turns.ts';
 import { decodeCharset } from '../spreadsheet/decode-charset.ts';
-import { openWorkbook } from '../spreadsheet/open-workbook.ts';
+import { openWorkbook, type SheetFacts, type Workbook } from '../spreadsheet/open-workbook.ts';
 import { sourceOfBytes } from '../spreadsheet/open-zip.ts';
 import { parseCsv } from '../spreadsheet/parse-csv.ts';
-import { readSheet } from '../spreadsheet/read-sheet.ts';
+import { readSheet, type SheetContext } from '../spreadsheet/read-sheet.ts';
 import { readDateStyles, readSharedTexts } from '../spreadsheet/read-texts-and-styles.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from '../spreadsheet/row.ts';
 import { type Columns, findHeader } from './find-header.ts';
@@ -34,7 +34,7 @@ export async function readTable(bytes: Buffer, columns: Columns): Promise<ReadRo
   try {
     if (bytes.length > TABLE_BYTES_MAX) throw new UnreadableFileError(`it has more than ${TABLE_BYTES_MAX} bytes`);
     await takeTurn();
-    const table = isZip(bytes) ? await openXlsx(bytes) : openCsv(bytes, columns);
+    const table = isZip(bytes) ? await openXlsx(bytes, columns) : await openCsv(bytes, columns);
     return await readRows(table, columns, TABLE_LIMITS.rowsMax);
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
@@ -46,22 +46,39 @@ function isZip(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString('latin1') === 'PK';
 }
 
-/** The first sheet that is not hidden. */
-async function openXlsx(bytes: Buffer): Promise<Table> {
+async function openXlsx(bytes: Buffer, columns: Columns): Promise<Table> {
   const workbook = await openWorkbook(sourceOfBytes(bytes), TABLE_LIMITS);
-  const sheet = workbook.sheets.find((one) => !one.isHidden);
-  if (!sheet) throw new UnreadableFileError('it has no sheet');
-  const faults: ImportFault[] = [];
-  const rows = readSheet(workbook, sheet, {
+  const context = {
     sharedTexts: await readSharedTexts(workbook, TABLE_LIMITS.textsMax),
     dateStyles: await readDateStyles(workbook),
     limits: TABLE_LIMITS,
+  };
+  const faults: ImportFault[] = [];
+  const rows = readSheet(workbook, await chooseSheet(workbook, columns, context), {
+    ...context,
     onMerge(range) {
       // the other cells of a merge would pass for empty
       if (faults.length < MERGED_LISTED_MAX) faults.push(describeMerge(range));
     },
   });
-  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults, isSeparated: false };
+  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults };
+}
+
+/** The sheet with the header, of those that are not hidden; the first one if none has it. */
+async function chooseSheet(workbook: Workbook, columns: Columns, context: SheetContext): Promise<SheetFacts> {
+  const seen = workbook.sheets.filter((one) => !one.isHidden);
+  const [first] = seen;
+  if (!first) throw new UnreadableFileError('it has no sheet');
+  if (seen.length === 1) return first;
+  const found: SheetFacts[] = [];
+  for (const one of seen) if (await findHeader(readSheet(workbook, one, context), columns)) found.push(one);
+  const [chosen = first, other] = found;
+  const numberOf = (one: SheetFacts): number => workbook.sheets.indexOf(one) + 1;
+  if (other)
+    throw new UnreadableFileError(
+      `sheets ${numberOf(chosen)} and ${numberOf(other)} have the header: give each in a file of its own`,
+    );
+  return chosen;
 }
 
 const MERGED_LISTED_MAX = 50;
@@ -77,11 +94,11 @@ function describeMerge(range: string): ImportFault {
  * double of up to 15 digits is the number that was typed.
  */
 async function* withShortNumbers(rows: AsyncIterable<SheetRow>): AsyncGenerator<SheetRow, void, undefined> {
-  for await (const { number, cells } of rows) {
+  for await (const row of rows) {
     const isNumber = (cell: SheetCell): boolean => cell.kind === 'number' || cell.kind === 'date';
     yield {
-      number,
-      cells: cells.map((cell) => (cell && isNumber(cell) ? { ...cell, text: String(Number(cell.text)) } : cell)),
+      ...row,
+      cells: row.cells.map((cell) => (cell && isNumber(cell) ? { ...cell, text: String(Number(cell.text)) } : cell)),
     };
   }
 }
@@ -89,30 +106,37 @@ async function* withShortNumbers(rows: AsyncIterable<SheetRow>): AsyncGenerator<
 const OLD_EXCEL = 'd0cf11e0';
 const SEPARATORS = [';', ',', '\t'];
 
-function openCsv(bytes: Buffer, columns: Columns): Table {
+async function openCsv(bytes: Buffer, columns: Columns): Promise<Table> {
   if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL)
     throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
   if (isUtf16(bytes)) throw new UnreadableFileError('it is in UTF-16: save it as a CSV in UTF-8, or as XLSX');
   if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
-  const whole = decodeCharset(bytes).replace(/^\uFEFF/, '');
+  const whole = withoutEnd(decodeCharset(bytes)).replace(/^\uFEFF/, '');
   const [declaration = '', declared] = DECLARED.exec(whole.slice(0, DECLARATION_CHARS_MAX)) ?? [];
   // the line stays, empty: rows keep their numbers
   const text = whole.slice(declaration.length);
-  const separator =
-    declared === undefined ? SEPARATORS.find((one) => hasHeader(text, one, columns)) : declared.replace('\\t', '\t');
-  return { rows: parseCsv(text, separator ?? ';'), is1904: false, faults: [], isSeparated: true };
+  const separator = declared?.replace('\\t', '\t') ?? (await findSeparator(text, columns));
+  return { rows: parseCsv(text, separator), is1904: false, faults: [], separator };
 }
 
 /** The line `sep=;` with which Excel is shown the separator, also in quotes. */
 const DECLARED = /^"?sep="?(\\t|[^\p{L}\p{N}"' \r\n])"?[;,\t]{0,40}(?=[\r\n])/iu;
 const DECLARATION_CHARS_MAX = 60;
 
-/** False also where the quotes are wrong, as they can be with another separator than the file's. */
-function hasHeader(text: string, separator: string, columns: Columns): boolean {
-  try {
-    return findHeader(parseCsv(text, separator), columns) !== undefined;
-  } catch (error) {
-    if (error instanceof UnreadableFileError) return false;
-    throw error;
+/** Without the Ctrl-Z at the end of a file of old systems. */
+function withoutEnd(text: string): string {
+  const [own = '', ...rest] = text.split('\u001a');
+  return rest.join('').trim() === '' ? own : text;
+}
+
+/** The quotes may be wrong with another separator than the file's. */
+async function findSeparator(text: string, columns: Columns): Promise<string> {
+  for (const separator of SEPARATORS) {
+    try {
+      if (await findHeader(parseCsv(text, separator), columns)) return separator;
+    } catch (error) {
+      if (!(error instanceof UnreadableFileError)) throw error;
+    }
   }
+  return ';';
 }

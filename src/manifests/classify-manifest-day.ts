@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { LOOKBACK_DAYS, provesDay } from '../domain/late-days.ts';
+import { append } from '../domain/lists.ts';
 import { classifyDay } from '../reports/revisions/classify-day.ts';
 import { readProofWindows } from '../reports/revisions/read-proof-windows.ts';
 
@@ -41,7 +42,10 @@ export async function findImprovedDays(context: Context): Promise<{ merchant_seq
       .execute();
     const isBehind = (row: { proven: number; closed: number }): boolean =>
       (proven && row.proven === 0) || (closed && row.closed === 0);
-    improved.push(...rows.filter(isBehind).map(({ merchant_seq }) => ({ merchant_seq, day })));
+    append(
+      improved,
+      rows.filter(isBehind).map(({ merchant_seq }) => ({ merchant_seq, day })),
+    );
   }
   return improved;
 }

@@ -6,6 +6,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { waitForInserted } from '../database/wait-for-writers.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
+import { append } from '../domain/lists.ts';
 
 /** The setting that says how far the callbacks were searched for days that changed, and when. */
 const CURSOR = 'day_manifests_cursor';
@@ -54,7 +55,7 @@ async function listDue(
   for (let after = Math.max(0, cursor.seq - OVERLAP_ROWS); after < cut; ) {
     context.signal.throwIfAborted();
     const to = await findPageEnd(context.db, after, cut);
-    due.push(...(await listNew(context, { after, to, cursor })));
+    append(due, await listNew(context, { after, to, cursor }));
     after = to;
   }
   return due;
@@ -148,7 +149,7 @@ async function listCorrected({ db }: Context, { recent }: Cursor): Promise<Merch
       .distinct()
       .where('callbacks.transaction_seq', 'in', seqs)
       .execute();
-    days.push(...rows);
+    append(days, rows);
   }
   return days;
 }

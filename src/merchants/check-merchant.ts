@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { FieldFault } from '../domain/errors.ts';
+import { append } from '../domain/lists.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { findFilterFaults } from './check-filter.ts';
 import type { FilterInput } from './match-filter.ts';
@@ -44,9 +45,12 @@ export function findMerchantFaults(context: Context, change: MerchantChange, bef
     if (fault) faults.push(fault);
   }
   const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
-  faults.push(...checkRequest(change, facts));
+  append(faults, checkRequest(change, facts));
   if (filter !== undefined)
-    faults.push(...findFilterFaults(filter).map((fault) => ({ ...fault, field: `filter.${fault.field}` })));
+    append(
+      faults,
+      findFilterFaults(filter).map((fault) => ({ ...fault, field: `filter.${fault.field}` })),
+    );
   return faults;
 }
 

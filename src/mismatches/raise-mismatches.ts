@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
+import { append } from '../domain/lists.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, type RaisedMismatch } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
@@ -43,7 +44,7 @@ export async function raiseMismatches(
       await refreshEvidence(trx, last.seq, one, now);
     }
   }
-  if (fresh.length > 0) raised.push(...(await insertMismatches(trx, fresh, now)));
+  if (fresh.length > 0) append(raised, await insertMismatches(trx, fresh, now));
   await alertMismatches(trx, raised, now);
   return raised.map((row) => row.found);
 }

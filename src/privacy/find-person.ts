@@ -125,12 +125,12 @@ async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
     .where('document_hash', '=', hash)
     .execute();
   const seqs = [...new Set([...theirs.map((row) => row.seq), ...nobodys])].sort((a, b) => a - b);
-  const rows = [];
+  const found = [];
   for (let from = 0; from < seqs.length; from += CHUNK_ROWS) {
     const chunk = seqs.slice(from, from + CHUNK_ROWS);
-    rows.push(...(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute()));
+    found.push(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute());
   }
-  return rows;
+  return found.flat();
 }
 
 async function gatherValues(

@@ -4,6 +4,7 @@ import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import { append } from '../domain/lists.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { DOCUMENT_LENGTHS } from '../domain/person/match-person.ts';
@@ -53,7 +54,7 @@ export async function redactObservations(
   for (const { transaction } of batch) {
     const stored = loaded.get(transaction.id)?.stored;
     const others = stored && !isOfSame(stored, transaction) ? hashNamed(keys, stored) : undefined;
-    if (others) unasked.push(...listHashes(others));
+    if (others) append(unasked, listHashes(others));
     const theirs = present([named.hashes.get(transaction)?.person, others?.person]);
     hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
   }

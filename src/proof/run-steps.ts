@@ -2,8 +2,10 @@
  * Runs the steps of a books check, batch by batch. A batch in which a break is found is read again: a real break is in
  * both readings, a concurrent change is not. A real one is raised at once, and with all of its evidence at the end.
  */
+
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
+import { append } from '../domain/lists.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from '../mismatches/raise-mismatches.ts';
 import { sealRemaining } from '../seal/seal-remaining.ts';
@@ -82,7 +84,7 @@ async function confirmBatch(context: Context, start: Start, leaseGivenMs: number
   const { state } = last;
   state.broken += count;
   const kept = breaks.slice(0, BREAKS_KEPT_MAX - state.breaks.length);
-  state.breaks.push(...kept);
+  append(state.breaks, kept);
   await raiseBroken(context, state, await selectUnknown(context, kept));
   return last;
 }

@@ -4,12 +4,14 @@
  * heads of each minute are outside of the database.
  * Positions that a recorded restore lost are not missed.
  */
+
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { isLostPosition, readRestores } from '../database/restores.ts';
+import { append } from '../domain/lists.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
 import { headsDirectory, listHeadFiles } from '../seal/record-heads.ts';
 import type { ReportBreak } from './collect-breaks.ts';
@@ -173,7 +175,10 @@ export async function findLostPosition(
   const headsOf = directory ?? headsDirectory(context.config);
   for (const file of await listHeadFiles(headsOf)) {
     const heads = readHeads(await readFile(path.join(headsOf, file), 'utf8'));
-    named.push(...heads.map((head) => ({ ...head, file })));
+    append(
+      named,
+      heads.map((head) => ({ ...head, file })),
+    );
   }
   return named.filter((head) => isLost(restores, head)).sort((a, b) => b.position - a.position)[0];
 }

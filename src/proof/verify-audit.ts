@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { largest } from '../domain/lists.ts';
 import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
 import type { SealedAuditRow } from '../seal/hash-seal.ts';
@@ -40,7 +41,7 @@ export async function readSealedAuditRows(
   const { db } = context;
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
-  const to = Math.max(walk.seq, ...rows.map((row) => row.audit_seq ?? 0));
+  const to = Math.max(walk.seq, largest(rows.map((row) => row.audit_seq ?? 0)));
   const found = new Map<number, SealedAuditRow>();
   for (let after = walk.seq; ; ) {
     const part = await loadAuditRows(db, { after, to, limit: ROWS_AT_ONCE });

@@ -3,8 +3,10 @@
  * bounded memory. A wrong hash is reported, and the next seal is compared with the stored hash, so each break is reported
  * where it is.
  */
+
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { largest } from '../domain/lists.ts';
 import { SEAL_ENTRIES_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
 import { hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
@@ -80,7 +82,7 @@ async function verifyGroup(
 ): Promise<void> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
-  const to = Math.max(...rows.map((row) => row.entry_seq));
+  const to = largest(rows.map((row) => row.entry_seq));
   const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
   const ranged = await loadSealedEntries(context.db, range);
   const late = named.filter((seq) => seq <= walk.entrySeq || seq > to);

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
+import { largest } from '../domain/lists.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import {
   type LoadedTransaction,
@@ -67,7 +68,7 @@ function listFaults({ stored, row, entries }: LoadedTransaction, policies: Polic
   if (wrong.length > 0) faults.push(`its ${wrong.join(', ')} are not those of its events`);
   const sequences = new Set([...stored.events, ...stored.outOfForce].map((event) => event.sequence));
   const counted = stored.events.length + stored.outOfForce.length + (stored.corrections?.count ?? 0);
-  if (sequences.size !== stored.events.length + stored.outOfForce.length || Math.max(...sequences) > counted) {
+  if (sequences.size !== stored.events.length + stored.outOfForce.length || largest(sequences) > counted) {
     faults.push('its events are not numbered one by one');
   }
   if (!policies) return faults;

@@ -67,6 +67,8 @@ export type HealthTracker = {
   /** A run has given up reading the list. */
   giveUp(): void;
   report(): HealthReport;
+  /** Whether shows are refused for the key, and none was accepted since. */
+  isKeyRefused(): boolean;
 };
 
 /** `causes`: of the bad ones, how many by cause. */
@@ -86,6 +88,7 @@ export function createHealthTracker(timers: Timers): HealthTracker {
   let paused: { request: EndedRequest; fromMs: number } | undefined;
   const current = (): number => Math.floor(timers.monotonicMs() / SLOT_MS);
   const tracker: HealthTracker = {
+    isKeyRefused: () => kept.show.slots.some(({ causes }) => causes.has('401')),
     record(request) {
       const { operation, askedAt, retryAfterMs } = request;
       if (operation === 'create') return;

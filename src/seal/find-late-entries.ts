@@ -1,4 +1,5 @@
 import type { Reader } from '../database/reader.ts';
+import { append } from '../domain/lists.ts';
 import { parseMembers } from './format-members.ts';
 import type { Seal } from './read-seals.ts';
 
@@ -47,7 +48,7 @@ export async function searchLate(
     const last = seals.at(-1);
     if (!last) break;
     const { bound, gapped } = cutToGaps(from, seals);
-    found.push(...(await searchSeals(db, bound, gapped)));
+    append(found, await searchSeals(db, bound, gapped));
     hasRoom ||= gapped.length > 0;
     from = last;
   }

@@ -76,10 +76,10 @@ function collectRows(context: SheetContext): (event: XmlEvent) => SheetRow | und
       cell = undefined;
     }
     if (name !== 'row' || parent !== 'sheetData' || !row) return undefined;
-    const { number, cells } = row;
+    const { number, cells, isHidden } = row;
     lastRow = number;
     row = undefined;
-    return { number, cells };
+    return isHidden ? { number, cells, isHidden } : { number, cells };
   }
 
   return (event) => {
@@ -92,10 +92,11 @@ function collectRows(context: SheetContext): (event: XmlEvent) => SheetRow | und
   };
 }
 
-function openRow({ r }: Attributes, lastRow: number): OpenRow {
+function openRow({ r, hidden }: Attributes, lastRow: number): OpenRow {
   const row = {
     number: r === undefined ? lastRow + 1 : Number(r),
     cells: [],
+    isHidden: hidden === '1' || hidden === 'true',
     hasNumber: r !== undefined,
     nextColumn: 0,
   };

@@ -4,8 +4,8 @@
  */
 export type SheetCell = { kind: 'number' | 'date' | 'text' | 'other'; text: string; isFormula: boolean };
 
-/** A row of a sheet. `number` counts from 1; a column without a cell is missing. */
-export type SheetRow = { number: number; cells: (SheetCell | undefined)[] };
+/** A row of a sheet. `number` counts from 1; a column without a cell is missing. `isHidden`: a person does not see it. */
+export type SheetRow = { number: number; cells: (SheetCell | undefined)[]; isHidden?: boolean };
 
 /** A file that is no readable spreadsheet. The message names the part, never a value of a cell. */
 export class UnreadableFileError extends Error {

@@ -5,11 +5,11 @@ import { request } from 'undici';
 import {
   type Api,
   createApi,
-  findFreePort,
-  isFullyReady,
+  killProgram,
   type Program,
-  startProgram,
-  waitUntilReady,
+  type Server,
+  startSandbox as startSandboxProgram,
+  startServe as startServeProgram,
 } from '../../demo/start-programs.ts';
 import { createTestDatabase } from './create-test-database.ts';
 
@@ -62,12 +62,9 @@ export async function startServe(options: {
   /** `bin/confere` of another version. */
   program?: string;
 }): Promise<Served> {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
   const env = {
     ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SECRET_KEY } : {}),
     DATA_DIR: path.join(options.home, 'data'),
-    PORT: String(port),
     PROVIDER_URL: options.providerUrl,
     PROVIDER_API_KEY: API_KEY,
     WEBHOOK_SECRET,
@@ -76,56 +73,26 @@ export async function startServe(options: {
     ...NO_RUNS,
     ...options.env,
   };
-  const program = startProgram(options.home, 'serve', ['serve'], env, options.program);
-  const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
-  await waitUntilReady(program, new AbortController().signal, () =>
-    options.withoutDatabase ? isReady() : isFullyReady(url),
-  );
+  const isReady = async (url: string) => (await request(`${url}/readyz`)).statusCode === 200;
+  const program = await startServeProgram(options.home, {
+    ...{ env, command: options.program, ...(options.withoutDatabase && { isReady }) },
+  });
+  const { url } = program;
   return {
     api: createApi(url, '/api/v1', ADMIN_TOKEN),
     url,
     program,
     webhook: (body, headers) => sendWebhook(url, body, headers),
-    async kill() {
-      const ended = new Promise((resolve) => program.child.once('exit', resolve));
-      program.child.kill('SIGKILL');
-      await ended;
-    },
+    kill: () => killProgram(program),
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };
 }
 
 /** Starts the sandbox as a process on a new database. */
-export async function startSandbox(
-  home: string,
-  args: string[] = [],
-): Promise<AsyncDisposable & { api: Api; url: string }> {
-  const port = await findFreePort();
-  const url = `http://127.0.0.1:${port}`;
-  const database = await createTestDatabase('sandbox');
-  const program = startProgram(
-    home,
-    'sandbox',
-    [
-      'sandbox',
-      '--port',
-      String(port),
-      '--api-key',
-      API_KEY,
-      '--seed',
-      '1',
-      '--database-url',
-      urlOf(database),
-      ...args,
-    ],
-    {},
-  );
-  await waitUntilReady(
-    program,
-    new AbortController().signal,
-    async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200,
-  );
-  return { api: createApi(url, '', API_KEY), url, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
+export async function startSandbox(home: string, args: string[] = []): Promise<Server & { api: Api }> {
+  const databaseUrl = urlOf(await createTestDatabase('sandbox'));
+  const sandbox = await startSandboxProgram(home, { apiKey: API_KEY, args, databaseUrl });
+  return { ...sandbox, api: createApi(sandbox.url, '', API_KEY) };
 }
 
 export async function sendWebhook(url: string, body: unknown, headers: Record<string, string> = {}) {

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { callbackAttempts } from '../../metrics/metrics.ts';
 import { runWorkerLoop } from '../../runtime/wake-signal.ts';
@@ -164,12 +165,12 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   });
   const claimed: ClaimedCallback[] = [];
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
-    claimed.push(...(await claimProbe(context, merchant, listLeased(slots))));
+    append(claimed, await claimProbe(context, merchant, listLeased(slots)));
   }
   takeSlots(slots, claimed);
   if (wants.length > 0) {
     const due = await claimDue(delivery, wants);
-    claimed.push(...due.claimed);
+    append(claimed, due.claimed);
     for (const { merchant } of wants) {
       const limit = limitOf(slots, merchant.seq);
       limit.isSaturated = due.saturated.has(merchant.seq);

@@ -5,15 +5,20 @@ import { TEST_SOURCE } from './callback-sources.ts';
 /** Callbacks that are counted at most, shared by the merchants' states: a backlog holds up no page. */
 const COUNTED_MAX = 50_000;
 const COUNTED_EACH_MIN = 100;
-const STATES = ['pending', 'held', 'failed'] as const;
+export const UNDELIVERED = ['pending', 'held', 'failed'] as const;
 
-type State = (typeof STATES)[number];
+export type Undelivered = (typeof UNDELIVERED)[number];
 /** `isMore`: there are more than `n`. */
 export type Count = { n: number; isMore: boolean };
 /** Counts of undelivered callbacks by merchant id. */
-export type CallbackCounts = Map<string, { name: string } & Record<State, Count>>;
+export type CallbackCounts = Map<string, { name: string } & Record<Undelivered, Count>>;
 
 export const NO_CALLBACKS: Count = { n: 0, isMore: false };
+
+/** @param counted rows up to `limit + 1`. */
+export function boundCount(counted: number, limit: number): Count {
+  return { n: Math.min(counted, limit), isMore: counted > limit };
+}
 
 /** Counts the undelivered callbacks of each merchant that has some, up to a limit. */
 export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
@@ -21,7 +26,7 @@ export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
     .selectFrom('merchants')
     .select(['seq', 'id', 'name'])
     .select((eb) =>
-      STATES.map((state) =>
+      UNDELIVERED.map((state) =>
         eb
           .exists(
             eb
@@ -37,7 +42,7 @@ export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
     .execute();
   const counts: CallbackCounts = new Map();
   const found = merchants.flatMap((one) =>
-    STATES.flatMap((state) => (Number(one[state]) === 1 ? [{ ...one, state }] : [])),
+    UNDELIVERED.flatMap((state) => (Number(one[state]) === 1 ? [{ ...one, state }] : [])),
   );
   if (found.length === 0) return counts;
   const most = Math.max(COUNTED_EACH_MIN, Math.floor(COUNTED_MAX / found.length));
@@ -52,8 +57,7 @@ export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
     const one = found[Number(place)];
     if (!one || Number(count) === 0) continue;
     const empty = { name: one.name, pending: NO_CALLBACKS, held: NO_CALLBACKS, failed: NO_CALLBACKS };
-    const isMore = Number(count) > most;
-    counts.set(one.id, { ...(counts.get(one.id) ?? empty), [one.state]: { n: isMore ? most : Number(count), isMore } });
+    counts.set(one.id, { ...(counts.get(one.id) ?? empty), [one.state]: boundCount(Number(count), most) });
   }
   return counts;
 }

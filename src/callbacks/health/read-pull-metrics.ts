@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { largest } from '../../domain/lists.ts';
 import { type Reading, secondsSince } from '../../metrics/reading.ts';
 
 /** A count beyond it stays at it: counting millions would take seconds. */
-const COUNTED_MAX = 100_000;
+export const COUNTED_MAX = 100_000;
 
 /** How far merchants that fetch their events are behind: the one that is furthest. */
 export async function readPullMetrics({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<Reading[]> {
@@ -29,12 +30,12 @@ export async function readPullMetrics({ db, clock }: Pick<Context, 'db' | 'clock
     {
       name: 'confere_pull_behind_events',
       help: 'Events that merchants without a URL have not acknowledged: of the merchant that is furthest behind.',
-      values: Math.max(...behind),
+      values: largest(behind),
     },
     {
       name: 'confere_pull_behind_seconds',
       help: 'Age of the oldest event that a merchant without a URL has not acknowledged; 0 when there is none.',
-      values: Math.max(...ages),
+      values: largest(ages),
     },
   ];
 }

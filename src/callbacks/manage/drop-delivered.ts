@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../../database/retention-step.ts';
 import { transact } from '../../database/transact.ts';
+import { largest } from '../../domain/lists.ts';
 
 type Row = {
   seq: number;
@@ -81,7 +82,7 @@ async function dropCallbacks({ db }: Context, rows: Row[]): Promise<number> {
   }
   return await transact(db, async (trx) => {
     for (const [merchantSeq, theirs] of Map.groupBy(rows, (row) => row.merchant_seq)) {
-      const to = new Date(Math.max(...theirs.map((row) => row.created_at.getTime())));
+      const to = new Date(largest(theirs.map((row) => row.created_at.getTime())));
       await trx
         .updateTable('merchants')
         .set({ callbacks_dropped_to: to })

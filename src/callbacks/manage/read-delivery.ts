@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
+import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
 const HOUR_MS = 3_600_000;
@@ -9,9 +10,7 @@ export const HOURS_SHOWN = 24;
 /** Callbacks of an hour, and of each undelivered state, whose attempts are read: enough for rates and percentiles. */
 export const SAMPLE_MAX = 50;
 /** Counts end here, so that a long queue does not slow the page down. */
-export const COUNT_MAX = 10_000;
-
-export const UNDELIVERED = ['pending', 'held', 'failed'] as const;
+const COUNT_MAX = 10_000;
 
 export type FailedAttempt = {
   at: Date;
@@ -21,8 +20,7 @@ export type FailedAttempt = {
   webhookId: string;
 };
 export type Delivery = {
-  /** By state; COUNT_MAX + 1 stands for more. */
-  counts: Record<(typeof UNDELIVERED)[number], number>;
+  counts: Record<Undelivered, Count>;
   /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour. */
   hours: AttemptSlot[];
   lastFailure: FailedAttempt | undefined;
@@ -98,10 +96,10 @@ function summarize(start: Date, all: Attempt[]): AttemptSlot {
 async function readCounts({ db }: Context, merchantSeq: number): Promise<Delivery['counts']> {
   const count = (state: string) => sql<number>`(SELECT COUNT(*) FROM (SELECT 1 FROM callbacks
     WHERE merchant_seq = ${merchantSeq} AND state = ${state} AND ${IS_NO_FAILED_TEST} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
-  const { rows } = await sql<Delivery['counts']>`SELECT ${count('pending')} AS pending, ${count('held')} AS held,
-    ${count('failed')} AS failed`.execute(db);
-  const { pending = 0, held = 0, failed = 0 } = rows[0] ?? {};
-  return { pending: Number(pending), held: Number(held), failed: Number(failed) };
+  const { rows } = await sql<Record<Undelivered, number>>`SELECT ${count('pending')} AS pending,
+    ${count('held')} AS held, ${count('failed')} AS failed`.execute(db);
+  const bound = (counted = 0) => boundCount(Number(counted), COUNT_MAX);
+  return { pending: bound(rows[0]?.pending), held: bound(rows[0]?.held), failed: bound(rows[0]?.failed) };
 }
 
 /** When the next attempt is due: of a failing merchant whose callbacks are held, the probe. */

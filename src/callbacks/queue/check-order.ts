@@ -1,3 +1,5 @@
+import { largest } from '../../domain/lists.ts';
+
 /** How long a failing callback blocks the newer ones of its transaction. */
 export const ORDER_HOLD_MS = 15 * 60_000;
 /** When a blocked callback becomes due by itself. Usually the end of the older one makes it due sooner. */
@@ -15,6 +17,6 @@ export function blockedUntil(older: OlderCallback[], now: Date): Date | undefine
   const released = older.map((one) =>
     one.firstFailedAt ? one.firstFailedAt.getTime() + ORDER_HOLD_MS : now.getTime() + RECHECK_MS,
   );
-  const last = Math.max(...released, 0);
+  const last = Math.max(largest(released), 0);
   return last > now.getTime() ? new Date(last) : undefined;
 }

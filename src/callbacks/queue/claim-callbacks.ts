@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { append } from '../../domain/lists.ts';
 import { MANIFEST_SOURCE, TEST_SOURCE } from '../health/callback-sources.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
@@ -158,7 +159,7 @@ async function findCandidates(context: Context, wants: ClaimRequest[], now: Date
       ];
     });
     const { rows } = await sql<Candidate>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
-    found.push(...rows);
+    append(found, rows);
   }
   return found;
 }

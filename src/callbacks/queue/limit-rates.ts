@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { append } from '../../domain/lists.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
 
 /** A merchant's rate allows this much at once: what accumulates between two claims of an idle queue. */
@@ -33,11 +34,11 @@ export async function limitRates(
   for (const [merchantSeq, rows] of Map.groupBy(ready, (row) => row.merchantSeq)) {
     const limit = rates.get(merchantSeq);
     if (!limit?.rate) {
-      granted.push(...rows);
+      append(granted, rows);
       continue;
     }
     const { count, nextAt } = takeTokens(limit.rate, limit.rate_next_at, now, rows.length);
-    granted.push(...rows.slice(0, count));
+    append(granted, rows.slice(0, count));
     if (count > 0) {
       await trx.updateTable('merchants').set({ rate_next_at: nextAt }).where('seq', '=', merchantSeq).execute();
     }

@@ -1,24 +1,27 @@
+import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { smallest } from '../../domain/lists.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
+import { COUNTED_MAX } from '../health/read-pull-metrics.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import { readWaitingMerchants } from './read-waiting-merchants.ts';
 
-/** Delivered ones are not counted: they are nearly all rows of the table. */
-const STATES = ['pending', 'held', 'failed'];
+/** Delivered ones are not counted: they are nearly all rows of the table. Nor are those of merchants that fetch their events. */
+const COUNTED = {
+  pending: sql`next_attempt_at IS NOT NULL`,
+  held: sql`TRUE`,
+  failed: IS_NO_FAILED_TEST,
+};
 
-/** The backlog of callbacks. */
-export async function readCallbackMetrics({ db, clock }: Context): Promise<Reading[]> {
+/** The backlog of callbacks. @param limit a count beyond it stays at it. */
+export async function readCallbackMetrics({ db, clock }: Context, limit = COUNTED_MAX): Promise<Reading[]> {
   const now = clock.now();
-  const counts = await db
-    .selectFrom('callbacks')
-    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('state', 'in', STATES)
-    .where(IS_NO_FAILED_TEST)
-    // without those of merchants that fetch their events
-    .where((eb) => eb.or([eb('state', '!=', 'pending'), eb('next_attempt_at', 'is not', null)]))
-    .groupBy('state')
-    .execute();
+  const counts = Object.entries(COUNTED).map(
+    ([state, condition]) => sql`SELECT ${state} AS state, COUNT(*) AS count
+      FROM (SELECT 1 FROM callbacks WHERE state = ${state} AND ${condition} LIMIT ${sql.lit(limit)}) AS counted`,
+  );
+  const { rows } = await sql<{ state: string; count: number }>`${sql.join(counts, sql` UNION ALL `)}`.execute(db);
   const oldest = await db
     .selectFrom('callbacks')
     .select('created_at')
@@ -28,12 +31,12 @@ export async function readCallbackMetrics({ db, clock }: Context): Promise<Readi
     .limit(1)
     .executeTakeFirst();
   const dueTimes = (await readWaitingMerchants(db)).map(({ oldestDueAt }) => oldestDueAt.getTime());
-  const oldestDue = dueTimes.length === 0 ? null : new Date(Math.min(...dueTimes));
+  const oldestDue = dueTimes.length === 0 ? null : new Date(smallest(dueTimes));
   return [
     {
       name: 'confere_callbacks',
       help: 'Callbacks by state: pending (the backlog), held (their merchant is paused or failing), failed (for good).',
-      values: byLabel('state', STATES, new Map(counts.map((row) => [row.state, Number(row.count)]))),
+      values: byLabel('state', Object.keys(COUNTED), new Map(rows.map((row) => [row.state, Number(row.count)]))),
     },
     {
       name: 'confere_callbacks_oldest_pending_age_seconds',

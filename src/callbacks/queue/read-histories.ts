@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { groupValues } from '../../domain/group-values.ts';
+import { groupValues } from '../../domain/lists.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import type { LearntCorrection, LearntEvent, LearntHistory } from './replay-history.ts';
 

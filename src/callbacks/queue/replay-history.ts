@@ -3,7 +3,9 @@
  * their sequence numbers. Pure. A merchant that is added later so receives the same messages as one that was there:
  * also an event that a correction later replaced, and then the correction.
  */
+
 import type { Calendar } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import type { CallbackCause, CorrectionCause, TransactionFacts } from './callback-rows.ts';
@@ -51,7 +53,7 @@ export function replayHistory(calendar: Pick<Calendar, 'toInstant'>, learnt: Lea
       if (inForce) outOfForce.delete(eventSeq);
       else outOfForce.add(eventSeq);
     }
-    known.push(...step.events);
+    append(known, step.events);
     const inForce = known.filter((event) => !outOfForce.has(event.seq));
     const after = sortHistory(positionAt(inForce, learnt, step.at));
     const facts = factsAt(learnt, step.at);

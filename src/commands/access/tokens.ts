@@ -4,6 +4,7 @@ import { isTokenRole, TOKEN_ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import { parseInstant } from '../parse-options.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
@@ -64,7 +65,10 @@ async function list(context: Context, { json }: Output): Promise<void> {
   const tokens: Omit<Awaited<ReturnType<typeof listTokens>>[number], 'seq'>[] = [];
   for (let after: number | undefined; ; ) {
     const rows = await listTokens(context, PAGE_ROWS, after);
-    tokens.push(...rows.map(({ seq: _, ...token }) => token));
+    append(
+      tokens,
+      rows.map(({ seq: _, ...token }) => token),
+    );
     after = rows.at(-1)?.seq;
     if (rows.length < PAGE_ROWS) break;
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import { forgetUser, listUsers, logOutUser } from '../../access/users.ts';
 import type { Context } from '../../context.ts';
+import { append } from '../../domain/lists.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
 const ACTOR = 'command';
@@ -30,7 +31,10 @@ async function list(context: Context, { json }: Output): Promise<void> {
   const users: Omit<Awaited<ReturnType<typeof listUsers>>[number], 'seq'>[] = [];
   for (let after: number | undefined; ; ) {
     const rows = await listUsers(context, PAGE_ROWS, after);
-    users.push(...rows.map(({ seq: _, ...user }) => user));
+    append(
+      users,
+      rows.map(({ seq: _, ...user }) => user),
+    );
     after = rows.at(-1)?.seq;
     if (rows.length < PAGE_ROWS) break;
   }

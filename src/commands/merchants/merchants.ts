@@ -5,6 +5,7 @@ import { findCallback } from '../../callbacks/manage/read-callbacks.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import { createMerchant, removeMerchant, setMerchantState } from '../../merchants/change-merchants.ts';
 import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
@@ -143,7 +144,7 @@ async function list(context: Context, options: Output): Promise<void> {
   const merchants: Array<ReturnType<typeof presentMerchant>> = [];
   for (let after = 0; ; ) {
     const rows = await listMerchants(context.db, { limit: PAGE_ROWS, after });
-    merchants.push(...rows.map(presentMerchant));
+    append(merchants, rows.map(presentMerchant));
     const last = rows.at(-1);
     if (!last || rows.length < PAGE_ROWS) break;
     after = last.seq;

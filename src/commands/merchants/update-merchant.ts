@@ -5,6 +5,7 @@ import { previewFilter } from '../../callbacks/manage/preview-filter.ts';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
 import { updateMerchant } from '../../merchants/change-merchants.ts';
 import type { MerchantChange } from '../../merchants/check-merchant.ts';
@@ -134,7 +135,10 @@ export async function readRequest({ format, bearerToken, header }: RequestOption
   const pairs: string[][] = [];
   for (const one of header) {
     const lines = REMOVED_HEADER.test(one) ? [one] : (await readSecret('--header', one)).split(/\r?\n/);
-    pairs.push(...lines.map((line) => HEADER_LINE.exec(line)?.slice(1) ?? []));
+    append(
+      pairs,
+      lines.map((line) => HEADER_LINE.exec(line)?.slice(1) ?? []),
+    );
   }
   if (pairs.some((pair) => pair.length === 0))
     throw new ConfereError('wrong_use', "--header: each line is 'name: value'");

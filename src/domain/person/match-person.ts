@@ -1,5 +1,7 @@
 /** Finds a person's values in a text, in any spelling and encoding. Pure. */
+
 import { decodeHTML } from 'entities';
+import { smallest } from '../lists.ts';
 import { decodeBase64 } from './decode-text.ts';
 import { foldName, limitCombiningMarks, normalizeDocument, toAsciiDigits } from './fold-person.ts';
 
@@ -200,7 +202,7 @@ export function* findCandidates(
   readings = listDecodedForms(text),
 ): Generator<{ document?: string; id?: string }, void, undefined> {
   // shorter than any document
-  if (text.length < Math.min(...DOCUMENT_LENGTHS)) return;
+  if (text.length < smallest(DOCUMENT_LENGTHS)) return;
   for (const one of readings) {
     const whole = one.length <= DOCUMENT_CHARS_MAX ? normalizeDocument(one) : null;
     if (whole !== null && DOCUMENT_LENGTHS.has(whole.length)) yield { document: whole };

@@ -1,6 +1,8 @@
 /** Chooses the connection that a new one replaces. `stalledMs` is that of `ConnectionLimits`. */
+
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { largest } from '../../domain/lists.ts';
 import type { SocketGroup } from './group-sockets.ts';
 import { isAuthenticated } from './mark-authenticated.ts';
 
@@ -65,7 +67,7 @@ export function chooseOfLargestSource(connections: Connections, stalledMs: numbe
   for (const [socket, connection] of connections) {
     // a named proxy carries everybody's requests
     if (connection.groups.length === 0 || !isIdleOrStalls(socket, connection, sinceMaxMs)) continue;
-    const size = Math.max(...connection.groups.map(({ sockets }) => sockets.size));
+    const size = largest(connection.groups.map(({ sockets }) => sockets.size));
     const { sinceMs } = connection;
     if (!chosen || size > chosen.size || (size === chosen.size && sinceMs < chosen.sinceMs))
       chosen = { socket, size, sinceMs };

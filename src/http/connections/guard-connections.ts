@@ -15,7 +15,8 @@
  * Without a candidate the new connection is closed.
  *
  * A stranger has `unauthenticatedIdleMs` between two requests and for the headers of one; its Keep-Alive header says so. A
- * connection whose answers stay unread for `unreadMs` is closed. A connection has at most `pipelinedMax` requests under way.
+ * connection whose answers stay unread for `unreadMs` is closed. A connection has at most `pipelinedMax` requests under way;
+ * what it sent after them is not parsed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -119,7 +120,9 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
         isClosing: false,
         unread: { mark: '', sinceMs: nowMs },
       };
-      connections.set(socket, { ...fresh, groups, sinceMs: nowMs });
+      const connection = { ...fresh, groups, sinceMs: nowMs };
+      connections.set(socket, connection);
+      skipWhatFollows(socket, connection);
       sources.add(socket, groups);
       socket.once('close', () => forget(socket));
     },
@@ -164,6 +167,27 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
 function markUnread(socket: Socket): string {
   const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};
   return `${socket.bytesWritten - socket.writableLength} ${writeQueueSize}`;
+}
+
+/** Node's parser of a socket, as far as it is used here: no documented interface stops it within the bytes of one read. */
+type Parser = { onIncoming?: (request: IncomingMessage, keepAlive: boolean) => number };
+/** Returned by `onIncoming`: what follows in these bytes belongs to another protocol, and is not parsed. */
+const NOT_HTTP = 2;
+
+/**
+ * Skips what follows the last request that a connection may send. One read brings up to 64 KiB: thousands of requests, which
+ * would be parsed before anybody else has a turn, for nothing.
+ */
+function skipWhatFollows(socket: Socket, connection: Connection): void {
+  const { parser } = socket as { parser?: Parser };
+  const onIncoming = parser?.onIncoming;
+  if (!parser || !onIncoming) return;
+  parser.onIncoming = (request, keepAlive) => {
+    if (connection.isClosing || socket.destroyed) return NOT_HTTP;
+    // Node answers it 400 by itself, and closes the connection
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) connection.isClosing = true;
+    return onIncoming(request, keepAlive);
+  };
 }
 
 /** Whether TRUST_PROXY names this address. */

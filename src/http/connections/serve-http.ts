@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
@@ -9,6 +9,7 @@ import type { Connection } from './choose-connection.ts';
 import { closeAfterResponse } from './close-after-response.ts';
 import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 import { identifyRequest } from './identify-request.ts';
+import { createRequestTurns } from './start-in-turns.ts';
 import { stripPorts } from './strip-ports.ts';
 
 export type HttpLimits = ConnectionLimits & {
@@ -79,6 +80,7 @@ export async function listenHttp(
 ): Promise<ListeningServer> {
   let app = first;
   const guard = createConnectionGuard(config.TRUST_PROXY, limits);
+  const { connections } = guard;
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -87,20 +89,27 @@ export async function listenHttp(
       keepAliveTimeout: limits.keepAliveMs,
       maxHeaderSize: HEADER_BYTES_MAX,
     },
-    (request, response) => {
+    (request, response) => receive(request, response, app),
+  );
+  const turns = createRequestTurns();
+  function receive(request: IncomingMessage, response: ServerResponse, answer: RequestListener): void {
+    if (!guard.begin(request, response)) return;
+    const start = (): void => {
       const { 'x-forwarded-for': forwardedFor } = request.headers;
       // from here on, every reader of it has addresses alone
       if (typeof forwardedFor === 'string') request.headers['x-forwarded-for'] = stripPorts(forwardedFor);
-      identifyRequest(request, response, () => {
-        if (guard.begin(request, response)) app(request, response);
-      });
-    },
-  );
+      identifyRequest(request, response, () => answer(request, response));
+    };
+    turns.start({ request, response, start }, connections.get(request.socket)?.activeRequests === 1);
+  }
   // the body reader sends 100-continue, after authentication
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  server.on('checkExpectation', (request, response) => receive(request, response, refuseExpectation));
   let draining = false;
-  const { connections } = guard;
-  server.on('connection', (socket) => guard.admit(socket));
+  server.on('connection', (socket) => {
+    turns.accepted();
+    guard.admit(socket);
+  });
   server.prependListener('request', (_request, response) => {
     if (draining) closeAfterResponse(response);
   });
@@ -130,6 +139,11 @@ export async function listenHttp(
       await close(server, connections, limits);
     },
   };
+}
+
+/** As Node does, which would not count the request. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(417).end();
 }
 
 function listen(server: Server, { PORT, HOST }: Config, { connectionsMax }: HttpLimits): Promise<void> {

@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import type { Context } from '../../context.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { serveConstant } from '../serve-constant.ts';
 import { buildDocument } from './build-document.ts';
 import { CALLBACK_MESSAGES } from './callback-messages.ts';
 import { keepReachable } from './keep-reachable.ts';
@@ -13,9 +14,10 @@ const { version } = createRequire(import.meta.url)('../../../package.json') as {
 /** Serves the OpenAPI document of this API, for any valid token. */
 export function openapiRoutes(context: Context): Router {
   const router = createRouter();
-  const document = createApiDocument(context.config.PUBLIC_URL);
-  router.get('/openapi.json', requireRole('viewer'), (_request, response) => {
-    response.type('application/json').send(document());
+  const document = serveConstant('application/json', createApiDocument(context.config.PUBLIC_URL));
+  router.get('/openapi.json', requireRole('viewer'), async (request, response) => {
+    response.setHeader('cache-control', 'private, no-cache');
+    await document(request, response);
   });
   return router;
 }

@@ -5,15 +5,15 @@
  */
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement } from '../../ledger/bank/bank-statement.ts';
+import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
 import type { BankAnswers, StatementFault } from '../../ledger/bank/statement-faults.ts';
+import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../balance-texts.ts';
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import { type RowOf, readValues } from '../define-table.ts';
 import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
 import type { OfxFault } from '../ofx/ofx-faults.ts';
 import { isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
-import { BALANCE_ROW, isBalanceText } from '../ofx/parse-values.ts';
 import { isOfx, OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
 import { QUESTIONS } from './bank-questions.ts';
 
@@ -126,8 +126,7 @@ function toValue({
 }: RowOf<typeof COLUMNS>) {
   if (account === null || day === null || amount === null) return undefined;
   if (side !== null && amount.isSigned) return { fault: { column: 'amount', kind: 'sign_twice' as const } };
-  if (identifier === null ? BALANCE_ROW.test(text ?? '') : isBalanceText(text ?? ''))
-    return { fault: { column: 'text', kind: 'balance_row' as const } };
+  if (isBalanceText(text ?? '')) return { fault: { column: 'text', kind: 'balance_row' as const } };
   const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
   return {
     value: {
@@ -173,19 +172,35 @@ function toStatement(rows: Row[]): Given {
   const [newest] = rows
     .filter(({ value }) => value.balance !== null)
     .sort((a, b) => (a.value.day < b.value.day ? 1 : -1));
+  const lines = rows.map(({ number: line, value: { day, cents, text, number, identifier } }) => ({
+    ...{ line, day, cents, fitid: identifier, type: '', name: '', memo: text, checkNumber: number },
+    referenceNumber: '',
+  }));
+  const isOpen = createOpenRows();
+  const { open = [], plain = [] } = Object.groupBy(lines, (line) => (isOpen(line) ? 'open' : 'plain'));
   const statement: BankStatement = {
     ...{ source: 'table', line: rows[0]?.number ?? 0, account: rows[0]?.value.account ?? '', missing: [] },
     isNewAccount: rows.some(({ value }) => value.isNewAccount),
-    ...{ hasCurrency: true, isScaleOpen: false, balanceRows: [], openRows: [] },
+    ...{ hasCurrency: true, isWhole: { balance: false, lines: false }, lines: plain, balanceRows: [], openRows: open },
     from: days[0] ?? null,
     to: days.at(-1) ?? null,
     balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day, line: newest.number } : null,
-    lines: rows.map(({ number: line, value: { day, cents, text, number, identifier } }) => ({
-      ...{ line, day, cents, fitid: identifier, type: '', name: '', memo: text, checkNumber: number },
-      referenceNumber: '',
-    })),
   };
   return { statement, rows };
+}
+
+/** Returns a function that says of each row, in turn, whether it may show a balance, or the total of the rows before it. */
+function createOpenRows(): (line: StatementLine) => boolean {
+  let [gained, spent] = [0n, 0n];
+  return ({ cents, memo, checkNumber }) => {
+    const text = memo || checkNumber;
+    const sums = [gained, spent, gained + spent, gained - spent];
+    const isSum = sums.some((sum) => sum === cents || sum === -cents);
+    if (beginsAsBalance(text) || isTotalText(text) || (beginsAsTotal(text) && isSum)) return true;
+    if (cents > 0n) gained += cents;
+    else spent -= cents;
+    return false;
+  };
 }
 
 /** The column that a fault of a table is about. */
@@ -195,7 +210,8 @@ const COLUMN_OF: Partial<Record<StatementFault['kind'], keyof typeof COLUMNS>> =
   many_accounts: 'account',
   changed: 'identifier',
   repeated: 'identifier',
-  similar: 'text',
+  lacking: 'text',
+  balance_text: 'text',
 };
 
 function toFault(statement: StatementFault, isTable: boolean): ImportFault {

@@ -9,8 +9,9 @@
 import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
+import { beginsAsBalance, isBalanceText, isTotalText } from '../balance-texts.ts';
 import type { OfxFault } from './ofx-faults.ts';
-import { BALANCE_ROW, isBalanceText, parseOfxAmount, parseOfxDay } from './parse-values.ts';
+import { parseOfxAmount, parseOfxDay } from './parse-values.ts';
 import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-elements.ts';
 
 /** Of all statements of a file: they are inserted in one database transaction. */
@@ -86,7 +87,8 @@ async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promis
   });
   const of = (kind: ReturnType<typeof kindOfRow>): StatementLine[] =>
     rows.filter((row) => row.kind === kind).map(({ line: one }) => one);
-  const amounts = transactions.flatMap((one) => childrenOf(one, 'TRNAMT')).map(({ text = '' }) => text);
+  const texts = transactions.flatMap((one) => childrenOf(one, 'TRNAMT')).map(({ text = '' }) => text);
+  const amounts = texts.filter((text) => /[1-9]/.test(text));
   const written = balance && childrenOf(balance, 'BALAMT')[0]?.text;
   return {
     source: 'ofx',
@@ -97,7 +99,10 @@ async function parseStatement(statement: OfxElement, faults: OfxFault[]): Promis
     from: span?.optionalDay('DTSTART') ?? null,
     to: span?.optionalDay('DTEND') ?? null,
     balance: balance ? parseBalance(balance, faults) : null,
-    isScaleOpen: written !== undefined && !hasDecimals(written) && (amounts.length === 0 || amounts.some(hasDecimals)),
+    isWhole: {
+      balance: written !== undefined && !hasDecimals(written),
+      lines: amounts.length > 0 && !amounts.some(hasDecimals),
+    },
     lines: of('line'),
     balanceRows: of('balance'),
     openRows: of('open'),
@@ -143,13 +148,15 @@ function parseBalance(balance: OfxElement, faults: OfxFault[]): BankStatement['b
   return day === null ? null : { cents, day, line: balance.line };
 }
 
-/** A row whose text is only that of a balance is one. Another text with *Saldo* may be a payment, if the row has a FITID. */
+/** A row whose text is only that of a balance is one. If the row has a FITID, another text with *Saldo*, or a total, may be a payment. */
 function kindOfRow(transaction: OfxElement): 'line' | 'balance' | 'open' {
   const first = (name: string): string => childrenOf(transaction, name)[0]?.text ?? '';
-  const [name, fitid] = [first('NAME'), first('FITID')];
+  const [name, fitid, type] = [first('NAME'), first('FITID'), first('TRNTYPE')];
   const text = first('MEMO') || name;
+  const isNamed =
+    beginsAsBalance(text) || isTotalText(text) || beginsAsBalance(type) || type.toUpperCase() === 'BALANCE';
   // the name of a balance beside another text may be that of a payment
-  if (!BALANCE_ROW.test(text)) return fitid !== '' && BALANCE_ROW.test(name) ? 'open' : 'line';
+  if (!isNamed) return fitid !== '' && beginsAsBalance(name) ? 'open' : 'line';
   return fitid === '' || isBalanceText(text) ? 'balance' : 'open';
 }
 

@@ -1,7 +1,7 @@
 import type { NotNull, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { groupValues } from '../../domain/group-values.ts';
+import { groupValues } from '../../domain/lists.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';

@@ -1,5 +1,6 @@
 import { isObject, readCanonicalJson, readList, readTextOrNumber } from '../../domain/exact-json.ts';
 import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { append } from '../../domain/lists.ts';
 import { parseAmount } from '../../domain/money.ts';
 
 export const ITEMS_MAX = 1000;
@@ -44,7 +45,7 @@ function readValue(value: unknown): WebhookItem[] {
 function readValues(values: unknown[]): WebhookItem[] {
   const items: WebhookItem[] = [];
   for (const value of values) {
-    items.push(...readValue(value));
+    append(items, readValue(value));
     if (items.length > ITEMS_MAX) break;
   }
   return items;

@@ -1,3 +1,4 @@
+import { smallest } from '../../domain/lists.ts';
 /**
  * Decides which items may send a show to the provider, and which wait for the next reading of its list. Only ids and
  * references that the provider does not know are charged: otherwise a stranger could cause thousands of requests with one
@@ -71,7 +72,7 @@ export function chooseBestPlan(plans: ShowPlan[]): ShowPlan {
   const best = plans.find(({ kind }) => kind === 'show') ?? plans.find(({ kind }) => kind === 'charge');
   if (best) return best;
   const waits = plans.flatMap((plan) => (plan.kind === 'list' && plan.notBefore ? [plan.notBefore.getTime()] : []));
-  return { kind: 'list', notBefore: waits.length > 0 ? new Date(Math.min(...waits)) : undefined };
+  return { kind: 'list', notBefore: waits.length > 0 ? new Date(smallest(waits)) : undefined };
 }
 
 /** The turn follows from the position in the body and the minute, so no counter is stored. */

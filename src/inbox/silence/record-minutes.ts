@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { largest } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { MINUTE_MS, MINUTES_RETENTION_DAYS } from './detect-silence.ts';
 
@@ -64,5 +65,5 @@ export async function findLastArrival(context: Context): Promise<Date | null> {
   const times = [...(await newest('webhooks')), ...(await newest('webhook_repeats'))].map((row) =>
     row.received_at.getTime(),
   );
-  return times.length > 0 ? new Date(Math.max(...times)) : null;
+  return times.length > 0 ? new Date(largest(times)) : null;
 }

@@ -2,9 +2,11 @@
  * Finds the webhooks that can't be split, after a batch of them failed together. Halves are retried until each failing
  * webhook stands alone. It is quarantined and the rest is committed: one poisoned body must not block the inbox.
  */
+
 import type { Context } from '../../context.ts';
 import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { isDataError, isServerError, isTransient, transact } from '../../database/transact.ts';
+import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
@@ -38,7 +40,7 @@ export async function isolateWebhooks(
   const claimed: ClaimedItem[] = [];
   const split = async (seqs: number[]): Promise<number> => {
     const done = await splitTogether(seqs, failing.slots - claimed.length);
-    claimed.push(...done.claimed);
+    append(claimed, done.claimed);
     return done.items;
   };
   try {

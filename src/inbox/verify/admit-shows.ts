@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { largest } from '../../domain/lists.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { findKnownKeys, formatItemKey } from '../items/find-known-keys.ts';
 import { chargeSender, findLastHits, recordHit, refundShows } from '../receive/charge-senders.ts';
@@ -111,7 +112,7 @@ export function createShowBudget(context: Context): ShowBudget {
     async creditHit(items, chargedSender) {
       const nowMs = context.clock.now().getTime();
       for (const [sender, ones] of Map.groupBy(items, (item) => item.sender)) {
-        const back = Math.max(0, ...ones.map(({ misses }) => misses)) + (sender === chargedSender ? 1 : 0);
+        const back = Math.max(0, largest(ones.map(({ misses }) => misses))) + (sender === chargedSender ? 1 : 0);
         if (back > 0) await refundShows(context, sender, back);
         const isWritten = nowMs - (hits.get(sender)?.writtenAtMs ?? 0) < HIT_WRITTEN_EVERY_MS;
         if (isWritten) continue;

@@ -6,7 +6,9 @@
  * - quarantined: its claim fits several transactions, or is unknown to the provider for WEBHOOK_GRACE.
  * Many webhooks about one transaction need one fetch.
  */
+
 import type { Context } from '../../context.ts';
+import { append, largest } from '../../domain/lists.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
@@ -212,20 +214,18 @@ async function applyEach(context: Context, observations: Observation[]): Promise
   } catch (error) {
     if (observations.length === 1) return [error];
     const errors: unknown[] = [];
-    for (const observation of observations) errors.push(...(await applyEach(context, [observation])));
+    for (const observation of observations) append(errors, await applyEach(context, [observation]));
     return errors;
   }
 }
 
 /** Times the item's position in its body: one body sends at most 100 requests a minute where the provider fails. */
 const RETRY_MS = 5_000;
-const RETRY_UNAUTHORIZED_MS = 60_000;
 
 function choosePause(items: ClaimedItem[], error: unknown): number {
-  const isUnauthorized = error instanceof ProviderError && error.code === 'provider_unauthorized';
-  const position = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map((item) => item.position)));
+  const position = Math.min(FIRST_IDS - 1, Math.max(0, largest(items.map((item) => item.position))));
   const retryAfterMs = error instanceof ProviderError ? (error.retryAfterMs ?? 0) : 0;
-  return Math.max(retryAfterMs, isUnauthorized ? RETRY_UNAUTHORIZED_MS : RETRY_MS * (position + 1));
+  return Math.max(retryAfterMs, RETRY_MS * (position + 1));
 }
 
 /** Retries items later. Their schedule does not advance, because a failed request says nothing about the transaction. */

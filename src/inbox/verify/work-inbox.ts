@@ -10,7 +10,9 @@
  * A backlog far beyond the free slots is a burst. It is claimed at once, looked up in list pages as far as that is
  * cheaper, and only the rest is fetched by id. One burst is in flight at a time, beside single items.
  */
+
 import type { Context } from '../../context.ts';
+import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { createHeartbeat } from '../../runtime/heartbeat.ts';
@@ -40,6 +42,8 @@ const BURST_ITEMS_MAX = 4_000;
 const IDLE_MS = 500;
 /** How often due items are claimed while new webhooks keep arriving. */
 const CLAIM_EVERY_MS = 100;
+/** How often one item asks while the key is refused: the first accepted answer lets the others start. */
+const REFUSED_EVERY_MS = 10_000;
 const RENEW_MS = LEASE_MS / 4;
 
 export async function workInbox(context: Context, client: ProviderClient): Promise<void> {
@@ -50,13 +54,14 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
     if (isSaturated) context.wakeUps.inbox.notify();
   });
   const deferred = createDeferredWebhooks(context.timers);
+  const slots = (): number => (client.health.isKeyRefused() ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles());
   const taker = createArrivalTaker(context, {
     // while items wait for a slot, new ones wait behind them; a webhook that fails alone needs others that are split
-    slots: () => (isSaturated || !deferred.isEmpty() ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles()),
+    slots: () => (isSaturated || !deferred.isEmpty() ? 0 : slots()),
     start: verifications.start,
   });
   const offer = offerVerification(context, taker);
-  const splitWaiting = createSplitter(context, verifications, deferred);
+  const splitWaiting = createSplitter(context, verifications, deferred, () => (isSaturated ? 0 : slots()));
   const renewal = context.timers.every(RENEW_MS, () => {
     renewLeases(context, verifications.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'renewing the leases of items failed; retrying'),
@@ -66,18 +71,20 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
   /** @returns whether there is more to do at once. */
   async function startDue(fresh: Split): Promise<boolean> {
     // only once all webhooks are split: the more ids of a day, the cheaper its list pages
-    const mayBurst = !fresh.more && isSaturated && !verifications.inBurst();
+    const isRefused = client.health.isKeyRefused();
+    const mayBurst = !isRefused && !fresh.more && isSaturated && !verifications.inBurst();
     if (mayBurst && (await countDueItems(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
       verifications.startBurst(await claimItems(context, BURST_ITEMS_MAX));
     // the new items are in flight already; other due items can wait that long
-    if (fresh.claimed && context.timers.monotonicMs() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
-    const slots = ITEMS_IN_FLIGHT_MAX - verifications.singles();
-    isSaturated = slots <= 0;
+    const pauseMs = isRefused ? REFUSED_EVERY_MS : fresh.claimed ? CLAIM_EVERY_MS : 0;
+    if (context.timers.monotonicMs() - claimedAtMs < pauseMs) return fresh.more;
+    const free = isRefused ? 1 : slots();
+    isSaturated = free <= 0;
     if (isSaturated) return false;
     claimedAtMs = context.timers.monotonicMs();
-    const items = await claimItems(context, slots);
+    const items = await claimItems(context, free);
     verifications.start(items);
-    isSaturated = items.length >= slots;
+    isSaturated = items.length >= free;
     return fresh.more || isSaturated;
   }
 
@@ -92,7 +99,7 @@ export async function workInbox(context: Context, client: ProviderClient): Promi
         context.db.selectFrom('webhooks').select('seq').where('state', '=', 'received'),
         selectDueItems(context.db, context.clock.now()).select('seq'),
       ]),
-    work: async () => await startDue(await splitWaiting(isSaturated)),
+    work: async () => await startDue(await splitWaiting()),
   });
   offer[Symbol.dispose]();
   renewal.cancel();
@@ -108,16 +115,16 @@ function createSplitter(
   context: Context,
   verifications: Verifications,
   deferred: DeferredWebhooks,
-): (isSaturated: boolean) => Promise<Split> {
+  slots: () => number,
+): () => Promise<Split> {
   let failures = 0;
   let notBeforeMs = 0;
 
   /** Items claimed while splitting are verified without another claim, where slots are free and no older item waits. */
-  async function splitRounds(isSaturated: boolean): Promise<Split> {
+  async function splitRounds(): Promise<Split> {
     let hasClaimed = false;
     for (let round = 0; round < SPLIT_ROUNDS; round++) {
-      const slots = isSaturated ? 0 : ITEMS_IN_FLIGHT_MAX - verifications.singles();
-      const { claimed, failure, more } = await splitWebhooks(context, slots, deferred);
+      const { claimed, failure, more } = await splitWebhooks(context, slots(), deferred);
       // also after a failure: they are under lease
       verifications.start(claimed);
       hasClaimed ||= claimed.length > 0;
@@ -127,10 +134,10 @@ function createSplitter(
     return { more: true, claimed: hasClaimed };
   }
 
-  return async (isSaturated) => {
+  return async () => {
     if (context.timers.monotonicMs() < notBeforeMs) return { more: false, claimed: false };
     try {
-      const split = await splitRounds(isSaturated);
+      const split = await splitRounds();
       failures = 0;
       return split;
     } catch (error) {
@@ -174,7 +181,7 @@ function createVerifications(context: Context, client: ProviderClient, onEnd: ()
     const groups = [...Map.groupBy(items, formatItemKey)].map(([key, group]) => ({ key, items: group }));
     return groups.filter(({ key, items: group }) => {
       const others = waiting.get(key);
-      if (others) others.push(...group);
+      if (others) append(others, group);
       else waiting.set(key, []);
       return !others;
     });

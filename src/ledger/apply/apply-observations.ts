@@ -26,6 +26,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
+import { append } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { findNamedPeople, redactObservations } from '../../privacy/redact-observations.ts';
@@ -201,9 +202,9 @@ function createResult(): Applied {
 }
 
 function add(applied: Applied, more: Applied): Applied {
-  applied.changed.push(...more.changed);
-  applied.raised.push(...more.raised);
-  applied.enqueued.push(...more.enqueued);
+  append(applied.changed, more.changed);
+  append(applied.raised, more.raised);
+  append(applied.enqueued, more.enqueued);
   applied.hasUnclaimed ||= more.hasUnclaimed;
   return applied;
 }

@@ -1,7 +1,7 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
-import { groupValues } from '../../domain/group-values.ts';
+import { groupValues, largest } from '../../domain/lists.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { withholdExtra } from '../../privacy/withhold-extra.ts';
@@ -77,7 +77,7 @@ export async function readStoredTransactions(
 
 /** A correction uses a sequence number of the transaction: if all numbers belong to events, there was no correction. */
 function isCorrected({ sequence }: TransactionRow, history: StoredEvent[]): boolean {
-  return Math.max(sequence, ...history.map((event) => event.sequence)) > history.length;
+  return Math.max(sequence, largest(history.map((event) => event.sequence))) > history.length;
 }
 
 /** @param mayBeCorrected whether to search for corrections of a transaction with this history. */

@@ -35,8 +35,8 @@ export type BankStatement = {
   to: Day | null;
   /** LEDGERBAL; null: the file has none, or one without a day. */
   balance: { cents: bigint; day: Day; line: number } | null;
-  /** Whether the balance is written without decimals, and amounts of lines with them: it may be in cents. */
-  isScaleOpen: boolean;
+  /** Parts of an OFX that are written without decimals: the balance, and the amounts of all lines. They may be in cents. */
+  isWhole: { balance: boolean; lines: boolean };
   lines: StatementLine[];
   /** Rows that show a balance and are no transactions. */
   balanceRows: StatementLine[];

@@ -5,18 +5,21 @@
  * 1. A line of the content and the FITID of a stored one is that one; so is one without FITID that is equal in all its texts.
  * 2. One of the content of a stored one that is left is that one: its FITID is new.
  * 3. One of the FITID, day and amount of a stored one that is left is that one: the bank changed its text.
- * 4. Any other is new. Where the file lacks a stored line that it may be, a person is asked.
+ * 4. Any other is new. Where the file lacks a stored line that it may be, a person is asked: banks write one text in many ways,
+ *    and move a line to another day.
  */
+
 import type { Context } from '../../context.ts';
-import type { Day } from '../../domain/calendar.ts';
+import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
 import type { StatementFault } from './statement-faults.ts';
 
 const ROWS_AT_ONCE = 500;
-/** A shorter text begins many others. */
-const SIMILAR_CHARS_MIN = 3;
+/** A bank moves a line over a weekend. */
+const DAYS_MOVED_MAX = 3;
 
 export type Compared = {
   /** Lines that the account does not have, each with a hash that no other line has. */
@@ -28,8 +31,12 @@ export type Compared = {
   faults: StatementFault[];
 };
 
+/** `newest`: the number of the newest statement before this file. */
+export type Shown = { lines: readonly BankLine[]; from: Day | null; to: Day | null; newest: number };
+
 type Stored = {
   seq: number;
+  statement: number;
   day: Day;
   cents: bigint;
   hash: string;
@@ -42,14 +49,20 @@ type Stored = {
 export async function compareWithStored(
   { db, keys }: Pick<Context, 'db' | 'keys'>,
   account: string,
-  lines: readonly BankLine[],
+  shown: Shown,
 ): Promise<Compared> {
-  const stored = await readStored({ db, keys }, account, lines);
+  const { lines } = shown;
+  const span = spanOf(shown);
+  const stored = span ? await readStored({ db, keys }, { account, lines, span }) : [];
   const { known, renumbered, left } = matchLines(lines, stored);
   const added = lines.filter((line) => !known.has(line));
   const faults = [
     ...findRepeated(added),
-    ...(await findDoubtful(added, left)),
+    ...(await findDoubtful(
+      added,
+      [...left],
+      ({ day, statement }) => span !== undefined && span.from <= day && day <= span.to && statement <= shown.newest,
+    )),
     ...findPartial(added, left, [...renumbered, ...lines.filter(({ occurrence }) => occurrence !== null)]),
   ];
   const first = [...new Map(faults.map((fault) => [fault.line, fault])).values()];
@@ -111,11 +124,19 @@ function findRepeated(added: readonly BankLine[]): StatementFault[] {
   });
 }
 
-/** New lines that may be a stored line which the file lacks. A file may have 20,000 lines of one day and amount. */
-async function findDoubtful(added: readonly BankLine[], left: ReadonlySet<Stored>): Promise<StatementFault[]> {
+/**
+ * New lines that may be a stored one which the file lacks: of its FITID; of its day and amount with any text; or of its amount
+ * and text and a day near it. A file may have 20,000 lines of one day and amount.
+ */
+async function findDoubtful(
+  added: readonly BankLine[],
+  left: readonly Stored[],
+  isShown: (one: Stored) => boolean,
+): Promise<StatementFault[]> {
   const byHash = Map.groupBy(left, ({ hash }) => hash);
-  const byDay = Map.groupBy(left, ({ day, cents }) => `${day} ${cents}`);
-  const indexes = new Map<string, (text: string) => boolean>();
+  const ofDay = new Set(left.map(({ day, cents }) => `${day} ${cents}`));
+  const shown = left.filter(isShown);
+  const ofText = new Set(shown.map(({ day, cents, text = '' }) => `${day} ${cents} ${simplify(text)}`));
   const faults = await mapInTurns(added, (line): StatementFault[] => {
     const text = textOf(line);
     const ofFitid = line.fitid === '' ? [] : (byHash.get(hexOf(line.hash)) ?? []);
@@ -123,47 +144,23 @@ async function findDoubtful(added: readonly BankLine[], left: ReadonlySet<Stored
       (one) => one.day === line.day || (one.cents === line.cents && (one.text ?? text) === text),
     );
     if (isChanged) return [{ line: line.line, kind: 'changed' }];
-    const key = `${line.day} ${line.cents}`;
-    const isSimilar = indexes.get(key) ?? indexTexts((byDay.get(key) ?? []).map((one) => one.text));
-    indexes.set(key, isSimilar);
-    return isSimilar(text) ? [{ line: line.line, kind: 'similar' }] : [];
+    const isNear =
+      shown.length > 0 && daysNear(line.day).some((day) => ofText.has(`${day} ${line.cents} ${simplify(text)}`));
+    return isNear || ofDay.has(`${line.day} ${line.cents}`) ? [{ line: line.line, kind: 'lacking' }] : [];
   });
   return faults.flat();
 }
 
-/**
- * Returns a function that says whether a text begins one of these, or one of these begins it, but for case, accents and marks:
- * banks cut texts, and add to them. An erased text may be any.
- */
-function indexTexts(texts: readonly (string | undefined)[]): (text: string) => boolean {
-  const known = texts.filter((text) => text !== undefined);
-  if (known.length < texts.length) return () => true;
-  const sorted = known.map(simplify).sort((a, b) => (a < b ? -1 : Number(a > b)));
-  const all = new Set(sorted);
-  const lengths = [...new Set(sorted.map(({ length }) => length))].filter((length) => length >= SIMILAR_CHARS_MIN);
-  return (text) => {
-    const own = simplify(text);
-    if (all.has(own) || lengths.some((length) => length < own.length && all.has(own.slice(0, length)))) return true;
-    return own.length >= SIMILAR_CHARS_MIN && (sorted[findFirst(sorted, own)]?.startsWith(own) ?? false);
-  };
+function daysNear(day: Day): Day[] {
+  return listDays(addDays(day, -DAYS_MOVED_MAX), addDays(day, DAYS_MOVED_MAX));
 }
 
-/** The index of the first of sorted texts that is not below a text: those that it begins follow there. */
-function findFirst(sorted: readonly string[], text: string): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? '') < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
+/** The letters of a text, without case and accents. */
 function simplify(text: string): string {
   return text
     .toLowerCase()
     .normalize('NFD')
-    .replace(/[^\p{L}\p{N}]+/gu, '');
+    .replace(/[^\p{L}]+/gu, '');
 }
 
 /**
@@ -194,18 +191,33 @@ function withOwnHashes(keys: Context['keys'], added: readonly BankLine[], stored
   });
 }
 
-/** The lines of the account that have a day, or an identity, of the file. */
-async function readStored(context: Pick<Context, 'db' | 'keys'>, account: string, lines: readonly BankLine[]) {
+type Span = { from: Day; to: Day };
+
+/** The days of the lines, and those near them that the file shows. Undefined: it has no lines. */
+function spanOf({ lines, from, to }: Shown): Span | undefined {
   const days = lines.map(({ day }) => day).sort();
-  const [from, to] = [days[0], days.at(-1)];
-  if (from === undefined || to === undefined) return [];
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const start = daysNear(first).find((day) => day === first || (from !== null && day >= from));
+  const end = daysNear(last).findLast((day) => day === last || (to !== null && day <= to));
+  return { from: start ?? first, to: end ?? last };
+}
+
+/** The lines of the account that have a day, or an identity, of the file. */
+async function readStored(
+  context: Pick<Context, 'db' | 'keys'>,
+  { account, lines, span }: { account: string; lines: readonly BankLine[]; span: Span },
+) {
   const select = () => selectStored(context.db).where('bank_lines.account', '=', account);
-  const rows = await select().where('day', '>=', from).where('day', '<=', to).execute();
+  const rows = await select().where('day', '>=', span.from).where('day', '<=', span.to).execute();
   const seqs = new Set(rows.map(({ seq }) => seq));
   for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
     const hashes = lines.slice(start, start + ROWS_AT_ONCE).map(({ hash }) => hash);
     const more = await select().where('fitid_hash', 'in', hashes).execute();
-    rows.push(...more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)));
+    append(
+      rows,
+      more.filter(({ seq }) => !seqs.has(seq) && seqs.add(seq)),
+    );
   }
   return rows.map((row) => toStored(context.keys, row));
 }
@@ -214,7 +226,17 @@ function selectStored(db: Context['db']) {
   return db
     .selectFrom('bank_lines')
     .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
-    .select(['seq', 'day', 'amount_cents', 'fitid_hash', 'occurrence', 'content_hash', 'name', 'memo'])
+    .select([
+      'seq',
+      'statement_seq as statement',
+      'day',
+      'amount_cents',
+      'fitid_hash',
+      'occurrence',
+      'content_hash',
+      'name',
+      'memo',
+    ])
     .orderBy('seq');
 }
 
@@ -222,10 +244,10 @@ function toStored(
   keys: Context['keys'],
   row: Awaited<ReturnType<ReturnType<typeof selectStored>['execute']>>[number],
 ): Stored {
-  const { seq, day, amount_cents: cents, fitid_hash, occurrence, name, memo } = row;
+  const { seq, statement, day, amount_cents: cents, fitid_hash, occurrence, name, memo } = row;
   const text = textOf({ name, memo });
   return {
-    ...{ seq, day, cents, hash: hexOf(fitid_hash), hasNumber: occurrence === null },
+    ...{ seq, statement, day, cents, hash: hexOf(fitid_hash), hasNumber: occurrence === null },
     // of a line of 0.1.0, or from before contents were stored
     content: hexOf(row.content_hash ?? hashContent(keys, { day, cents, name, memo })),
     text: text.includes(REMOVED) || (text === '' && row.content_hash === null) ? undefined : text,

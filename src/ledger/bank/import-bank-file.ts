@@ -3,11 +3,12 @@
  * a person must say first; nothing of it is imported twice: the same bytes change nothing, and a line that an account had before
  * (compare-with-stored.ts) stays as it is. Then the lines are matched.
  */
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { BankStatement } from './bank-statement.ts';
 import { lockMatching, matchBankLines } from './match-bank-lines.ts';
@@ -72,14 +73,18 @@ export async function importBankFile(
     const accounts = await readKnownAccounts(trx);
     const [faults, statements]: [StatementFault[], ImportedStatement[]] = [[], []];
     const given = new Set<string>();
+    const { newest } = await trx
+      .selectFrom('bank_statements')
+      .select(sql<number>`COALESCE(MAX(seq), 0)`.as('newest'))
+      .executeTakeFirstOrThrow();
     for (const [position, statement] of file.statements.entries()) {
       const { account, spelled, fault } = resolveAccount(statement, accounts, by.answers);
       if (by.answers.account === account && !accounts.names.includes(statement.account)) given.add(statement.account);
       if (fault) faults.push(fault);
       else if (given.size > 1) faults.push({ line: statement.line, kind: 'many_accounts' });
       if (!accounts.names.includes(account)) accounts.names.push(account);
-      const settled = await settleStatement(inner, statement, { account, answers: by.answers });
-      faults.push(...settled.faults);
+      const settled = await settleStatement(inner, statement, { account, answers: by.answers, newest });
+      append(faults, settled.faults);
       // also after a fault: a later statement of the account is compared with its lines
       statements.push(await storeStatement(inner, file, { settled, statement, account, spelled, position, ...by }));
     }

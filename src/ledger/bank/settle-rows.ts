@@ -5,7 +5,9 @@
  * its balance, on DTEND, or today. A balance of a later day is that of the last day that the statement shows: some banks write the
  * end of the month. With lines to come it is left out, since it may hold them.
  */
+
 import { boundsOfMonth, type Day, monthOf } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 
@@ -23,7 +25,10 @@ export function settleRows(statement: BankStatement, answers: BankAnswers, today
   const { openRows, balanceRows, hasCurrency, line } = statement;
   const faults: StatementFault[] = hasCurrency || answers.currency ? [] : [{ line, kind: 'no_currency' }];
   if (answers.balance_rows === undefined)
-    faults.push(...openRows.map((row): StatementFault => ({ line: row.line, kind: 'balance_text' })));
+    append(
+      faults,
+      openRows.map((row): StatementFault => ({ line: row.line, kind: 'balance_text' })),
+    );
   const meant = answers.balance_rows === 'lines' ? openRows : [];
   const all = [...statement.lines, ...meant].sort((a, b) => a.line - b.line);
   const last = findLastDay(statement, all, answers.later_lines ? null : today);

@@ -1,15 +1,14 @@
 /**
- * Settles a statement beside what is stored: the direction of amounts without a sign and the scale of the balance are proven by an
- * earlier balance and the lines since, or a person is asked. Nothing is guessed.
+ * Settles a statement beside what is stored: the direction of amounts without a sign, and the scale of those without decimals and
+ * of the balance, are proven by an earlier balance and the lines since, or a person is asked. Nothing is guessed.
  */
-
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import { type Compared, compareWithStored } from './compare-with-stored.ts';
-import { identifyLines } from './identify-lines.ts';
+import { identifyLines, textOf } from './identify-lines.ts';
 import { type SettledRows, settleRows } from './settle-rows.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 
@@ -20,27 +19,66 @@ export type SettledStatement = Omit<SettledRows, 'faults'> & {
   faults: StatementFault[];
 };
 
+/** `newest`: the number of the newest statement before this file. */
+type Given = { account: string; answers: BankAnswers; newest: number };
+
 /** Types of a line that takes money out. */
 const DEBITS = new Set([
   ...['DEBIT', 'FEE', 'SRVCHG', 'PAYMENT', 'CHECK', 'CASH', 'DIRECTDEBIT', 'REPEATPMT'],
   ...['D', 'DB', 'DBT', 'DR', 'DEB', 'DEBITO', 'OUT', 'SAIDA', 'SAQUE', 'TARIFA', 'PAGAMENTO'],
 ]);
+const CREDITS = new Set(['CREDIT', 'DEP', 'DIRECTDEP', 'INT', 'DIV']);
 /** Types of either direction: the sign says which, where the bank writes signs. */
-const EITHER = new Set(['ATM', 'POS']);
+const EITHER = new Set(['ATM', 'POS', 'XFER']);
+/** Words of a type or a text, as in `PIXENVIADO`. */
+const WORDS_OUT = /ENVIAD|TARIFA|SAQUE|DEBIT|COMPRA|PAGTO|PAGAMENTO (?:DE|EFETUAD)/;
+const WORDS_IN = /RECEBID|ESTORN|DEVOL|DEPOSIT|CREDIT/;
 const CENTS = 100n;
 
 export async function settleStatement(
   context: Context,
   statement: BankStatement,
-  { account, answers }: { account: string; answers: BankAnswers },
+  given: Given,
 ): Promise<SettledStatement> {
+  const settle = async (one: BankStatement) => await settleScaled(context, one, given);
+  const { amounts } = given.answers;
+  if (!statement.isWhole.lines || amounts === 'as_written') return (await settle(statement)).settled;
+  const inCents = await settle(toCents(statement));
+  if (amounts === 'cents') return inCents.settled;
+  const asWritten = await settle(statement);
+  const [proven, other] = [asWritten, inCents].filter(({ isProven }) => isProven);
+  if (proven && !other) return proven.settled;
+  const fault: StatementFault = { line: statement.lines[0]?.line ?? statement.line, kind: 'whole_amounts' };
+  return { ...asWritten.settled, faults: [fault] };
+}
+
+/** A statement whose amounts without decimals are in cents. */
+function toCents(statement: BankStatement): BankStatement {
+  const { isWhole, balance, lines, openRows, balanceRows } = statement;
+  const scale = <Row extends { cents: bigint }>(row: Row): Row => ({ ...row, cents: row.cents / CENTS });
+  return {
+    ...statement,
+    isWhole: { balance: false, lines: false },
+    balance: balance && isWhole.balance ? scale(balance) : balance,
+    ...{ lines: lines.map(scale), openRows: openRows.map(scale), balanceRows: balanceRows.map(scale) },
+  };
+}
+
+/** `isProven`: an earlier balance and the lines since make the balance. */
+async function settleScaled(
+  context: Context,
+  statement: BankStatement,
+  { account, answers, newest }: Given,
+): Promise<{ settled: SettledStatement; isProven: boolean }> {
   const rows = settleRows(statement, answers, context.calendar.dayOf(context.clock.now()));
-  const signed = await settleSigns(context, statement, { account, answers, rows });
+  const signed = await settleSigns(context, statement, { account, answers, newest, rows });
   const { balance, fault } = settleScale(statement, rows.balance, signed.expected, answers);
   const asked = answers.other_lines ? [] : signed.compared.faults;
   const faults = [...rows.faults, ...signed.faults, ...(fault ? [fault] : []), ...asked];
   const isBalanceLeftOut = rows.isBalanceLeftOut || (rows.balance !== null && balance === null);
-  return { ...rows, ...signed, balance, isBalanceLeftOut, faults: faults.sort((a, b) => a.line - b.line) };
+  const isProven = signed.expected !== undefined && signed.expected === rows.balance?.cents;
+  const settled = { ...rows, ...signed, balance, isBalanceLeftOut, faults: faults.sort((a, b) => a.line - b.line) };
+  return { settled, isProven };
 }
 
 type Signed = Pick<SettledStatement, 'lines' | 'compared' | 'negated' | 'faults'> & { expected: bigint | undefined };
@@ -48,10 +86,12 @@ type Signed = Pick<SettledStatement, 'lines' | 'compared' | 'negated' | 'faults'
 async function settleSigns(
   context: Context,
   statement: BankStatement,
-  { account, answers, rows }: { account: string; answers: BankAnswers; rows: SettledRows },
+  { account, answers, newest, rows }: Given & { rows: SettledRows },
 ): Promise<Signed> {
+  const { from, to } = statement;
   const take = async (lines: StatementLine[], negated: number, faults: StatementFault[] = []): Promise<Signed> => {
-    const compared = await compareWithStored(context, account, identifyLines(context.keys, lines));
+    const shown = { lines: identifyLines(context.keys, lines), from, to, newest };
+    const compared = await compareWithStored(context, account, shown);
     const day = rows.balance?.day;
     const expected =
       day === undefined ? undefined : await findExpected(context.db, statement, { account, day, lines, compared });
@@ -65,33 +105,54 @@ async function settleSigns(
   const proves = ({ expected }: Signed): boolean =>
     expected !== undefined && listScales(statement, rows.balance).includes(expected);
   if (answers.signs === 'by_type' || (proves(byType) && !proves(asWritten))) return byType;
-  const faults = [...unsigned].map(({ line, type }): StatementFault => ({ line, kind: 'unsigned', value: type }));
-  return { ...asWritten, compared: { ...asWritten.compared, faults: [] }, faults };
+  return { ...asWritten, compared: { ...asWritten.compared, faults: [] }, faults: [...unsigned.values()] };
 }
 
-/** Lines above zero of a type that takes money out. */
-function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Set<StatementLine> {
+/**
+ * Lines above zero of a type that takes money out, each with its fault. Where no line of the file is below zero, the bank may write
+ * no signs: then the text may say so too.
+ */
+function findUnsigned({ lines: all }: BankStatement, lines: StatementLine[]): Map<StatementLine, StatementFault> {
   const hasSigns = all.some(({ cents }) => cents < 0n);
-  const takesOut = (type: string): boolean => {
-    const plain = type.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
-    return DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || (!hasSigns && EITHER.has(plain));
+  const classify = ({ type, line, ...texts }: StatementLine): StatementFault[] => {
+    const [plain, text] = [type, textOf(texts)].map(plainOf) as [string, string];
+    if (DEBITS.has(plain.split(/[^A-Z]/, 1)[0] ?? '') || saysOut(plain))
+      return [{ line, kind: 'unsigned', value: type }];
+    const mayTakeOut = (!CREDITS.has(plain) && saysOut(text)) || (EITHER.has(plain) && !WORDS_IN.test(text));
+    return hasSigns || !mayTakeOut ? [] : [{ line, kind: 'no_signs', value: type }];
   };
-  return new Set(lines.filter(({ cents, type }) => cents > 0n && takesOut(type)));
+  return new Map(
+    lines.filter(({ cents }) => cents > 0n).flatMap((line) => classify(line).map((fault) => [line, fault])),
+  );
+}
+
+function saysOut(text: string): boolean {
+  return WORDS_OUT.test(text) && !WORDS_IN.test(text);
+}
+
+function plainOf(text: string): string {
+  return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '').trim();
 }
 
 /** Lists the readings of a balance, in cents. */
-function listScales({ isScaleOpen }: BankStatement, balance: BankStatement['balance']): bigint[] {
+function listScales(statement: BankStatement, balance: BankStatement['balance']): bigint[] {
   if (balance === null) return [];
-  return isScaleOpen ? [balance.cents, balance.cents / CENTS] : [balance.cents];
+  return isScaleOpen(statement) ? [balance.cents, balance.cents / CENTS] : [balance.cents];
+}
+
+/** Whether the balance alone may be in cents. */
+function isScaleOpen({ isWhole }: BankStatement): boolean {
+  return isWhole.balance && !isWhole.lines;
 }
 
 function settleScale(
-  { isScaleOpen }: BankStatement,
+  statement: BankStatement,
   balance: BankStatement['balance'],
   expected: bigint | undefined,
   answers: BankAnswers,
 ): { balance: BankStatement['balance']; fault?: StatementFault } {
-  if (balance === null || balance.cents === 0n || !isScaleOpen || expected === balance.cents) return { balance };
+  if (balance === null || balance.cents === 0n || !isScaleOpen(statement) || expected === balance.cents)
+    return { balance };
   const inCents = { ...balance, cents: balance.cents / CENTS };
   if (answers.balance === 'leave_out') return { balance: null };
   if (answers.balance === 'as_written') return { balance };

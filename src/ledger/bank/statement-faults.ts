@@ -3,6 +3,7 @@ export const BANK_QUESTIONS = {
   account: null,
   new_account: ['true'],
   currency: ['BRL'],
+  amounts: ['cents', 'as_written'],
   balance: ['cents', 'as_written', 'leave_out'],
   signs: ['by_type', 'as_written'],
   balance_rows: ['leave_out', 'lines'],
@@ -28,11 +29,16 @@ export const STATEMENT_FAULTS = {
   },
   no_currency: { text: 'CURDEF is missing: say that the amounts are in BRL', asks: 'currency' },
   unsigned: { text: '{value} says money out, and the amount has no sign', asks: 'signs' },
+  no_signs: { text: '{value} may be money out, and no amount of the file has a sign', asks: 'signs' },
   scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
-  balance_text: { text: 'the text may be that of a balance or of a payment', asks: 'balance_rows' },
+  whole_amounts: {
+    text: 'no amount has decimals, and no earlier balance proves whether they are in cents',
+    asks: 'amounts',
+  },
+  balance_text: { text: 'the text may be that of a balance, a total or a payment', asks: 'balance_rows' },
   changed: { text: 'the FITID was imported before, with another day or amount', asks: 'other_lines' },
-  similar: {
-    text: 'a stored line of this day and amount has a similar text, and the file lacks it',
+  lacking: {
+    text: 'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
     asks: 'other_lines',
   },
   repeated: { text: 'line {value} is equal in all, also in its FITID', asks: 'other_lines' },

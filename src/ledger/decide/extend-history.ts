@@ -16,6 +16,7 @@
 
 import type { WallTime } from '../../domain/calendar.ts';
 import { InvariantError } from '../../domain/errors.ts';
+import { largest } from '../../domain/lists.ts';
 import type { ObservedEvent, ObservedTransaction } from '../../domain/observation.ts';
 import {
   eventKey,
@@ -88,7 +89,7 @@ function dateInferred(history: Extended, createdWall: WallTime, learnt: number):
   let latest = createdWall;
   let { outOfForce, added } = history;
   const all = [...history.events, ...outOfForce];
-  let last = Math.max(learnt, ...all.map((event) => event.sequence));
+  let last = Math.max(learnt, largest(all.map((event) => event.sequence)));
   const events = history.events.map((event) => {
     if (!event.inferred && event.atWall > latest) latest = event.atWall;
     if (!event.inferred || event.atWall === latest) return event;
@@ -152,7 +153,7 @@ function numberStatuses(known: StoredEvent[], replaced: StoredEvent[]): (status:
   const last = new Map<string, number>();
   for (const [status, events] of Map.groupBy(known, (event) => event.status)) {
     const stored = events.map((event) => event.number ?? (event.inferred ? 1 : 0));
-    last.set(status, Math.max(...stored, events.filter((event) => !event.inferred).length));
+    last.set(status, Math.max(largest(stored), events.filter((event) => !event.inferred).length));
   }
   return (status) => {
     const number = freed.get(status) ?? (last.get(status) ?? 0) + 1;

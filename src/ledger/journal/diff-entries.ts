@@ -1,3 +1,4 @@
+import { append } from '../../domain/lists.ts';
 import { mergePostings, type PlannedEntry, type Posting } from './plan-entries.ts';
 
 /** An entry in force: neither a reversal nor reversed. */
@@ -30,7 +31,7 @@ export function diffEntries<E extends { seq: number | undefined }>(
     if (key !== undefined) byEvent.delete(key);
     diffEntry(entry, current, commission, diff);
   }
-  for (const current of byEvent.values()) diff.reverse.push(...current);
+  for (const current of byEvent.values()) append(diff.reverse, current);
   return diff;
 }
 
@@ -48,7 +49,7 @@ function diffEntry<E>(
     diff.post.push({ ...entry, kind: 'commission', postings: charge });
     return;
   }
-  diff.reverse.push(...current);
+  append(diff.reverse, current);
   diff.post.push(entry);
 }
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
-import { groupValues } from '../../domain/group-values.ts';
+import { groupValues } from '../../domain/lists.ts';
 import type { EntryInForce } from './diff-entries.ts';
 
 /** Reads the entries of these transactions that are neither reversals nor reversed, with their postings. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { groupValues } from '../../domain/group-values.ts';
+import { groupValues } from '../../domain/lists.ts';
 import type { Posting } from '../journal/plan-entries.ts';
 
 /** Returns the postings of entries, in their order, by the row number of the entry. */

@@ -10,8 +10,10 @@
  * readList is an async generator. It yields every page as it arrives, also pages of passes that prove nothing: the rows
  * on them are real. It returns the ListReading at the end.
  */
+
 import { createHash } from 'node:crypto';
 import type { WallTime } from '../../domain/calendar.ts';
+import { largest } from '../../domain/lists.ts';
 import { createSemaphore, type Semaphore } from '../../runtime/semaphore.ts';
 import type { ListQuery } from '../client.ts';
 import { canProveByRepeat, checkPass, computeSurplus } from './check-pass.ts';
@@ -24,7 +26,7 @@ export const PASSES_MAX = 5;
 /** After two passes with drift, pages are requested one by one: only then does a row that moves show again at an end. */
 const IN_FLIGHT_BY_PASS = [8, 8, 1, 1, 1] as const;
 /** Limit of requests in flight, over all lists that share a semaphore. */
-export const PAGES_IN_FLIGHT = Math.max(...IN_FLIGHT_BY_PASS);
+export const PAGES_IN_FLIGHT = largest(IN_FLIGHT_BY_PASS);
 
 export type ListReading = {
   complete: boolean;

@@ -1,4 +1,5 @@
 import type { WallTime } from '../../domain/calendar.ts';
+import { largest } from '../../domain/lists.ts';
 import type { Semaphore } from '../../runtime/semaphore.ts';
 import type { ListQuery, ProviderClient } from '../client.ts';
 import { PAGE_ROWS } from './check-pass.ts';
@@ -99,7 +100,7 @@ function openPass(
   const seen = createRowCollection();
   const requests = createRequestBudget(previousPages);
   let newest: StoredPage | undefined;
-  let place = Math.max(0, ...[...storedPages.values()].map((page) => page.place));
+  let place = Math.max(0, largest([...storedPages.values()].map((page) => page.place)));
   return {
     seen,
     requests,

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { readRestores, touchesGap } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { smallest } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { webhooksLost } from '../../metrics/metrics.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
@@ -211,5 +212,5 @@ async function findWebhooksCompleteUntil(trx: Transaction<Database>, now: Date):
     ...counted.map((one) => one.seen_at),
     ...(unsplit?.received_at ? [unsplit.received_at] : []),
   ];
-  return new Date(Math.min(...instants.map((at) => at.getTime())));
+  return new Date(smallest(instants.map((at) => at.getTime())));
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { InvariantError } from '../../domain/errors.ts';
+import { largest } from '../../domain/lists.ts';
 import { runsFinished } from '../../metrics/metrics.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 
@@ -36,7 +37,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
     .set({
       state,
       pages: sum((window) => Number(window.fetched ?? 0)),
-      passes: Math.max(0, ...windows.map((window) => window.passes)),
+      passes: Math.max(0, largest(windows.map((window) => window.passes))),
       // unknown, not 0, where no window was read
       total: windows.some((window) => window.total !== null)
         ? Math.min(

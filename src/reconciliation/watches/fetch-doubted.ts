@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
+import { largest } from '../../domain/lists.ts';
 import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { deferDoubts, listDoubtTimes, lockDueDoubts, selectDueDoubts } from '../../ledger/apply/write-doubts.ts';
 import { describeError } from '../../log.ts';
@@ -64,7 +65,7 @@ async function fetchDoubt(context: Context, client: ProviderClient, id: string):
 async function readDoubtedMs(context: Context, id: string): Promise<number> {
   const noticed = await listDoubtTimes(context.db, id);
   const now = context.clock.now().getTime();
-  return Math.max(0, ...noticed.map((at) => now - at.getTime()));
+  return Math.max(0, largest(noticed.map((at) => now - at.getTime())));
 }
 
 async function deferDoubt(context: Context, id: string, ms: number): Promise<void> {

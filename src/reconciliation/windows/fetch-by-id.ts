@@ -2,9 +2,11 @@
  * Fetches by id what a reading leaves open: the rows that it shows in two versions, and the stored transactions that it lacks.
  * No mismatch is raised before the provider has shown the transaction itself.
  */
+
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { lockTransactions } from '../../ledger/apply/lock-transactions.ts';
@@ -51,7 +53,7 @@ export async function fetchInconsistent(
   const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
   for (const id of ids.slice(0, SHOWS_MAX)) {
     checkLease();
-    changed.push(...(await fetchAndApply(context, client, id, source)).changed);
+    append(changed, (await fetchAndApply(context, client, id, source)).changed);
   }
   return changed;
 }
@@ -78,7 +80,7 @@ export async function fetchAbsent(
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
     const askedAt = context.clock.now();
     const shown = await fetchAndApply(context, client, stored.id, source);
-    changed.push(...shown.changed);
+    append(changed, shown.changed);
     if (shown.row) known.push({ scope: stored.id, askedAt });
     // listed on another day by now: applying it has reported that as reference_differs
     if (shown.row?.ok && !isInWindow(window, shown.row.transaction.createdWall)) continue;
@@ -159,7 +161,10 @@ async function findAbsent(context: Context, run: RunRef, window: Window, reading
   let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
   for (;;) {
     const rows = await readStored(context, run, window, { ...reading, after });
-    absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
+    append(
+      absent,
+      rows.filter((row) => !reading.ids.has(row.id)),
+    );
     const last = rows.at(-1);
     if (!last || rows.length < reading.storedMax) return absent;
     after = last;

@@ -2,7 +2,9 @@
  * A transaction's row holds its facts as they are known now. Each later change of a fact stores the value before it, so
  * the first change after a cut gives the value at the cut. Most cuts have no later change: then no row is restored.
  */
+
 import type { Reader } from '../../database/reader.ts';
+import { append } from '../../domain/lists.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { type CutEntries, readLateEvents } from './read-cut-entries.ts';
 
@@ -55,7 +57,7 @@ async function readCorrectedFacts(db: Reader, factChangeSeq: number): Promise<Om
   const corrected = await listCorrected(db, factChangeSeq);
   const before = await readBefore(db, corrected, factChangeSeq);
   const struck = [...struckNow].filter(([, seq]) => before.get(seq)?.struck === undefined).map(([event]) => event);
-  for (const facts of before.values()) struck.push(...parseNumbers(facts.struck));
+  for (const facts of before.values()) append(struck, parseNumbers(facts.struck));
   return {
     outOfForce: struck,
     correctedTransactions: corrected,

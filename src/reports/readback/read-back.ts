@@ -3,7 +3,9 @@
  * that a sheet shows and the balances of Resumo must be those of the ledger at the cut. The ledger's come from the database
  * (read-expected.ts), and the reader shares no code with the writer.
  */
+
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import { openWorkbook, type SheetFacts, type Workbook } from '../../spreadsheet/open-workbook.ts';
 import { type ByteSource, openFileSource } from '../../spreadsheet/open-zip.ts';
 import { readSheet } from '../../spreadsheet/read-sheet.ts';
@@ -137,7 +139,7 @@ function compareWorkbook(work: ReportWork<AnyPlan>, found: ReadWorkbook, expecte
       ...compareTable(title, table, figures),
       ...(name === 'statement' ? compareChain(title, chain, expected.total.closing) : []),
     ]);
-    faults.push(...compared);
+    append(faults, compared);
   }
   return faults;
 }

@@ -1,3 +1,4 @@
+import { largest } from '../../domain/lists.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import { LINES, type PlatformTotals, RANGE_LINES, sumPlatformTotals } from '../read/create-tally.ts';
@@ -67,7 +68,7 @@ const HEAD_LINES_MIN = 2;
 function measureHeads(heads: string[]): number {
   const linesOf = (text: string): number =>
     text.split('\n').reduce((sum, line) => sum + Math.ceil(line.length / HEAD_CHARACTERS), 0);
-  return 8 + HEAD_LINE_POINTS * Math.max(HEAD_LINES_MIN, ...heads.slice(1).map(linesOf));
+  return 8 + HEAD_LINE_POINTS * Math.max(HEAD_LINES_MIN, largest(heads.slice(1).map(linesOf)));
 }
 
 /** The heads of the platforms' columns: each name has its id beside it here, and nowhere else. */

@@ -3,6 +3,7 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import type { Locale } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
@@ -74,7 +75,7 @@ async function readRows(
     const work = await prepareWork(snapshot, plan, reportsDirectory(context), context.signal);
     const rows: ChangeRow[] = [];
     for await (const chunk of describeChanges(work, after.digest).rows) {
-      rows.push(...chunk);
+      append(rows, chunk);
       if (rows.length > ROWS_SHOWN_MAX) break;
       if (performance.now() > endMs) return TOO_LONG;
     }

@@ -1,3 +1,4 @@
+import { largest } from '../../domain/lists.ts';
 import { type Cell, columnName, escapeText, renderCell } from './render-cell.ts';
 import type { PlacedChart } from './render-chart.ts';
 import { openZipEntry, type ZipEntry, type ZipEntryWriter } from './write-zip.ts';
@@ -215,7 +216,7 @@ export function countPagesWide({ widths, breaksPages }: Pick<SheetSetup, 'widths
 /** The scale in percent at which the widest row and the fullest page fit on the paper; 100 at most. */
 function findScale(setup: SheetSetup, pages: PrintedPage[]): number {
   const width = setup.widths.reduce((sum, one) => sum + one, 0) * REPLACED_CHARACTER_POINTS;
-  const height = Math.max(...pages.map((page) => page.heightPoints));
+  const height = largest(pages.map((page) => page.heightPoints));
   const scale = Math.min(1, PAPER_POINTS.width / width, PAPER_POINTS.height / height);
   return Math.max(SCALE_MIN, Math.floor(scale * 100));
 }

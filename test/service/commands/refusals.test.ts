@@ -11,9 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import { createTestDatabase, testServer } from '../../support/create-test-database.ts';
+import { makeRow } from '../../support/make-provider-rows.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
-import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { TestProvider } from '../../support/test-provider.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const user = `t_${randomBytes(4).toString('hex')}`;
@@ -150,6 +152,19 @@ test('with a wrong key, and with DATA_DIR a link to nowhere, the doctor says so 
   );
   expect(out).toMatch(/^ok {4}provider/m);
   expect({ code, err }).toEqual({ code: 1, err: '' });
+});
+
+test('a provider that answers its list and no transaction fails the doctor', async () => {
+  await using provider = await new TestProvider(API_KEY).listen();
+  provider.add(makeRow());
+  const asked = { DATABASE_URL: urlOf(database), PROVIDER_URL: provider.url, PROVIDER_API_KEY: API_KEY };
+  expect((await run(['doctor'], asked)).out).toMatch(
+    /^ok {4}provider {2}accepts the API key and reports 1 transactions/m,
+  );
+  provider.switches.fault = ({ kind }) => (kind === 'show' ? { status: 401 } : undefined);
+  const { code, out } = await run(['doctor'], asked);
+  expect(out).toMatch(/^FAIL {2}provider {2}the provider refuses PROVIDER_API_KEY \(401\)$/m);
+  expect(code).toBe(1);
 });
 
 test('the doctor writes nothing to a new database, nor to the disk', async () => {

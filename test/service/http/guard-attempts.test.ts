@@ -1,6 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findSession } from '../../../src/access/sessions.ts';
+import { findCaller } from '../../../src/access/tokens.ts';
+import type { Context } from '../../../src/context.ts';
 import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -64,6 +67,23 @@ test('each failed bearer, pull and login is counted by its kind, and a good one 
   expect((await logIn('198.51.100.1', env.tokens.viewer)).status).toBe(303);
   const after = await Promise.all(['bearer', 'pull', 'login'].map(failures));
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 1]);
+});
+
+test('a text that has the form of no token and of no session is refused without a question to the database', async () => {
+  const db = new Proxy({} as Context['db'], {
+    get: () => {
+      throw new Error('the database was asked');
+    },
+  });
+  const context = { ...env.context, db };
+  const generated = { ...context, config: { ...context.config, ADMIN_TOKEN: undefined } };
+  for (const text of ['x', GUESS.slice(1), `${GUESS}a`, `cfa_${'a'.repeat(42)}`, 'ç'.repeat(16_000)]) {
+    expect(await findCaller(context, text)).toBeUndefined();
+    expect(await findCaller(generated, text)).toBeUndefined();
+    expect(await findSession(context, text)).toBeUndefined();
+  }
+  await expect(findCaller(generated, `cfa_${'a'.repeat(43)}`)).rejects.toThrow('the database was asked');
+  await expect(findSession(context, 'a'.repeat(43))).rejects.toThrow('the database was asked');
 });
 
 test('cookies without a session are counted, and limited by address', async () => {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
 import type { Context } from '../../../src/context.ts';
+import { countPaidToday } from '../../../src/http/console/overview/read-overview.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -12,6 +13,9 @@ const ROWS = 20_000;
 const READS_MAX = ROWS / 4;
 const NOW = 'UTC_TIMESTAMP(3)';
 const WALL = `DATE_FORMAT(${NOW} - INTERVAL n * 10 SECOND, '%Y-%m-%d %H:%i:%s')`;
+/** Postings of a day, among all platforms: more than there are entries. */
+const PLATFORMS = 4;
+const A_DAY = PLATFORMS * 8_640;
 /** When the n-th run or window was made: one in three minutes. */
 const AT = `${NOW} - INTERVAL (${ROWS} - n) * 3 MINUTE`;
 
@@ -42,11 +46,14 @@ beforeAll(async () => {
       SELECT n, 'cashin', 'paid', ${WALL}, 1, 1, 100, ${WALL}, '', ${NOW}, ${NOW} FROM numbers`,
     `INSERT INTO entries (kind, platform, at_wall, recorded_at, source_kind)
       SELECT 'event', 'p', ${WALL}, ${NOW}, 'webhook' FROM numbers`,
+    `INSERT INTO accounts (name) SELECT CONCAT('Liabilities:Receipts:', n) FROM numbers WHERE n < ${PLATFORMS}`,
+    `INSERT INTO postings (entry_seq, position, account_seq, at_wall, amount_cents)
+      SELECT entries.seq, accounts.seq, accounts.seq, at_wall, -100 FROM entries, accounts`,
     `INSERT INTO receiver_minutes SELECT DATE_FORMAT(${NOW} - INTERVAL n MINUTE, '%Y-%m-%d %H:%i:00'), ${NOW} FROM numbers`,
     `INSERT INTO alerts (id, name, severity, scope, firing_scope, summary, raised_at)
       SELECT n, 'stuck', 'medium', n, IF(n % 100 = 1, n, NULL), '', ${NOW} FROM numbers`,
     'DROP TABLE numbers',
-    'ANALYZE TABLE callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, alerts',
+    'ANALYZE TABLE callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, postings, alerts',
   ])
     await sql.raw(text).execute(env.context.db);
   await sealNow(env.context);
@@ -65,6 +72,14 @@ it('the mismatches of one transaction are read by its id, not among all', async 
   const { id: transactionId } = await one;
   const reads = await countReads(({ db }) => listMismatches(db, { transactionId, limit: 50 }));
   expect(reads).toBeLessThan(READS_MAX / 100);
+});
+
+it('what was paid on a day is counted among the postings of that day, not among all entries', async () => {
+  const yesterday = { ...env.context.clock, now: () => new Date(Date.now() - 86_400_000) };
+  const count = (context: Context) => countPaidToday({ ...context, clock: yesterday });
+  expect(await count(env.context)).toEqual({ receipts: A_DAY, payments: 0 });
+  // those of either sign
+  expect(await countReads(count)).toBeLessThan(2 * A_DAY + READS_MAX / 100);
 });
 
 /** How many rows and entries of indexes the server read meanwhile. */

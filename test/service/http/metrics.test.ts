@@ -3,12 +3,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import express from 'express';
+import { Counter } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
 import { listenHttp, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createWorkerApp } from '../../../src/http/create-worker-app.ts';
 import { createMetricsPage } from '../../../src/http/expose-metrics.ts';
+import { registry } from '../../../src/metrics/metrics.ts';
 import type { Reading } from '../../../src/metrics/reading.ts';
 import { dayAgo } from '../../support/make-provider-rows.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
@@ -139,6 +142,15 @@ describe('the metrics of the database', () => {
   });
   afterAll(() => env[Symbol.asyncDispose]());
 
+  it('count callbacks of a state up to a limit: a backlog makes no scrape slow', async () => {
+    const [counts] = await readCallbackMetrics(env.context, 3);
+    expect(counts?.values).toEqual([
+      { labels: { state: 'pending' }, value: 3 },
+      { labels: { state: 'held' }, value: 0 },
+      { labels: { state: 'failed' }, value: 1 },
+    ]);
+  });
+
   it('say what the database holds', () => {
     const [first] = scrapes;
     expect(Object.fromEntries(first ?? [])).toMatchObject({
@@ -213,6 +225,22 @@ describe('a reader', () => {
     expect(sampleOf(await page(), 'one')).toBe(2);
   });
 
+  it('is on a page that the scrapes of one second share', async () => {
+    const counted = new Counter({ name: 'confere_scrapes', help: 'Of a test.', registers: [registry] });
+    let renders = 0;
+    Object.assign(counted, { collect: () => void renders++ });
+    const page = createMetricsPage(env.context, {});
+    const [first, ...others] = await Promise.all(Array.from({ length: 50 }, page));
+    expect([others.every((text) => text === first), renders]).toEqual([true, 1]);
+    await env.timers.advance(999);
+    await page();
+    expect(renders).toBe(1);
+    counted.inc(7);
+    await env.timers.advance(1);
+    expect(sampleOf(await page(), 'confere_scrapes')).toBe(7);
+    registry.removeSingleMetric('confere_scrapes');
+  });
+
   it('that takes long reads less often', async () => {
     let reads = 0;
     const slow = async () => {
@@ -258,7 +286,7 @@ describe('a reader', () => {
     await env.timers.advance(5_000);
     expect(sampleOf(await scraped, 'confere_scrape_failed{reader="hanging"}')).toBe(1);
     hanging.resolve(gauge('late', 3));
-    await env.timers.advance(0);
+    await env.timers.advance(1_000);
     expect(sampleOf(await page(), 'late')).toBe(3);
   });
 });

@@ -68,6 +68,33 @@ test('a page shows the document to a session alone, with a policy that differs i
   expect(await (await open('/system')).text()).toContain('<a href="/openapi">API</a>');
 });
 
+test.each(['/api/v1/openapi.json', '/openapi/document.json', '/openapi/swagger-ui.css', '/console/console.css'])(
+  '%s is encoded once for all requests, and not sent again to a client that has it',
+  async (address) => {
+    const session = await openSession(env.context, env.tokens.viewer);
+    const headers = { ...bearer(env.tokens.viewer), cookie: `confere_session=${session}` };
+    const ask = async (more: Record<string, string>) => {
+      const answer = await fetch(`${env.url}${address}`, { headers: { ...headers, ...more } });
+      return { answer, text: await answer.text(), etag: answer.headers.get('etag') ?? '' };
+    };
+    const [plain, gzipped] = [
+      await ask({ 'accept-encoding': 'identity' }),
+      await ask({ 'accept-encoding': 'br, gzip' }),
+    ];
+    expect(plain.text.length).toBeGreaterThan(1_000);
+    expect([gzipped.text === plain.text, gzipped.answer.headers.get('content-encoding')]).toEqual([true, 'gzip']);
+    expect(plain.etag).not.toBe(gzipped.etag);
+    for (const { etag } of [plain, gzipped]) {
+      const known = {
+        'if-none-match': `"other", ${etag}`,
+        'accept-encoding': etag === plain.etag ? 'identity' : 'gzip',
+      };
+      const again = await ask(known);
+      expect([again.answer.status, again.text.length, again.etag]).toEqual([304, 0, etag]);
+    }
+  },
+);
+
 test('the document of the portal has what merchants call and receive, and each component that it names', () => {
   const text = createPortalDocument('/')();
   const { paths, components, webhooks } = JSON.parse(text) as Document & { webhooks: Json };

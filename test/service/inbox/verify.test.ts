@@ -292,6 +292,26 @@ test('while the provider is down nothing is quarantined; verification continues 
   expect(await readMismatchRows(own.context)).toEqual([]);
 });
 
+test('while the key is refused one item at a time asks, and all may ask within seconds of its acceptance', async () => {
+  await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+  const [first, ...others] = Array.from({ length: 30 }, () =>
+    own.provider.put(makeShownTransaction(PAID, { id: randomUUID() })),
+  );
+  own.provider.switches.fault = () => ({ status: 401 });
+  const firstId = (await own.receive(flat(first as ShownTransaction))).id;
+  const readDueTimes = async (): Promise<number[]> => {
+    const items = await own.context.db.selectFrom('webhook_items').select(['next_look_at', 'lease_holder']).execute();
+    return items.flatMap((one) => (one.lease_holder === null ? [Number(one.next_look_at)] : []));
+  };
+  await eventually('the first is deferred', async () => (await readDueTimes()).length === 1);
+  const received = await Promise.all(others.map((row) => own.receive(flat(row))));
+  for (let seconds = 0; seconds < 60; seconds++) await own.timers.advance(1_000);
+  expect(own.provider.count('show')).toBeLessThan(12);
+  expect(Math.max(...(await readDueTimes())) - own.context.clock.now().getTime()).toBeLessThan(10_000);
+  own.provider.switches.fault = () => undefined;
+  for (const id of [firstId, ...received.map((one) => one.id)]) await own.waitForState(id, 'applied');
+});
+
 test('items whose verification loses the database are verified again once their leases run out', async () => {
   let database: ReturnType<typeof loseDatabase> | undefined;
   await using own = await openInboxEnvironment({}, (context) => {

@@ -139,7 +139,9 @@ test('a line that was erased before its content was stored is known by its FITID
   expect((await importBank(context, { ...account, lines: [line, other] })).statements).toMatchObject([
     { new: 1, known: 1 },
   ]);
-  await expect(importBank(context, { ...account, lines: [{ ...line, fitid: 'x' }] })).rejects.toThrow('a similar text');
+  await expect(importBank(context, { ...account, lines: [{ ...line, fitid: 'x' }] })).rejects.toThrow(
+    'lacks a stored line',
+  );
 });
 
 function shuffle<T>(list: T[], random: (limit: number) => number): T[] {
@@ -158,18 +160,17 @@ function createRandom(seed: number): (limit: number) => number {
   };
 }
 
-test('10,000 lines of one day and amount are compared with as many, and not each with each', async () => {
+test('5,000 lines of one day and amount are compared with as many, and not each with each', async () => {
   const { context } = environment;
   const make = (text: string): MadeLine[] =>
-    Array.from({ length: 10_000 }, (_, index) => ({
+    Array.from({ length: 5_000 }, (_, index) => ({
       ...{ day: first, amount: '-10.00', fitid: `${text}${index}`, memo: `${text} ${index}` },
     }));
   const number = '99999-0';
   await importBank(context, { number, lines: make('PIX') }, { new_account: 'true' });
-  const { statements } = await importBank(context, { number, lines: make('TED') });
-  expect(statements).toMatchObject([{ new: 10_000 }]);
-  const cut = [{ day: first, amount: '-10.00', fitid: 'cut', memo: 'TED 77' }];
-  await expect(importBank(context, { number, lines: cut })).resolves.toMatchObject({ statements: [{ new: 0 }] });
-  const longer = [{ day: first, amount: '-10.00', fitid: 'longer', memo: 'Téd 77 Loja' }];
-  await expect(importBank(context, { number, lines: longer })).rejects.toThrow('a similar text');
+  const added = { day: first, amount: '-10.00', fitid: 'added', memo: 'TED' };
+  expect((await importBank(context, { number, lines: [...make('PIX'), added] })).statements).toMatchObject([
+    { new: 1 },
+  ]);
+  await expect(importBank(context, { number, lines: make('DOC') })).rejects.toThrow('lacks a stored line');
 });

@@ -192,7 +192,9 @@ describe('a line', () => {
       code: 'conflict',
     });
     // two lines for the adjustment that is left
-    await importFile({ lines: [line('f2', '500.00', { memo: 'OUTRA' }), line('f3', '500.00', { memo: 'OUTRA' })] });
+    await importFile({
+      lines: [line('f1', '500.00'), ...['f2', 'f3'].map((fitid) => line(fitid, '500.00', { memo: 'OUTRA' }))],
+    });
     expect((await listLines('open')).map(({ candidates }) => candidates.length)).toEqual([1, 1]);
     const [left] = await listOpenBankEntries(context.db, 10, undefined);
     expect(left).toMatchObject({ adjustment_id: one, candidates: [{ line_id: 'bl_2' }, { line_id: 'bl_3' }] });
@@ -235,7 +237,7 @@ describe('a line', () => {
     await expect(pick('bl_1', 'nobody')).rejects.toThrow('transaction is no paid cashout without a match');
     for (const id of ['bl_9', 'bl_x', '1']) await expect(pick(id), id).rejects.toMatchObject({ code: 'not_found' });
     await pick('bl_1');
-    await importFile({ lines: [line('f4', '70.00', { memo: 'OUTRA' })] });
+    await importFile({ lines: [line('f1', '70.00'), line('f4', '70.00', { memo: 'OUTRA' })] });
     await expect(pick('bl_4')).rejects.toThrow('transaction is no paid cashout without a match');
   });
 });

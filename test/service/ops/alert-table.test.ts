@@ -14,7 +14,8 @@ import type { Context } from '../../../src/context.ts';
 import { MISMATCH_SEVERITY } from '../../../src/domain/mismatch.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openTestContext } from '../../support/open-environment.ts';
-import { type Labels, startAlertmanager } from '../../support/start-alertmanager.ts';
+import { type Labels, readSample, startAlertmanager } from '../../support/start-ops.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -204,8 +205,8 @@ test('the table says which alerts Confere does not raise while another one expla
 });
 
 describe('in an Alertmanager with ops/alertmanager.yml', () => {
-  const config = read('ops/alertmanager.yml');
-  const RULES = [...new Set([...read('ops/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name))];
+  const config = readSample('alertmanager.yml');
+  const RULES = [...new Set([...readSample('alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name))];
   /** Sources by name; each alert of Confere also mutes the rule of its name. */
   const SOURCES = [...config.matchAll(/source_matchers: \[alertname=~?"([^"]+)"\]/g)].flatMap(([, names = '']) =>
     names.split('|'),
@@ -221,11 +222,15 @@ describe('in an Alertmanager with ops/alertmanager.yml', () => {
   const show = (labels: Labels): string => `${isOwn(labels) ? 'alert' : 'rule'} ${labels.alertname}`;
 
   const POLL = { timeout: 10_000, interval: 20 };
+  const home = temporaryDirectory();
   let alertmanager: Awaited<ReturnType<typeof startAlertmanager>>;
   beforeAll(async () => {
-    alertmanager = await startAlertmanager(`global: { resolve_timeout: 3s }\n${config}`);
+    alertmanager = await startAlertmanager(home.path, `global: { resolve_timeout: 3s }\n${config}`);
   });
-  afterAll(() => alertmanager[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await alertmanager[Symbol.asyncDispose]();
+    home[Symbol.dispose]();
+  });
 
   const inAnHour = (): Date => new Date(Date.now() + 3_600_000);
   const listMuted = async (): Promise<string[]> =>
@@ -246,7 +251,7 @@ describe('in an Alertmanager with ops/alertmanager.yml', () => {
       await expect.poll(muted, POLL).toEqual([]);
     } finally {
       await alertmanager.post([source, ...targets], past());
-      await expect.poll(alertmanager.list, POLL).toEqual([]);
+      await expect.poll(() => alertmanager.list(), POLL).toEqual([]);
     }
   }
 

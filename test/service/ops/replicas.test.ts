@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findFreePort, type Program, startProgram } from '../../../demo/start-programs.ts';
@@ -9,6 +9,7 @@ import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
 import { DEEP } from '../../support/property.ts';
+import { readSample, startAlertmanager, startPrometheus } from '../../support/start-ops.ts';
 import { API_KEY, sendWebhook, temporaryDirectory } from '../../support/start-serve.ts';
 import { startSide } from '../../support/start-side.ts';
 import { TestProvider } from '../../support/test-provider.ts';
@@ -18,7 +19,6 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 
 type Series = { metric: Record<string, string>; value: [number, string] };
 type Notified = { alerts: { status: string; labels: Record<string, string> }[] };
-type ActiveAlert = { labels: Record<string, string>; status: { state: string; inhibitedBy: string[] } };
 
 /** Metrics of the database, which each process shows. Those of the whole server also count other databases, and sizes are estimates. */
 const OF_DATABASE = [...read('docs/metrics.md').matchAll(/^\| `(confere_\w+)` .* \| database \|$/gm)]
@@ -39,17 +39,20 @@ let killed: Program;
 let killedPort: number;
 let worker: Awaited<ReturnType<typeof startSide>>;
 let prometheus: string;
-let alertmanager: string;
+let alertmanager: Awaited<ReturnType<typeof startAlertmanager>>;
 
 beforeAll(async () => {
   provider = stack.use(await new TestProvider(API_KEY).listen());
   shop = stack.use(await openMerchantServer());
   pager = stack.use(await openHttpSink());
-  const alertmanagerPort = await findFreePort();
   killedPort = await findFreePort();
-  alertmanager = `http://127.0.0.1:${alertmanagerPort}`;
-  await startAlertmanager(alertmanagerPort);
-  const env = { ALERTMANAGER_URL: alertmanager };
+  const config = readSample('alertmanager.yml')
+    .replace('group_wait: 30s', 'group_wait: 0s')
+    .replace('group_interval: 15s', 'group_interval: 1s')
+    .replaceAll('http://127.0.0.1:9/', `${pager.url}/`);
+  // the test's time is minutes ahead in the end
+  alertmanager = stack.use(await startAlertmanager(home.path, `global: { resolve_timeout: 1h }\n${config}`));
+  const env = { ALERTMANAGER_URL: alertmanager.url };
   web = stack.use(await openServedEnvironment({ providerUrl: provider.url, env, sides: { web: true, worker: false } }));
   ({ port: webPort } = await startSide(web, 'web'));
   worker = await startSide(web, 'worker');
@@ -70,10 +73,12 @@ afterAll(() => stack.disposeAsync());
 
 /** Starts Prometheus. Readings are cached for 15 s, so the first scrape comes after the load; in `npm run test:deep`, before it. */
 async function scrape(): Promise<void> {
-  const port = await findFreePort();
-  prometheus = `http://127.0.0.1:${port}`;
-  const webs = [new URL(web.url).port, webPort];
-  await startPrometheus(port, { webs, workers: [worker.port, killedPort] });
+  const urlsOf = (...ports: number[]): string[] => ports.map((port) => `http://127.0.0.1:${port}`);
+  const targets = { webs: [web.url, ...urlsOf(webPort)], workers: urlsOf(worker.port, killedPort) };
+  const adapt = (text: string): string =>
+    text.replaceAll('_interval: 15s', '_interval: 500ms').replace(/for: \d+[smh]$/gm, 'for: 1s');
+  const server = await startPrometheus(home.path, { alertmanager: alertmanager.url, ...targets, adapt });
+  prometheus = stack.use(server).url;
   await eventually('four processes answer scrapes', async () => {
     const up = await query('up{job="confere"} == 1');
     return up.length === 4;
@@ -195,12 +200,9 @@ test('without a worker, a web process sends worker_dead to Alertmanager in 3 min
   expect(raised_at.getTime() - new Date(seen).getTime()).toBeLessThan(180_000);
 
   // the rule of Prometheus, which would fire 90 s later by its own clock
-  const rule = [{ labels: { alertname: 'worker_dead', job: 'confere', severity: 'page' } }];
-  const headers = { 'content-type': 'application/json' };
-  await fetch(`${alertmanager}/api/v2/alerts`, { method: 'POST', headers, body: JSON.stringify(rule) });
+  await alertmanager.post([{ alertname: 'worker_dead', job: 'confere', severity: 'page' }]);
   const muted = await eventually('the rule is muted', async () => {
-    const answer = await fetch(`${alertmanager}/api/v2/alerts?filter=job=confere&filter=alertname=worker_dead`);
-    const [alert] = (await answer.json()) as ActiveAlert[];
+    const [alert] = await alertmanager.list('job=confere', 'alertname=worker_dead');
     return alert?.status.state === 'suppressed' && alert;
   });
   expect(muted.status.inhibitedBy).toHaveLength(1);
@@ -253,53 +255,4 @@ async function ask<T>(target: string, body?: URLSearchParams): Promise<T> {
   const { status, data, error } = (await answer.json()) as { status: string; data: T; error?: string };
   if (status !== 'success') throw new Error(`${target} ${body?.toString() ?? ''}: ${error}`);
   return data;
-}
-
-/** The sample, with short intervals and this test's receivers. */
-async function startAlertmanager(port: number): Promise<void> {
-  const config = read('ops/alertmanager.yml')
-    .replace('group_wait: 30s', 'group_wait: 0s')
-    .replace('group_interval: 15s', 'group_interval: 1s')
-    .replaceAll('http://127.0.0.1:9/', `${pager.url}/`);
-  // the test's time is minutes ahead in the end
-  writeFileSync(path.join(home.path, 'alertmanager.yml'), `global: { resolve_timeout: 1h }\n${config}`);
-  await startServer('prometheus-alertmanager', port, [
-    `--config.file=${home.path}/alertmanager.yml`,
-    `--storage.path=${home.path}/alertmanager`,
-    '--cluster.listen-address=',
-  ]);
-}
-
-/** The sample, with short intervals and these ports. */
-async function startPrometheus(port: number, ports: { webs: (string | number)[]; workers: number[] }): Promise<void> {
-  const targets = (list: (string | number)[]) => list.map((one) => `127.0.0.1:${one}`).join(', ');
-  const config = read('ops/prometheus.yml')
-    .replaceAll('_interval: 15s', '_interval: 500ms')
-    .replace('127.0.0.1:9093', new URL(alertmanager).host)
-    .replace('web1:3000, web2:3000', targets(ports.webs))
-    .replace('worker1:3001, worker2:3001', targets(ports.workers));
-  writeFileSync(path.join(home.path, 'prometheus.yml'), config);
-  writeFileSync(path.join(home.path, 'alerts.yml'), read('ops/alerts.yml').replace(/for: \d+[smh]$/gm, 'for: 1s'));
-  await startServer('prometheus', port, [
-    `--config.file=${home.path}/prometheus.yml`,
-    `--storage.tsdb.path=${home.path}/prometheus`,
-  ]);
-}
-
-async function startServer(command: string, port: number, args: string[]): Promise<void> {
-  const log = openSync(path.join(home.path, `${command}.log`), 'a');
-  const child = spawn(command, [`--web.listen-address=127.0.0.1:${port}`, ...args], { stdio: ['ignore', log, log] });
-  closeSync(log);
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  stack.defer(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  await eventually(`${command} is ready`, async () => {
-    if (child.exitCode !== null) throw new Error(readFileSync(path.join(home.path, `${command}.log`), 'utf8'));
-    return await fetch(`http://127.0.0.1:${port}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  });
 }

@@ -55,7 +55,7 @@ it('bodies older than RETAIN_BODIES are deleted; their rows and hashes stay, and
   const id = webhookIdOf(createHash('sha256').update('{"id":1}').digest());
   const shown = await runCommandInProcess(['webhooks', 'show', id, '--json'], environment.env);
   expect(shown).toMatchObject({ code: 0, err: '' });
-  expect(JSON.parse(shown.out)).toMatchObject({ id, body: null });
+  expect(JSON.parse(shown.out)).toMatchObject({ id, source_address: ADDRESS, body: null });
   const receive = createReceiver(context, undefined);
   expect(await receive({ body: Buffer.from('{"id":1}'), address: ADDRESS, headers: {} })).toMatchObject({
     id,

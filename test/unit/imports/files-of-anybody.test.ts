@@ -5,7 +5,7 @@ import type { Context } from '../../../src/context.ts';
 import { AMOUNT_CENTS_MAX, formatTypedAmount, parseWrittenAmount } from '../../../src/domain/money.ts';
 import { describeImportFault } from '../../../src/imports/import-kind.ts';
 import { findImportKind, type ImportKindName } from '../../../src/imports/import-kinds.ts';
-import { packWorkbook } from '../../support/pack-zip.ts';
+import { packWorkbook, packZip } from '../../support/pack-zip.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 const HEADER = 'conta;dia;valor;texto;número do documento';
@@ -288,5 +288,112 @@ describe('a column D/C beside the amounts', () => {
     ['a suffix beside it', row('49,90 C', 'D'), 'amount', expect.stringContaining('has a sign')],
   ])('with %s is a fault', async (_, line, column, fault) => {
     expect((await read(`${header}\n${line}`)).faults).toEqual([[2, column, fault]]);
+  });
+});
+
+describe('an amount with a decimal comma that a file with commas splits', () => {
+  const split = /^may go on in the next field/;
+  test.each([
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,10,50'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,-10,50 '],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,R$ 10,50-'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,10,5'],
+    ['conta,dia,valor,texto', '341/1-0,2026-11-20,1,500.50'],
+    ['conta,dia,valor,texto,identificador', '341/1-0,2026-11-20,10,50,TED'],
+    ['conta,dia,valor,texto,identificador', '341/1-0,2026-11-20,"10","50 D","TED"'],
+    ['sep=,\nconta,dia,valor,número do documento,texto', '341/1-0,2026-11-20,1500,75'],
+  ])('is a fault, in a row that is no longer than its header: %s', async (header, row) => {
+    const { rows, faults } = await read(`${header}\n${row}\n`);
+    expect([rows, faults]).toEqual([[], [[expect.any(Number), 'amount', expect.stringMatching(split)]]]);
+  });
+
+  test.each(['"10,50",50', '10.00,50', '10,TED 50', '10,2026', '10,', '10.5,50'])('is none in %s', async (fields) => {
+    const { faults } = await read(`conta,dia,valor,texto\n341/1-0,2026-11-20,${fields}\n`);
+    expect(faults).toEqual([]);
+  });
+
+  test('is no question of a file with other separators', async () => {
+    const { faults } = await read('conta;dia;valor;texto\n341/1-0;2026-11-20;10;50\n');
+    expect(faults).toEqual([]);
+  });
+});
+
+test('two stray quotes that would make one field of two rows are a fault with their line', async () => {
+  const rows = ['341/1-0;20/11/2026;1,00;"TED 5;7', '341/1-0;20/11/2026;2,00;PIX 6";8'];
+  const { rows: read2, faults } = await read([HEADER, '341/1-0;20/11/2026;3,00;x;9', ...rows].join('\r\n'));
+  expect([read2, faults]).toEqual([
+    [2],
+    [[3, 'text', expect.stringContaining('holds separators and the end of a line')]],
+  ]);
+  const inside = '341/1-0;20/11/2026;1,00;"TED\n""5""";7';
+  expect((await read(`${HEADER}\n${inside}`)).faults).toEqual([]);
+});
+
+test.each(['\u001a', '\r\n\u001a', '\u001a\r\n', '\r\n\u001a\u001a'])(
+  'a Ctrl-Z at the end of a CSV is no row: %j',
+  async (end) => {
+    const { rows, faults } = await read([HEADER, ...ROWS].join('\n') + end);
+    expect([rows, faults]).toEqual([[2, 3], []]);
+  },
+);
+
+describe('days that may be month/day', () => {
+  const file = (days: string[]): string => `conta;dia;valor\n${days.map((day) => `341/1-0;${day};1,00`).join('\n')}`;
+  test.each([
+    [['11/05/2026', '11/06/2026', '11/09/2026']],
+    [['10/05/2026', '10/12/2026', '11/03/2026']],
+    [['2026-11-04', '11/05/2026', '11/06/2026']],
+  ])('are a fault where they are months apart as day/month, and days apart as month/day: %j', async (days) => {
+    const { faults } = await read(file(days));
+    expect(faults).toEqual([[expect.any(Number), 'day', expect.stringMatching(/^may be month\/day/)]]);
+  });
+
+  test.each([
+    [['05/11/2026', '06/11/2026']],
+    [['11/05/2026', '11/06/2026', '13/06/2026']],
+    [['11/05/2026', '11/05/2026']],
+    [['2026-05-11', '2026-06-11']],
+    [['05/10/2026', '12/11/2026', '01/12/2026']],
+  ])('are day/month else: %j', async (days) => {
+    expect((await read(file(days))).faults).toEqual([]);
+  });
+});
+
+describe('sheets and rows that a person may not see', () => {
+  const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+  const DOC = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  const table = (text: string): string =>
+    [HEADER.split(';'), ['341/1-0', '20/11/2026', '1,00', text]].map(inline).join('');
+  const book = (...sheets: string[]): Buffer =>
+    packZip([
+      {
+        name: 'xl/workbook.xml',
+        content: `<workbook xmlns="${MAIN}" xmlns:r="${DOC}"><sheets>${sheets.map((_, at) => `<sheet name="P${at}" sheetId="${at + 1}" r:id="r${at}"/>`).join('')}</sheets></workbook>`,
+      },
+      {
+        name: 'xl/_rels/workbook.xml.rels',
+        content: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${sheets.map((_, at) => `<Relationship Id="r${at}" Type="${DOC}/worksheet" Target="s${at}.xml"/>`).join('')}</Relationships>`,
+      },
+      ...sheets.map((rows, at) => ({
+        name: `xl/s${at}.xml`,
+        content: `<worksheet xmlns="${MAIN}"><sheetData>${rows}</sheetData></worksheet>`,
+      })),
+    ]);
+
+  test('the rows of a second sheet with the header are no rows that vanish: the file is refused', async () => {
+    const { rows, faults } = await read(book(table('A'), inline(['Resumo']), table('B')));
+    expect([rows, faults]).toEqual([[], [[0, null, 'sheets 1 and 3 have the header: give each in a file of its own']]]);
+  });
+
+  test('the only sheet with the header is read, also behind a cover', async () => {
+    for (const file of [book(inline(['Banco']), table('A')), book('', table('A')), book(table('A'), inline(['x']))])
+      expect(await read(file)).toMatchObject({ rows: [2], faults: [] });
+  });
+
+  test.each(['1', 'true'])('a hidden row, such as one behind a filter, is a fault: hidden="%s"', async (hidden) => {
+    const rows =
+      table('A') + inline(['341/1-0', '20/11/2026', '9,00', 'B']).replace('<row>', `<row hidden="${hidden}">`);
+    const { faults } = await read(sheet(rows));
+    expect(faults).toEqual([[3, null, 'is hidden: show it, or delete it']]);
   });
 });

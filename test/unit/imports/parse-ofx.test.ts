@@ -30,7 +30,13 @@ describe('a statement', () => {
           from: '2026-10-01',
           to: '2026-10-31',
           balance: { cents: -1230n, day: '2026-10-31' },
-          ...{ missing: [], hasCurrency: true, isScaleOpen: false, balanceRows: [], openRows: [] },
+          ...{
+            missing: [],
+            hasCurrency: true,
+            isWhole: { balance: false, lines: false },
+            balanceRows: [],
+            openRows: [],
+          },
           lines: [
             {
               ...{ line: lineOf(given, '<STMTTRN>'), fitid: 'f1', day: '2026-10-05', cents: 50_000n, type: 'CREDIT' },

@@ -270,7 +270,8 @@ test('a line of the bank has an account as OFX names it, and is no row that show
           statement: {
             account: '341/56789-0',
             balance: { cents: 700n, day: '2026-11-20' },
-            lines: [{ ...read20, line: 3, memo: 'Saldo devedor', fitid: 'f1' }],
+            lines: [],
+            openRows: [{ ...read20, line: 3, memo: 'Saldo devedor', fitid: 'f1' }],
           },
         },
       ],

@@ -4,9 +4,10 @@
  */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { z } from 'zod';
+import { UNDELIVERED } from '../../../callbacks/health/count-undelivered.ts';
 import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
-import { type Delivery, UNDELIVERED } from '../../../callbacks/manage/read-delivery.ts';
+import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
@@ -115,7 +116,7 @@ function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
     held_because: hold ?? null,
     failing_since: merchant.failing_since?.toISOString() ?? null,
     next_attempt_at: nextAttemptAt?.toISOString() ?? null,
-    undelivered: Object.fromEntries(UNDELIVERED.map((state) => [state, counts[state]])),
+    undelivered: Object.fromEntries(UNDELIVERED.map((one) => [one, counts[one].n + Number(counts[one].isMore)])),
     last_success_at: lastSuccessAt?.toISOString() ?? null,
     last_failure: lastFailure
       ? {

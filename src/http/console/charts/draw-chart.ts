@@ -1,3 +1,4 @@
+import { largest } from '../../../domain/lists.ts';
 import { type Html, html } from '../parts/html.ts';
 import { type Drawing, isGap, type Slot } from './chart.ts';
 import { describeSlot } from './describe-chart.ts';
@@ -30,7 +31,7 @@ type Drawn = { chart: Drawing; scale: Scale; frame: Frame };
 export function drawChart(chart: Drawing, summary: string): Html {
   const values = chart.slots.flatMap((slot) => slot.values.filter((value) => value !== undefined));
   const scale = planScale([...values, ...(chart.includes ?? [])], chart.unit, chart.form);
-  const axis = LABEL_GAP + CHAR * Math.max(...scale.ticks.map((tick) => tickText(tick, scale, chart).length));
+  const axis = LABEL_GAP + CHAR * largest(scale.ticks.map((tick) => tickText(tick, scale, chart).length));
   const count = Math.max(chart.slots.length, 1);
 
   const wide = frameOf(WIDE.height, axis + SIDE, (WIDE.width - axis - 2 * SIDE) / count, count);
@@ -114,7 +115,7 @@ function drawLines({ chart, scale, frame }: Drawn): Html[] {
 
 /** As many labels as have room, the last one always; under them the marks. */
 function drawLabels({ chart, frame }: Drawn): Html[] {
-  const chars = Math.max(...chart.slots.map(({ label }) => label.length), 1);
+  const chars = Math.max(largest(chart.slots.map(({ label }) => label.length)), 1);
   const every = Math.max(Math.ceil((chars * CHAR + LABEL_GAP) / frame.slot), 1);
   const y = TOP + frame.height + 17;
   return chart.slots.map((slot, index) => {

@@ -21,6 +21,41 @@ const REFUSALS = new Map<string, PlainText>([
   ['bank_balance', 'Uma linha anterior deste dia tem outro saldo.'],
 ]);
 
+type OwnFault = Exclude<ImportFault['kind'], 'refused' | 'ofx' | 'statement'>;
+const FAULTS: Record<OwnFault, (value: string | number) => string> = {
+  unreadable: (value) => t('o arquivo não pôde ser lido: {value}', { value: translateMessage(String(value)) ?? value }),
+  header: (value) => t('o cabeçalho é {value}', { value }),
+  no_rows: () => t('o arquivo não tem linhas'),
+  too_many_rows: (value) => t('no máximo {value} linhas', { value }),
+  missing: () => t('falta o valor'),
+  too_long: (value) => t('no máximo {value} caracteres', { value }),
+  not_money: () => t('escreva um valor como 1.234,56, com até duas casas'),
+  zero: () => t('zero não muda nada'),
+  not_account: () => t('escreva banco, agência e conta com / entre eles, como 341/1234/56789-0'),
+  balance_row: () => t('é uma linha de saldo: tire-a'),
+  not_day: () => t('escreva um dia como 20/11/2026'),
+  not_moment: () => t('escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto'),
+  not_choice: (value) => t('escreva um destes: {value}', { value }),
+  split_amount: () => t('pode continuar no campo seguinte: escreva "10,50" entre aspas, ou 10.50'),
+  stray_quotes: () => t('tem separadores e um fim de linha: aspas soltas podem abranger linhas'),
+  month_first: () =>
+    t('pode ser mês/dia: assim as linhas distam dias, e como dia/mês distam meses; escreva 2026-11-20'),
+  not_text: () => t('é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo'),
+  is_scientific: () =>
+    t('é um número em notação científica, que perdeu algarismos: formate a coluna como texto e digite de novo'),
+  sign_twice: () => t('tem um sinal, e D/C também diz o sentido: escreva-o sem sinal'),
+  above_header: () => t('está acima do cabeçalho: leve-a para baixo dele, ou tire-a'),
+  total_row: () => t('é um total entre linhas: tire-a'),
+  total_differs: (value) => t('é o total, e as linhas somam {value}: junte as linhas que faltam, ou tire-a', { value }),
+  is_date: () => t('é uma data da planilha: formate a célula como texto e digite de novo'),
+  hidden_row: () => t('está oculta: mostre-a, ou tire-a'),
+  formula: () => t('tem uma fórmula: cole o valor'),
+  merged: (value) => t('é de células mescladas ({value}): separe-as', { value }),
+  other_cell: () => t('tem um erro, ou um valor de outro tipo'),
+  extra_cell: () => t('tem mais campos que o cabeçalho'),
+  booked: (value) => t('é igual a {value}, que já está lançado: marque que é outro para importá-lo', { value }),
+};
+
 /** `linha 3, valor: …` in the language of the request. */
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
   const { row, column } = fault;
@@ -36,64 +71,8 @@ export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 
 }
 
 function say({ kind, value = '', field = '', account }: ImportFault): string {
-  switch (kind) {
-    case 'unreadable':
-      return t('o arquivo não pôde ser lido: {value}', { value: translateMessage(String(value)) ?? value });
-    case 'header':
-      return t('o cabeçalho é {value}', { value });
-    case 'no_rows':
-      return t('o arquivo não tem linhas');
-    case 'too_many_rows':
-      return t('no máximo {value} linhas', { value });
-    case 'missing':
-      return t('falta o valor');
-    case 'too_long':
-      return t('no máximo {value} caracteres', { value });
-    case 'not_money':
-      return t('escreva um valor como 1.234,56, com até duas casas');
-    case 'zero':
-      return t('zero não muda nada');
-    case 'not_account':
-      return t('escreva banco, agência e conta com / entre eles, como 341/1234/56789-0');
-    case 'balance_row':
-      return t('é uma linha de saldo: tire-a');
-    case 'not_day':
-      return t('escreva um dia como 20/11/2026');
-    case 'not_moment':
-      return t('escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto');
-    case 'not_choice':
-      return t('escreva um destes: {value}', { value });
-    case 'not_text':
-      return t('é um número com casas, ou de mais de 15 algarismos: formate a célula como texto e digite de novo');
-    case 'is_scientific':
-      return t(
-        'é um número em notação científica, que perdeu algarismos: formate a coluna como texto e digite de novo',
-      );
-    case 'sign_twice':
-      return t('tem um sinal, e D/C também diz o sentido: escreva-o sem sinal');
-    case 'above_header':
-      return t('está acima do cabeçalho: leve-a para baixo dele, ou tire-a');
-    case 'total_row':
-      return t('é um total entre linhas: tire-a');
-    case 'total_differs':
-      return t('é o total, e as linhas somam {value}: junte as linhas que faltam, ou tire-a', { value });
-    case 'is_date':
-      return t('é uma data da planilha: formate a célula como texto e digite de novo');
-    case 'formula':
-      return t('tem uma fórmula: cole o valor');
-    case 'merged':
-      return t('é de células mescladas ({value}): separe-as', { value });
-    case 'other_cell':
-      return t('tem um erro, ou um valor de outro tipo');
-    case 'extra_cell':
-      return t('tem mais campos que o cabeçalho');
-    case 'booked':
-      return t('é igual a {value}, que já está lançado: marque que é outro para importá-lo', { value });
-    case 'refused':
-    case 'ofx':
-    case 'statement':
-      return account ? describeAccountFault(account) : sayRefusal(String(value), field);
-  }
+  if (kind !== 'refused' && kind !== 'ofx' && kind !== 'statement') return FAULTS[kind](value);
+  return account ? describeAccountFault(account) : sayRefusal(String(value), field);
 }
 
 const LEFT_OUT = words<LeftOutReason>({ above_header: 'acima do cabeçalho', total: 'o total', note: 'uma nota' });

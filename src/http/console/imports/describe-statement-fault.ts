@@ -9,10 +9,15 @@ const FAULTS: Record<StatementFault['kind'], (value: string | number) => string>
     t('nenhum extrato mostra esta conta, que pode ser {value}: escreva essa, ou diga que é nova', { value }),
   no_currency: () => t('falta CURDEF: diga que os valores são em BRL'),
   unsigned: (value) => t('{value} diz saída, e o valor não tem sinal', { value }),
+  no_signs: (value) => t('{value} pode ser saída, e nenhum valor do arquivo tem sinal', { value }),
   scale: () => t('o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos'),
-  balance_text: () => t('o texto pode ser de um saldo ou de um pagamento'),
+  whole_amounts: () => t('nenhum valor tem decimais, e nenhum saldo anterior prova se estão em centavos'),
+  balance_text: () => t('o texto pode ser de um saldo, de um total ou de um pagamento'),
   changed: () => t('o FITID já foi importado, com outro dia ou valor'),
-  similar: () => t('uma linha já importada deste dia e valor tem um texto parecido, e falta neste arquivo'),
+  lacking: () =>
+    t(
+      'falta neste arquivo uma linha já importada deste valor e dia, ou deste valor e texto até 3 dias antes ou depois: pode ser a mesma',
+    ),
   repeated: (value) => t('a linha {value} é igual em tudo, também no FITID', { value }),
   partial: () =>
     t(

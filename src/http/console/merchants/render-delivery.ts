@@ -1,11 +1,6 @@
+import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { isFailing, PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import {
-  COUNT_MAX,
-  type Delivery,
-  type FailedAttempt,
-  SAMPLE_MAX,
-  UNDELIVERED,
-} from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
@@ -13,7 +8,7 @@ import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
 import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
 import { t, words } from '../languages/translate.ts';
-import { formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
+import { formatAge, formatBounded, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
@@ -22,7 +17,7 @@ type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 
 /** Where the tallies and the last error lead to. */
 export type DeliveryLinks = {
-  list: (state: (typeof UNDELIVERED)[number]) => string;
+  list: (state: Undelivered) => string;
   item: (callback: FailedAttempt) => string;
 };
 
@@ -88,10 +83,6 @@ function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | 
   if (at === undefined) return t('nada espera');
   if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
-}
-
-function formatBounded(count: number): string {
-  return count > COUNT_MAX ? t('mais de {n}', { n: formatCount(COUNT_MAX) }) : formatCount(count);
 }
 
 function renderHours({ calendar }: Clocked, hours: AttemptSlot[]): Html {

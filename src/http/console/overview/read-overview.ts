@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
@@ -62,7 +63,9 @@ export async function countPaidToday({ db, calendar, clock }: Context): Promise<
         .where('postings.at_wall', '<', `${addDays(day, 1)} 00:00:00`)
         .where('amount_cents', own > 0 ? '>' : '<', 0n);
     const paid = await ofSign(sign).executeTakeFirst();
+    // otherwise the server may begin with all entries there are
     const gone = await ofSign(sign === 1 ? -1 : 1)
+      .modifyFront(sql`STRAIGHT_JOIN`)
       .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
       .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
       .where((eb) => eb.or([eb('entries.reverses_seq', 'is not', null), eb('reversal.seq', 'is not', null)]))

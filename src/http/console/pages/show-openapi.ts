@@ -7,10 +7,12 @@
  * on disk and sends 1.9 MB. Its one dependency reports installations, so package.json replaces it with a package that is
  * there anyway. Redoc 3 reports how it is used; RapiDoc, Redoc 2 and Scalar install 85 to 240 MB and scripts.
  */
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Router } from 'express';
 import { createRouter } from '../../create-router.ts';
+import { serveConstant } from '../../serve-constant.ts';
 import { language } from '../languages/language.ts';
 import { t } from '../languages/translate.ts';
 import { html } from '../parts/html.ts';
@@ -52,14 +54,16 @@ export function openapiPages(address: string, document: () => string): Router {
     allowContainedPictures(response);
     response.vary('Accept-Language, Cookie').type('html').send(page.text);
   });
-  router.get(place.json, (_request, response) => {
-    response.type('application/json').send(document());
-  });
-  for (const name of [SCRIPT, STYLE]) {
-    router.get(`${address}/${name}`, (_request, response) => {
+  router.get(place.json, serveConstant('application/json', document));
+  for (const [name, type] of [
+    [SCRIPT, 'text/javascript'],
+    [STYLE, 'text/css'],
+  ] as const) {
+    const file = serveConstant(type, () => readFile(path.join(path.dirname(require.resolve(PACKAGE)), name)));
+    router.get(`${address}/${name}`, async (request, response) => {
       // its address has the package's version
       response.setHeader('cache-control', 'private, max-age=31536000, immutable');
-      response.sendFile(name, { root: path.dirname(require.resolve(PACKAGE)), cacheControl: false });
+      await file(request, response);
     });
   }
   return router;

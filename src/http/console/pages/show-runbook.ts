@@ -32,13 +32,11 @@ export function runbookPages(): Router {
   });
   router.get('/runbooks/:kind', (request: Request<{ kind: string }>, response) => {
     const { kind } = request.params;
-    const own = runbooks[language()].get(kind);
-    // the rules of Prometheus have theirs in English alone
-    const section = own ?? runbooks.en.get(kind);
+    const section = runbooks[language()].get(kind);
     if (!section) throw refuse('runbook_unknown');
     const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
-${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose"${!own && html` lang="en"`}>${section}</div>`;
+${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">${section}</div>`;
     sendRunbook(request, response, { kind, title, body });
   });
   return router;

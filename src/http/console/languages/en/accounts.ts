@@ -67,6 +67,13 @@ export const ACCOUNTS_EN = {
   'escreva um dia e uma hora como 20/11/2026 18:00; meia-noite, numa célula formatada como texto':
     'write a day and a time such as 2026-11-20 18:00; midnight, in a cell formatted as text',
   'escreva um destes: {value}': 'write one of these: {value}',
+  'está oculta: mostre-a, ou tire-a': 'is hidden: show it, or delete it',
+  'tem separadores e um fim de linha: aspas soltas podem abranger linhas':
+    'holds separators and the end of a line: quotes that belong to no field may hold rows',
+  'pode continuar no campo seguinte: escreva "10,50" entre aspas, ou 10.50':
+    'may go on in the next field: write "10,50" in quotes, or 10.50',
+  'pode ser mês/dia: assim as linhas distam dias, e como dia/mês distam meses; escreva 2026-11-20':
+    'may be month/day: the rows are days apart so, and months apart as day/month; write 2026-11-20',
   'Linhas deixadas de fora': 'Rows left out',
   'acima do cabeçalho': 'above the header',
   'o total': 'the total',

@@ -117,9 +117,14 @@ export const BANK_EN = {
   '{value} diz saída, e o valor não tem sinal': '{value} says money out, and the amount has no sign',
   'o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos':
     'the balance has no decimals, and no earlier balance proves whether it is in cents',
-  'o texto pode ser de um saldo ou de um pagamento': 'the text may be that of a balance or of a payment',
-  'uma linha já importada deste dia e valor tem um texto parecido, e falta neste arquivo':
-    'a stored line of this day and amount has a similar text, and the file lacks it',
+  '{value} pode ser saída, e nenhum valor do arquivo tem sinal':
+    '{value} may be money out, and no amount of the file has a sign',
+  'nenhum valor tem decimais, e nenhum saldo anterior prova se estão em centavos':
+    'no amount has decimals, and no earlier balance proves whether they are in cents',
+  'o texto pode ser de um saldo, de um total ou de um pagamento':
+    'the text may be that of a balance, a total or a payment',
+  'falta neste arquivo uma linha já importada deste valor e dia, ou deste valor e texto até 3 dias antes ou depois: pode ser a mesma':
+    'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
   'a linha {value} é igual em tudo, também no FITID': 'line {value} is equal in all, also in its FITID',
   'o dia tem linhas sem FITID, ou com um novo, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
     'the day has lines without FITID, or with new ones, and the file lacks some of its stored lines: import the whole day',

@@ -18,8 +18,8 @@ export const MESSAGES_EN = {
   '{path} aceita gravações': '{path} can be written to',
   '{path} ainda não existe: serve o cria': '{path} does not exist yet: serve creates it',
   '{path} não pode ser lido e gravado ({code})': "{path} can't be read and written to ({code})",
-  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "Files kept in the spool"':
-    '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "Files kept in the spool"',
+  '{path} tem {damaged} arquivos danificados (.torn) e {refused} recusados (.refused), que podem conter webhooks já respondidos: veja docs/runbooks.md, "spool_files_kept"':
+    '{path} holds {damaged} damaged (.torn) and {refused} refused (.refused) files, which may hold webhooks that were answered: see docs/runbooks.md, "spool_files_kept"',
   'nenhum arquivo danificado ou recusado': 'no damaged or refused files',
   'SPOOL_DIR não está configurado: com o banco fora do ar, webhooks são recusados':
     'SPOOL_DIR is not set: while the database is away, webhooks are refused',
@@ -104,6 +104,8 @@ export const MESSAGES_EN = {
   'não é um XLSX inteiro: salve-o de novo como XLSX': 'it is no zip, or it was cut off',
   'tem senha: salve-o sem ela': 'it is encrypted',
   'as aspas que abrem na linha {line} não têm fim': 'the quotes that open in line {line} have no end',
+  'as planilhas {one} e {other} têm o cabeçalho: mande cada uma num arquivo':
+    'sheets {one} and {other} have the header: give each in a file of its own',
   'há texto depois das aspas que fecham na linha {line}': 'text follows the quotes that close in line {line}',
   'o arquivo é maior que {n} MiB': 'the file is larger than {n} MiB',
   'não é uma página desta lista: abra a lista de novo': 'is not a valid cursor',

@@ -1,0 +1,31 @@
+/** Groups a value of each row by a numeric key; values keep the order of the rows. */
+export function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (row: T) => V): Map<number, V[]> {
+  const groups = new Map<number, V[]>();
+  for (const row of rows) {
+    const group = groups.get(key(row));
+    if (group) group.push(value(row));
+    else groups.set(key(row), [value(row)]);
+  }
+  return groups;
+}
+
+// A call takes some 100,000 arguments at most: `push(...rows)` and `Math.max(...values)` throw RangeError beyond.
+
+/** Appends items to a list, however many they are. */
+export function append<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item);
+}
+
+/** @returns the largest value; -Infinity without one. */
+export function largest(values: Iterable<number>): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const value of values) most = Math.max(most, value);
+  return most;
+}
+
+/** @returns the smallest value; Infinity without one. */
+export function smallest(values: Iterable<number>): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const value of values) least = Math.min(least, value);
+  return least;
+}
