@@ -4,7 +4,7 @@ import { refuseField } from '../texts/refuse.ts';
 export const NOTE_CHARS_MAX = 1_000;
 
 /**
- * Checks the note that says why somebody changes something, whoever asks.
+ * Checks the note that says why somebody changes something, for every door.
  * @returns the note without blanks around it.
  * @throws ConfereError `invalid_request` for an empty note, or one that is too long: nothing of it is cut.
  */

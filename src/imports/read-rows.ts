@@ -75,15 +75,19 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
     if (read.faults.length > 0) refuse(read.faults);
     else {
       rows.push({ number: row.number, value: read.values });
-      days.push(...listDays(read, header, columns));
+      append(days, listDays(read, header, columns));
     }
   }
   const beside = header ? checkBeside({ above, below, rows, faults }, header, columns, table) : undefined;
   if (!header && above.length > 0)
     faults.push({ row: findNearest(above, columns), column: null, kind: 'header', value: listHeader(columns) });
   append(faults, beside?.faults ?? []);
+<<<<<<< HEAD
   append(faults, findMonthFirst(days));
   const all = [...table.faults, ...faults];
+=======
+  const all = [...table.faults, ...faults, ...findMonthFirst(days)];
+>>>>>>> w-f
   if (rows.length === 0 && all.length === 0) all.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows, faults: all, leftOut: beside?.leftOut ?? [] };
 }

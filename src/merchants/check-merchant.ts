@@ -29,7 +29,7 @@ export const MERCHANT_LIMITS = { nameCharsMax: 200, emailCharsMax: 320, rateMax:
 
 const email = z.email().max(MERCHANT_LIMITS.emailCharsMax);
 
-/** Finds what is wrong with a merchant, whoever asks. @param before the merchant that changes; default: a new one. */
+/** Finds what is wrong with a merchant, for every door. @param before the merchant that changes; default: a new one. */
 export function findMerchantFaults(context: Context, change: MerchantChange, before?: MerchantRow): FieldFault[] {
   const { nameCharsMax, rateMax } = MERCHANT_LIMITS;
   const { name, rate, url, filter } = change;

@@ -226,17 +226,8 @@ function selectStored(db: Context['db']) {
   return db
     .selectFrom('bank_lines')
     .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
-    .select([
-      'seq',
-      'statement_seq as statement',
-      'day',
-      'amount_cents',
-      'fitid_hash',
-      'occurrence',
-      'content_hash',
-      'name',
-      'memo',
-    ])
+    .select(['seq', 'statement_seq as statement', 'day', 'amount_cents'])
+    .select(['fitid_hash', 'occurrence', 'content_hash', 'name', 'memo'])
     .orderBy('seq');
 }
 

@@ -3,6 +3,11 @@
  * a person must say first; nothing of it is imported twice: the same bytes change nothing, and a line that an account had before
  * (compare-with-stored.ts) stays as it is. Then the lines are matched.
  */
+<<<<<<< HEAD
+=======
+
+>>>>>>> w-f
+
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
