@@ -7,20 +7,24 @@
  * claimed → process stops: it releases the tick.
  * lost, released or abandoned → claimed by any replica within 20 s, three times in all, then failed.
  */
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
 import { isDuplicateKey, transact } from '../src/database/transact.ts';
 import { ConfereError } from '../src/domain/errors.ts';
 import { describeError } from '../src/log.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
-import { holdTickLease, leaseFrom, type Try, updateOwnTick } from './hold-tick-lease.ts';
+import { type HeldLease, holdLease } from '../src/runtime/hold-lease.ts';
 
+export const LEASE_MS = 45_000;
+const RENEW_MS = 10_000;
 const TRIES_MAX = 3;
 /** Larger than most described errors: one that is cut off is no JSON any more. */
 const ERROR_CHARS_MAX = 4_000;
 
 export type TickId = { job: string; dueAt: Date };
+/** One try of a tick. The number of the try distinguishes two tries of one process. */
+type Try = TickId & { tries: number };
 /** The work of a job. It checks the context's signal between its steps. */
 export type Work = (context: Context) => Promise<unknown>;
 /**
@@ -142,6 +146,18 @@ async function workUnderLease(context: Context, own: Try & { leaseUntil: Date },
   return failure ? 'failed' : 'done';
 }
 
+function holdTickLease(context: Context, own: Try & { leaseUntil: Date }): HeldLease {
+  return holdLease(context, {
+    ...{ of: { job: own.job }, leaseMs: LEASE_MS, renewMs: RENEW_MS, until: own.leaseUntil },
+    async renew(until) {
+      const renewed = await updateOwnTick(context, context.db, own).set({ lease_until: until }).executeTakeFirst();
+      return renewed.numUpdatedRows === 1n;
+    },
+  });
+}
+
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
+
 function reportFailure(context: Context, job: string, error: unknown): void {
   jobTicks.inc({ name: job, outcome: 'failed' });
   context.log.error({ error: describeError(error), job }, 'job failed; its next tick runs as planned');
@@ -164,4 +180,15 @@ async function writeEnd(
     const { numUpdatedRows } = await updateOwnTick(context, trx, own).set(end).executeTakeFirst();
     return numUpdatedRows === 1n || mayBeDone;
   });
+}
+
+/** Selects a try's row for an update, unless another process has taken the tick. */
+function updateOwnTick({ holder }: Context, db: Kysely<Database>, { job, dueAt, tries }: Try) {
+  return db
+    .updateTable('job_ticks')
+    .where('job', '=', job)
+    .where('due_at', '=', dueAt)
+    .where('holder', '=', holder)
+    .where('tries', '=', tries)
+    .where('finished_at', 'is', null);
 }

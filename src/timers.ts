@@ -32,3 +32,13 @@ export const SYSTEM_TIMERS: Timers = {
     return { cancel: () => clearInterval(timer) };
   },
 };
+
+/** The pause before a retry, in ms: doubled with each failure in a row after the first, up to `maxMs`. */
+export function backoffMs(failures: number, { firstMs, maxMs }: { firstMs: number; maxMs: number }): number {
+  return Math.min(maxMs, firstMs * 2 ** (failures - 1));
+}
+
+/** The same, shortened at random by up to half: those that failed together retry apart. */
+export function randomBackoffMs(...[failures, limits]: Parameters<typeof backoffMs>): number {
+  return (backoffMs(failures, limits) * (1 + Math.random())) / 2;
+}

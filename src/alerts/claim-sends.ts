@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import { listPlatformNames } from '../database/read-platform-names.ts';
+import { listPlatformNames } from '../database/list-platform-names.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';

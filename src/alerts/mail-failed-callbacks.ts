@@ -1,92 +1,59 @@
-import type { Selectable } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Database } from '../database/tables.ts';
-import { describeError } from '../log.ts';
-import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
-import { MailError, type Mailer } from './channels/open-mailer.ts';
+import { sendPendingMails } from './channels/send-pending-mails.ts';
 
-const IDLE_MS = 10_000;
-const MAILS_MAX = 20;
-/** Longer than a mail may take: it is also the lease. */
-const RETRY_MS = 5 * 60_000;
 const GIVE_UP_MS = 24 * 3_600_000;
 
 /**
  * Mails each merchant with an e-mail address that callbacks failed for good: one mail a cause and day; and, once, that its
  * answers are no HTTP. Until the signal.
  */
-export async function mailFailedCallbacks(context: Context, mailer: Mailer | undefined): Promise<void> {
-  if (!mailer) return;
-  await runWorkerLoop({
+export async function mailFailedCallbacks(context: Context): Promise<void> {
+  const { db, clock } = context;
+  await sendPendingMails(context, {
     name: 'merchant mails',
-    work: () => sendDue(context, mailer),
-    wakeUp: createWakeSignal(context.timers),
-    idleMs: IDLE_MS,
-    context,
+    findDue: (now) =>
+      db
+        .selectFrom('merchant_mails')
+        .selectAll()
+        .where('next_attempt_at', '<=', now)
+        .orderBy('next_attempt_at')
+        .limit(1)
+        .executeTakeFirst(),
+    async update(mail, { next_attempt_at }) {
+      const { numUpdatedRows } = await db
+        .updateTable('merchant_mails')
+        .set({ next_attempt_at })
+        .where('merchant_seq', '=', mail.merchant_seq)
+        .where('day', '=', mail.day)
+        .where('cause', '=', mail.cause)
+        .where('next_attempt_at', '=', mail.next_attempt_at)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async write({ merchant_seq, callback_seq, created_at, day, cause }) {
+      const merchant = await db
+        .selectFrom('merchants')
+        .innerJoin('callbacks', 'callbacks.merchant_seq', 'merchants.seq')
+        .select(['id', 'email', 'webhook_id'])
+        .where('merchants.seq', '=', merchant_seq)
+        .where('callbacks.seq', '=', callback_seq)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst();
+      const isOld = clock.now().getTime() - created_at.getTime() > GIVE_UP_MS;
+      if (!merchant?.email || isOld) return undefined;
+      const { id: merchantId, email, webhook_id: webhookId } = merchant;
+      const mail = {
+        to: [email],
+        ...write({ day, cause, merchantId, webhookId }),
+        id: `${merchantId}.${day}.${cause}`,
+      };
+      return { mail, about: { merchant: merchantId } };
+    },
   });
 }
 
-type Due = Selectable<Database['merchant_mails']>;
 /** `webhookId`: of the first callback. A row number would count the callbacks of all merchants. */
-type Failure = Pick<Due, 'day' | 'cause'> & { merchantId: string; webhookId: string };
-
-async function sendDue(context: Context, mailer: Mailer): Promise<boolean> {
-  const now = context.clock.now();
-  const due = await context.db
-    .selectFrom('merchant_mails')
-    .selectAll()
-    .where('next_attempt_at', '<=', now)
-    .orderBy('next_attempt_at')
-    .limit(MAILS_MAX)
-    .execute();
-  for (const mail of due) {
-    if (context.signal.aborted) return false;
-    const retryAt = new Date(now.getTime() + RETRY_MS);
-    // two processes: one takes it
-    if (!(await setNextAttempt(context, mail, retryAt))) continue;
-    if (await send(context, mailer, mail)) await setNextAttempt(context, { ...mail, next_attempt_at: retryAt }, null);
-  }
-  return due.length === MAILS_MAX;
-}
-
-async function setNextAttempt({ db }: Context, mail: Due, at: Date | null): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('merchant_mails')
-    .set({ next_attempt_at: at })
-    .where('merchant_seq', '=', mail.merchant_seq)
-    .where('day', '=', mail.day)
-    .where('cause', '=', mail.cause)
-    .where('next_attempt_at', '=', mail.next_attempt_at)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
-}
-
-/** @returns whether it is done: sent, refused for good, too old, or the merchant has no address. */
-async function send(context: Context, mailer: Mailer, mail: Due): Promise<boolean> {
-  const merchant = await context.db
-    .selectFrom('merchants')
-    .innerJoin('callbacks', 'callbacks.merchant_seq', 'merchants.seq')
-    .select(['id', 'email', 'webhook_id'])
-    .where('merchants.seq', '=', mail.merchant_seq)
-    .where('callbacks.seq', '=', mail.callback_seq)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  const isOld = context.clock.now().getTime() - mail.created_at.getTime() > GIVE_UP_MS;
-  if (!merchant?.email || isOld) return true;
-  try {
-    const id = `${merchant.id}.${mail.day}.${mail.cause}`;
-    const failure = { ...mail, merchantId: merchant.id, webhookId: merchant.webhook_id };
-    await mailer.send({ to: [merchant.email], ...write(failure), id });
-    return true;
-  } catch (error) {
-    const isPermanent = error instanceof MailError && error.isPermanent;
-    context.log.warn(
-      { merchant: merchant.id, error: describeError(error) },
-      isPermanent ? 'the mail server refuses this merchant’s address' : 'a mail to a merchant failed; it is retried',
-    );
-    return isPermanent;
-  }
-}
+type Failure = { day: string; cause: string; merchantId: string; webhookId: string };
 
 /** Of a message that the merchant's format has no body for, which so was not sent. */
 const NOT_SENT = 'no_provider_body';

@@ -9,6 +9,7 @@ import { describeError } from '../log.ts';
 import { alertSends } from '../metrics/metrics.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../runtime/wake-signal.ts';
+import { backoffMs } from '../timers.ts';
 import { type AlertToSend, type Channel, ChannelError } from './channels/channel.ts';
 import { claimSends, selectDueSends } from './claim-sends.ts';
 import { fanOutAlerts, fanOutFiringAlerts } from './fan-out-alerts.ts';
@@ -86,7 +87,8 @@ async function sendBatch(
       for (const alert of alerts) await sendBatch(context, channel, [alert], failures);
       return undefined;
     }
-    const pauseMs = isRefusal ? PAUSE_MS_MAX : pauseAfter(failures, retryAfterMs);
+    const grownMs = backoffMs(failures + 1, { firstMs: PAUSE_MS, maxMs: PAUSE_MS_MAX });
+    const pauseMs = isRefusal ? PAUSE_MS_MAX : Math.min(PAUSE_MS_MAX, Math.max(grownMs, retryAfterMs ?? 0));
     await recordSendFailure(context, channel, alerts, { pauseMs, error: code });
     alertSends.inc({ channel: channel.name, outcome: 'failed' }, alerts.length);
     const about = { channel: channel.name, alerts: alerts.length, error: describeError(error) };
@@ -102,9 +104,4 @@ function toChannelError(error: unknown): ChannelError {
   if (error instanceof ChannelError) return error;
   const { code, name } = (error ?? {}) as { code?: unknown; name?: string };
   return new ChannelError(typeof code === 'string' ? code : (name ?? 'unknown'));
-}
-
-function pauseAfter(failures: number, retryAfterMs: number | undefined): number {
-  const grown = PAUSE_MS * 2 ** Math.min(failures, 10);
-  return Math.min(PAUSE_MS_MAX, Math.max(grown, retryAfterMs ?? 0));
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { auditShown } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { readBody, type StoredBody } from '../inbox/manage/read-body.ts';
+import { readStoredBody, type StoredBody } from '../inbox/manage/read-stored-body.ts';
 import { findWebhook } from '../inbox/manage/read-webhooks.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
@@ -22,7 +22,7 @@ export function showWebhookCommand(webhooks: Command): void {
         const transactions = webhook.items_detail.flatMap((item) => item.transaction_id ?? []);
         const shown = { actor: 'command', action: 'webhooks.show', target: webhook.id } as const;
         await auditShown(context, shown, { transactions });
-        const stored = await readBody(context, webhook.seq);
+        const stored = await readStoredBody(context, webhook.seq);
         const { seq: _, ...rest } = webhook;
         const body = stored?.body?.toString('utf8') ?? null;
         print(json, { ...rest, source_address: stored?.sourceAddress, body }, describe(context, webhook, stored));

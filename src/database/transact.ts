@@ -3,11 +3,11 @@ import type { Kysely, Transaction } from 'kysely';
 import { isConnectionLost } from '../../embedded/lost-connection.ts';
 import { readRefusal } from '../../embedded/watch-refusals.ts';
 import { transactionRetries } from '../metrics/metrics.ts';
+import { randomBackoffMs } from '../timers.ts';
 import type { Database } from './tables.ts';
 
 const ATTEMPTS_MAX = 8;
-const BACKOFF_BASE_MS = 5;
-const BACKOFF_MAX_MS = 400;
+const BACKOFF = { firstMs: 10, maxMs: 400 };
 
 /** Galera: a node lost its cluster while it committed. */
 const COMMIT_FAILED_ERRNOS = new Set([1180]);
@@ -48,8 +48,7 @@ export async function transact<T>(
       const again = isTransient(error) || (options.retryDuplicates === true && isDuplicateKey(error));
       if (!again || attempt >= ATTEMPTS_MAX) throw error;
       transactionRetries.inc({ reason: nameReason(error) });
-      const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
-      await sleep(ceiling / 2 + (Math.random() * ceiling) / 2);
+      await sleep(randomBackoffMs(attempt, BACKOFF));
     }
   }
 }

@@ -2,7 +2,7 @@ import type { CustomFetch } from 'openid-client';
 import { Agent, type buildConnector, type RequestInit, fetch as send } from 'undici';
 import { createConnector } from '../callbacks/deliver/guard-connect.ts';
 import { isLoopbackName } from '../config/fields.ts';
-import { LoginError } from './describe-failure.ts';
+import { LoginError } from './describe-login-failure.ts';
 
 const CONNECTIONS_MAX = 8;
 /** A discovery document or a set of keys takes some 10 KB. */

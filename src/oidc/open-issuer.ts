@@ -7,7 +7,7 @@ import { issuerName } from '../access/users.ts';
 import type { RoleRule } from '../config/oidc-fields.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
-import { describeFailure, LoginError } from './describe-failure.ts';
+import { describeLoginFailure, LoginError } from './describe-login-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';
 import { type ClaimNames, type KnownPerson, lacksClaims, readPerson } from './read-person.ts';
 
@@ -88,7 +88,7 @@ async function classified<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw describeFailure(error);
+    throw describeLoginFailure(error);
   }
 }
 
@@ -133,7 +133,7 @@ const OTHER_ISSUER = [
 ] as const;
 
 function describeDiscovery(error: unknown): LoginError {
-  const { reason, code, message } = describeFailure(error);
+  const { reason, code, message } = describeLoginFailure(error);
   if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return new LoginError('misconfigured', ...OTHER_ISSUER, error);
   return new LoginError(reason === 'misconfigured' ? reason : 'unavailable', code, message, error);
 }
@@ -160,7 +160,7 @@ function rememberMetadata({ timers, log }: Pick<Context, 'timers' | 'log'>, ask:
       return found;
     } catch (error) {
       failed = { error, atMs: timers.monotonicMs() };
-      const { reason, code } = describeFailure(error);
+      const { reason, code } = describeLoginFailure(error);
       log.error(
         { reason, code, retry_s: ISSUER_LIMITS.retryMs / 1000 },
         'the issuer of the company account was not read',

@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { checkFilter } from '../merchants/check-filter.ts';
-import { countRequest } from '../merchants/limit-rates.ts';
+import { countRequest } from '../merchants/count-request.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';

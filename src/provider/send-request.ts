@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseExactJson } from '../domain/exact-json.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { providerRequestSeconds, providerRequests } from '../metrics/metrics.ts';
-import type { Timers } from '../timers.ts';
+import { randomBackoffMs, type Timers } from '../timers.ts';
 import { inSpan, type SpanWork } from '../tracing/in-span.ts';
 import { ProviderError } from './provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './schedule-requests.ts';
@@ -16,8 +16,7 @@ const BODY_TIMEOUT_MS = 15_000;
 const EXCHANGE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const TRIES_MAX = 6;
-const BACKOFF_BASE_MS = 250;
-const BACKOFF_MAX_MS = 8_000;
+const BACKOFF = { firstMs: 500, maxMs: 8_000 };
 /** Caps Retry-After: one bad header must not stop us for a day. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
@@ -86,9 +85,7 @@ function isPassing(error: ProviderError): boolean {
 }
 
 async function pauseBefore(attempt: number, error: ProviderError, transport: Transport): Promise<void> {
-  const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
-  const jittered = ceiling / 2 + (Math.random() * ceiling) / 2;
-  const ms = Math.max(jittered, error.retryAfterMs ?? 0);
+  const ms = Math.max(randomBackoffMs(attempt, BACKOFF), error.retryAfterMs ?? 0);
   await transport.timers.sleep(ms, { signal: transport.signal }).catch(() => {
     throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
   });

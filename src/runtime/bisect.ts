@@ -7,14 +7,19 @@
 export async function bisect<Item, Result>(
   items: Item[],
   work: (some: Item[]) => Promise<Result[]>,
-  options: { isSplittable: (error: unknown) => boolean; toResult?: (error: unknown) => Result },
+  options: {
+    isSplittable: (error: unknown) => boolean;
+    toResult?: (error: unknown, item: Item) => Result | Promise<Result>;
+  },
 ): Promise<Result[]> {
   try {
     return await work(items);
   } catch (error) {
     if (!options.isSplittable(error)) throw error;
-    if (items.length === 1 && options.toResult) return [options.toResult(error)];
-    if (items.length === 1) throw error;
+    const [item, second] = items;
+    if (item === undefined) throw error;
+    if (second === undefined && options.toResult) return [await options.toResult(error, item)];
+    if (second === undefined) throw error;
     const middle = Math.ceil(items.length / 2);
     const first = await bisect(items.slice(0, middle), work, options);
     return [...first, ...(await bisect(items.slice(middle), work, options))];

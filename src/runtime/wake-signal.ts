@@ -1,8 +1,8 @@
 import { describeError, type Log } from '../log.ts';
-import type { Timers } from '../timers.ts';
+import { backoffMs, type Timers } from '../timers.ts';
 
-const FAILURE_PAUSE_MS = 1_000;
-const FAILURE_PAUSE_MAX_MS = 15_000;
+/** How long a loop waits after failures. */
+export const LOOP_BACKOFF = { firstMs: 1_000, maxMs: 15_000 };
 
 /** Wakes a worker loop of the same process before its idle wait ends. A notification between two waits is kept. */
 export type WakeSignal = {
@@ -40,16 +40,11 @@ export function createWakeSignal(timers: Timers): WakeSignal {
   };
 }
 
-/** How long to wait, in ms, after this many failures in a row: 1 s, doubled each time, up to 15 s. */
-export function failureBackoffMs(failures: number): number {
-  return Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
-}
-
 /**
  * Calls `work` until the signal. `work` returns whether there may be more to do at once; if not, the loop waits for
  * `wakeUp`, at most `idleMs`. A wait that ends without a notification calls `work` only if `hasWork` says so. Such waits end
  * at multiples of `idleMs`, so that the loops of a process ask together (poll.ts). After a failure it logs an error and waits
- * for failureBackoffMs. It ends only by the signal.
+ * by LOOP_BACKOFF. It ends only by the signal.
  */
 export async function runWorkerLoop(options: {
   name: string;
@@ -82,7 +77,7 @@ export async function runWorkerLoop(options: {
         { error: describeError(error), loop: options.name, failures },
         'a worker loop failed; it continues after a pause',
       );
-      await timers.sleep(failureBackoffMs(failures), { signal }).catch(() => undefined);
+      await timers.sleep(backoffMs(failures, LOOP_BACKOFF), { signal }).catch(() => undefined);
     }
   }
 }

@@ -4,7 +4,7 @@ import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
-import { stateOpening } from '../../src/ledger/stated/open-books.ts';
+import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { importBank } from '../support/import-bank.ts';

@@ -1,9 +1,10 @@
 import { createToken } from '../../src/access/tokens.ts';
 import { serveHttp } from '../../src/http/connections/serve-http.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { type ApiAnswer, callApi } from './call-api.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
 
-export type Answer = { status: number; json: Record<string, unknown> };
+export type Answer = Pick<ApiAnswer<Record<string, unknown>>, 'status' | 'json'>;
 export type ApiEnvironment = TestEnvironment & {
   /** Calls our API as an admin. */
   call(method: 'GET' | 'POST', address: string, body?: unknown): Promise<Answer>;
@@ -17,14 +18,8 @@ export async function openApiEnvironment(env: Record<string, string> = {}): Prom
   const { token } = await createToken(context, { role: 'admin', name: 'admin' });
   return {
     ...environment,
-    async call(method, address, body) {
-      const response = await fetch(`http://127.0.0.1:${server.port}/api/v1${address}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, json: (await response.json()) as Answer['json'] };
-    },
+    call: (method, address, body) =>
+      callApi({ url: `http://127.0.0.1:${server.port}/api/v1`, token }, method, address, body),
   };
 }
 

@@ -1,5 +1,6 @@
 import { serveHttp } from '../../src/http/connections/serve-http.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { type ApiAnswer, callApi } from './call-api.ts';
 import { TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
 import { ADMIN_TOKEN } from './start-serve.ts';
 
@@ -9,20 +10,12 @@ export type CallApi = <T = Record<string, unknown>>(
   address: string,
   body?: unknown,
   token?: string,
-) => Promise<{ status: number; retryAfter: string | null; json: T }>;
+) => Promise<ApiAnswer<T>>;
 
 /** Serves our API of an environment over HTTP until the environment ends. */
 export async function openApi(environment: Pick<TestEnvironment, 'context' | 'use'>): Promise<CallApi> {
   const { context } = environment;
   const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
-  return async <T>(method: string, address: string, body?: unknown, token = ADMIN_TOKEN) => {
-    const response = await fetch(`http://127.0.0.1:${server.port}/api/v1${address}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const retryAfter = response.headers.get('retry-after');
-    return { status: response.status, retryAfter, json: JSON.parse(text || '{}') as T };
-  };
+  const url = `http://127.0.0.1:${server.port}/api/v1`;
+  return (method, address, body, token = ADMIN_TOKEN) => callApi({ url, token }, method, address, body);
 }

@@ -1,5 +1,10 @@
 import type { Context } from '../../src/context.ts';
-import { finishReposts, type Opening, reverseOpeningEntry, stateOpening } from '../../src/ledger/stated/open-books.ts';
+import {
+  finishReposts,
+  type Opening,
+  reverseOpeningEntry,
+  stateOpening,
+} from '../../src/ledger/stated/state-opening.ts';
 
 /** States an opening and reposts the platform's history under it, as the API does. @returns the opening's id. */
 export async function openBooks(context: Context, opening: Opening): Promise<string> {

@@ -39,6 +39,18 @@ export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
   };
 }
 
+/** Logs in by the form. @returns the session's `Cookie` header. */
+export async function logIn(url: string, token: string): Promise<string> {
+  const response = await fetch(`${url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url },
+    body: new URLSearchParams({ token }),
+  });
+  await response.text();
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
 /** The hidden fields of a page's forms. */
 export function hiddenFields(page: string): Record<string, string> {
   const found = page.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);

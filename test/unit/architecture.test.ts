@@ -252,8 +252,8 @@ describe('the code', () => {
       'src/ledger/apply/write-history-change.ts',
       'src/ledger/correct/accept-mismatch.ts',
       'src/ledger/stated/adjust-books.ts',
-      'src/ledger/stated/open-books.ts',
       'src/ledger/stated/repost-transactions.ts',
+      'src/ledger/stated/state-opening.ts',
     ]);
   });
 

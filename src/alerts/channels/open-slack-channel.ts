@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../../domain/language/escape-markup.ts';
 import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
@@ -23,11 +24,6 @@ function describe(alert: AlertToSend, { words, write }: AlertWriter): string {
   const mark = alert.alreadySent
     ? `:white_check_mark: ${words.over}:`
     : (MARK.get(alert.severity) ?? ':large_yellow_circle:');
-  const next = alert.alreadySent ? '' : `\n${escapeMarks(todo)} <${runbookUrl}|${words.runbook}>`;
-  return `${mark} *${escapeMarks(title)}* (${alert.name}, ${severity}) ${escapeMarks(text)}, ${words.since} ${since} <${url}|${words.open}>${next}`;
-}
-
-/** Escapes Slack's three control characters, which also start mentions. */
-function escapeMarks(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const next = alert.alreadySent ? '' : `\n${escapeMarkup(todo)} <${runbookUrl}|${words.runbook}>`;
+  return `${mark} *${escapeMarkup(title)}* (${alert.name}, ${severity}) ${escapeMarkup(text)}, ${words.since} ${since} <${url}|${words.open}>${next}`;
 }

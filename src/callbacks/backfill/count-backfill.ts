@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { countRequest } from '../../merchants/limit-rates.ts';
+import { countRequest } from '../../merchants/count-request.ts';
 import type { MerchantFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 import { listMissing } from '../queue/list-missing.ts';

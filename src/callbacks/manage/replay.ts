@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { checkFilter } from '../../merchants/check-filter.ts';
-import { countRequest } from '../../merchants/limit-rates.ts';
+import { countRequest } from '../../merchants/count-request.ts';
 import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { assertConfirmed, assertDelivers } from './redeliver.ts';

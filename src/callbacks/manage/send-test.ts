@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
-import { countRequest } from '../../merchants/limit-rates.ts';
+import { countRequest } from '../../merchants/count-request.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';

@@ -1,21 +1,14 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { type Renderable, toRenderable } from '../render/render-bodies.ts';
 
 /** A callback that this process has leased, or leases in the current transaction. */
-export type ClaimedCallback = {
-  seq: number;
+export type ClaimedCallback = Renderable & {
   webhookId: string;
   merchantSeq: number;
-  transactionSeq: number | null;
-  eventSeq: number | null;
-  sequence: number;
-  type: string;
-  previousStatus: string | null;
-  source: string;
   attempts: number;
   step: number;
   firstFailedAt: Date | null;
-  createdAt: Date;
   isProbe: boolean;
   /** The trace context of its cause. */
   traceparent: string | null;
@@ -37,19 +30,12 @@ type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execu
 
 export function toClaimed(row: ClaimableRow): ClaimedCallback {
   return {
-    seq: row.seq,
+    ...toRenderable(row),
     webhookId: row.webhook_id,
     merchantSeq: row.merchant_seq,
-    transactionSeq: row.transaction_seq,
-    eventSeq: row.event_seq,
-    sequence: row.sequence,
-    type: row.type,
-    previousStatus: row.previous_status,
-    source: row.source,
     attempts: row.attempts,
     step: row.step,
     firstFailedAt: row.first_failed_at,
-    createdAt: row.created_at,
     isProbe: false,
     traceparent: row.traceparent,
     successors: [],

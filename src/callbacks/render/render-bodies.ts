@@ -1,5 +1,7 @@
+import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
+import type { Database } from '../../database/tables.ts';
 import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
@@ -18,6 +20,18 @@ export type Renderable = {
   source: string;
   createdAt: Date;
 };
+
+/** The columns of a stored callback that its body needs. */
+export type RenderableRow = Pick<
+  Selectable<Database['callbacks']>,
+  'seq' | 'transaction_seq' | 'event_seq' | 'sequence' | 'type' | 'previous_status' | 'source' | 'created_at'
+>;
+
+export function toRenderable(row: RenderableRow): Renderable {
+  const { seq, sequence, type, source } = row;
+  const [transactionSeq, eventSeq, createdAt] = [row.transaction_seq, row.event_seq, row.created_at];
+  return { seq, transactionSeq, eventSeq, sequence, type, previousStatus: row.previous_status, source, createdAt };
+}
 
 type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
 

@@ -4,8 +4,8 @@ import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
 import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
-import { finishReposts, reverseOpeningEntry } from '../../ledger/stated/open-books.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
+import { finishReposts, reverseOpeningEntry } from '../../ledger/stated/state-opening.ts';
 import { openBooks } from '../../reconciliation/runs/open-books.ts';
 import { print, withContext } from '../with-context.ts';
 

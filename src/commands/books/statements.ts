@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { listPlatformNames } from '../../database/read-platform-names.ts';
+import { listPlatformNames } from '../../database/list-platform-names.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';

@@ -134,7 +134,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     }),
     backfills: workBackfills(context),
     alerts: sendAlerts(context, openChannels(context, mailer)),
-    callback_mails: mailFailedCallbacks(context, mailer),
+    callback_mails: mailFailedCallbacks(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
     parties: indexPartiesInBackground(context),

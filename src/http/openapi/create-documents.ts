@@ -1,10 +1,26 @@
 import { createRequire } from 'node:module';
+import type { Router } from 'express';
+import type { Context } from '../../context.ts';
+import { requireRole } from '../access/authorize.ts';
+import { createRouter } from '../create-router.ts';
+import { serveConstant } from '../serve-constant.ts';
 import { buildDocument } from './build-document.ts';
 import { CALLBACK_MESSAGES } from './callback-messages.ts';
 import { keepReachable } from './keep-reachable.ts';
 import { API_OPERATIONS } from './operations.ts';
 
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+
+/** Serves the OpenAPI document of this API, for any valid token. */
+export function openapiRoutes(context: Context): Router {
+  const router = createRouter();
+  const document = serveConstant('application/json', createApiDocument(context.config.PUBLIC_URL));
+  router.get('/openapi.json', requireRole('viewer'), async (request, response) => {
+    response.setHeader('cache-control', 'private, no-cache');
+    await document(request, response);
+  });
+  return router;
+}
 
 /** Returns the OpenAPI document of the whole API as text. It is made when it is first asked for. @param url where the API is. */
 export function createApiDocument(url: string): () => string {

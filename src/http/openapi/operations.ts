@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
+import { accountMapSchema } from '../api/books/accounts.ts';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/books/adjustments.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/books/commissions.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/books/openings.ts';
@@ -24,7 +25,7 @@ import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series
 import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
-import { ACCOUNT_OPERATIONS } from './account-operations.ts';
+import { BANK_OPERATIONS } from './bank-operations.ts';
 import { auditRow, newToken, token } from './components/access.ts';
 import { alert } from './components/alerts.ts';
 import { callback, callbackWithAttempts } from './components/callbacks.ts';
@@ -36,6 +37,7 @@ import { mismatch, numbers, run, runPage } from './components/reconciliation.ts'
 import { callbackSeries, moneySeries } from './components/series.ts';
 import { webhook, webhookWithItems } from './components/webhooks.ts';
 import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
+import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 
@@ -92,7 +94,10 @@ export const API_OPERATIONS: readonly Operation[] = [
     ok('All names', ledger.platformNames),
     platformNameSchema,
   ),
-  ...ACCOUNT_OPERATIONS,
+  Ledger.get('/accounts', "The map of the ledger's accounts to the customer's chart of accounts", ledger.accountMap),
+  Ledger.put('/accounts', 'accountant', 'Replace the map', ok('The map', ledger.accountMap), accountMapSchema),
+  ...BANK_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   Ledger.list('/openings', ledger.opening),
   Ledger.post(
     '/openings',

@@ -8,6 +8,7 @@ import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { isDataError, isServerError, isTransient, transact } from '../../database/transact.ts';
 import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
+import { bisect } from '../../runtime/bisect.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
@@ -67,26 +68,19 @@ async function splitByHalves(
 ): Promise<{ failed: FailedWebhook[]; landed: number }> {
   const failed: FailedWebhook[] = [];
   let landed = 0;
-  const halve = async (seqs: number[], error: unknown): Promise<void> => {
-    if (!isAnswer(error)) throw error;
-    const [seq, second] = seqs;
-    if (seq === undefined) throw error;
-    if (second === undefined) {
-      failed.push({ seq, id: failing.ids?.get(seq), error });
-      if (landed === 0 && failed.length > FAILED_ALONE_MAX && !isDataError(error)) throw error;
-      return;
-    }
-    const middle = Math.ceil(seqs.length / 2);
-    for (const half of [seqs.slice(0, middle), seqs.slice(middle)]) {
-      try {
-        const items = await split(half);
-        landed += items;
-      } catch (again) {
-        await halve(half, again);
-      }
-    }
+  const work = async (seqs: number[]): Promise<number[]> => {
+    // all of them together failed before
+    if (seqs === failing.seqs) throw failing.error;
+    const items = await split(seqs);
+    landed += items;
+    return [];
   };
-  await halve(failing.seqs, failing.error);
+  const toResult = (error: unknown, seq: number): number => {
+    failed.push({ seq, id: failing.ids?.get(seq), error });
+    if (landed === 0 && failed.length > FAILED_ALONE_MAX && !isDataError(error)) throw error;
+    return seq;
+  };
+  await bisect(failing.seqs, work, { isSplittable: isAnswer, toResult });
   return { failed, landed };
 }
 

@@ -1,5 +1,6 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
@@ -128,11 +129,12 @@ async function writeItems(trx: Transaction<Database>, outcomes: FetchedItem[], n
 
 /** The column values of items with the same outcome. */
 function toColumns(group: FetchedItem[]) {
-  const bySeq = <T>(value: (outcome: ItemOutcome) => Date | string | null): RawBuilder<T> =>
-    sql`CASE seq ${sql.join(
-      group.map(({ item, outcome }) => sql`WHEN ${item.seq} THEN ${value(outcome)}`),
-      sql` `,
-    )} END`;
+  const bySeq = <T>(value: (outcome: ItemOutcome) => Date | string | null) =>
+    caseBySeq<T, FetchedItem>(
+      group,
+      ({ item }) => item.seq,
+      ({ outcome }) => value(outcome),
+    );
   const resolvedId = bySeq<string | null>((one) => (one.kind === 'quarantined' ? null : (one.id ?? null)));
   const outcome = group[0]?.outcome;
   if (outcome?.kind === 'waiting') {

@@ -6,8 +6,9 @@
  * An item is retried once: its `resolved_id` names the transaction. A transaction that the provider lists but does not
  * show stays in quarantine after that fetch. Otherwise every tick would retry and report it.
  */
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { caseBySeq } from '../../database/case-by-seq.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
@@ -103,13 +104,14 @@ async function reopenItems(trx: Transaction<Database>, named: NamedItem[], now: 
     .where(isRetryable(now))
     .execute();
   if (retryable.length === 0) return 0;
-  const resolved = named.map(({ seq, transactionId }) => sql`WHEN ${seq} THEN ${transactionId}`);
+  const resolvedId = caseBySeq<string, NamedItem>(
+    named,
+    (item) => item.seq,
+    (item) => item.transactionId,
+  );
   await trx
     .updateTable('webhook_items')
-    .set({
-      ...{ state: 'pending', reason: null, next_look_at: now },
-      resolved_id: sql<string>`CASE seq ${sql.join(resolved, sql` `)} END`,
-    })
+    .set({ state: 'pending', reason: null, next_look_at: now, resolved_id: resolvedId })
     .where(
       'seq',
       'in',

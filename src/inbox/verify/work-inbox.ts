@@ -16,7 +16,8 @@ import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { createHeartbeat } from '../../runtime/heartbeat.ts';
-import { failureBackoffMs, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { LOOP_BACKOFF, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { backoffMs } from '../../timers.ts';
 import {
   type ClaimedItem,
   claimItems,
@@ -141,7 +142,7 @@ function createSplitter(
       return split;
     } catch (error) {
       failures++;
-      notBeforeMs = context.timers.monotonicMs() + failureBackoffMs(failures);
+      notBeforeMs = context.timers.monotonicMs() + backoffMs(failures, LOOP_BACKOFF);
       const details = { error: describeError(error), loop: 'inbox', failures };
       context.log.error(details, 'splitting webhooks failed; retrying after a pause, due items continue');
       return { more: false, claimed: false };

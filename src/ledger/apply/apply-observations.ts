@@ -30,6 +30,7 @@ import { append } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { findNamedPeople, redactObservations } from '../../privacy/redact-observations.ts';
+import { bisect } from '../../runtime/bisect.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
@@ -83,18 +84,15 @@ async function applyBatches(context: Context, observations: Observation[]): Prom
 }
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
-  try {
-    return await applyTogether(context, batch);
-  } catch (error) {
-    if (!isDataError(error)) throw error;
-    const [only] = batch;
-    if (batch.length === 1 && only)
-      return { ...createResult(), raised: await storeRefusedObservation(context, only, error) };
-    // split in halves: finds the refused row of a page in a few attempts and commits the others
-    const middle = Math.ceil(batch.length / 2);
-    const applied = await applyBatch(context, batch.slice(0, middle));
-    return add(applied, await applyBatch(context, batch.slice(middle)));
-  }
+  // finds the refused row of a page in a few attempts, and commits the others
+  const parts = await bisect(batch, async (some) => [await applyTogether(context, some)], {
+    isSplittable: isDataError,
+    toResult: async (error, only) => ({
+      ...createResult(),
+      raised: await storeRefusedObservation(context, only, error),
+    }),
+  });
+  return parts.reduce((applied, part) => add(applied, part));
 }
 
 /** Applies all in one transaction, and passes the callbacks that it claimed to the delivery loop. */

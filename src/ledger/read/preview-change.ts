@@ -10,7 +10,7 @@ import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import type { Posting } from '../journal/plan-entries.ts';
-import { finishReposts } from '../stated/open-books.ts';
+import { finishReposts } from '../stated/state-opening.ts';
 import { readPostings } from './read-postings.ts';
 
 /** Entries that a preview returns; it counts the others. */

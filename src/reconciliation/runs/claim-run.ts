@@ -3,8 +3,11 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
-import { LEASE_MS } from '../windows/hold-lease.ts';
+import { type HeldLease, holdLease } from '../../runtime/hold-lease.ts';
 import type { RunHow, RunRef } from '../windows/run-ref.ts';
+
+export const LEASE_MS = 30_000;
+const RENEW_MS = 7_000;
 
 /** Which runs to claim; without a filter, any. `includeOpen`: also longer runs that read open days only. */
 export type RunFilter = { id?: string; daysMax?: number; includeOpen?: boolean };
@@ -39,7 +42,7 @@ export async function claimRun(
         state: 'running',
         started_at: row.started_at ?? now,
         lease_holder: holder,
-        lease_until: new Date(now.getTime() + LEASE_MS),
+        lease_until: leaseFrom(now),
         not_before: null,
         error: null,
       })
@@ -51,6 +54,24 @@ export async function claimRun(
     return { ...ref, how: row.how as RunHow };
   });
 }
+
+/** Renews the lease of a claimed run until it is disposed. */
+export function holdRunLease(context: Context, run: Pick<RunRef, 'seq' | 'id' | 'holder'>): HeldLease {
+  return holdLease(context, {
+    ...{ of: { run: run.id }, leaseMs: LEASE_MS, renewMs: RENEW_MS, until: leaseFrom(context.clock.now()) },
+    async renew(until) {
+      const renewed = await context.db
+        .updateTable('runs')
+        .set({ lease_until: until })
+        .where('seq', '=', run.seq)
+        .where('lease_holder', '=', run.holder)
+        .executeTakeFirst();
+      return renewed.numUpdatedRows === 1n;
+    },
+  });
+}
+
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
 /** Runs that are queued, or whose lease expired, and that may start now. */
 export function selectClaimable(db: Reader, now: Date) {

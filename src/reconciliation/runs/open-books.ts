@@ -5,7 +5,7 @@
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { LOOKBACK_DAYS, provesDay } from '../../domain/late-days.ts';
-import { type Opening, stateOpening } from '../../ledger/stated/open-books.ts';
+import { type Opening, stateOpening } from '../../ledger/stated/state-opening.ts';
 import { readProvenWindows } from '../numbers/read-coverage.ts';
 import { startRun } from './start-run.ts';
 

@@ -11,13 +11,13 @@ import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX } from '../../provider/schedule-requests.ts';
+import { LeaseLostError } from '../../runtime/hold-lease.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../../runtime/wake-signal.ts';
 import { currentTraceparent, inSpan } from '../../tracing/in-span.ts';
-import { holdLease, LeaseLostError } from '../windows/hold-lease.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
 import { checkExpectedWebhooks } from './check-expected-webhooks.ts';
-import { claimRun, type RunFilter, releaseRun, selectClaimable } from './claim-run.ts';
+import { claimRun, holdRunLease, type RunFilter, releaseRun, selectClaimable } from './claim-run.ts';
 import { finishRun } from './finish-run.ts';
 import { planRun } from './plan-run.ts';
 import { DaysBusyError, type ProcessOptions, processWindows } from './process-windows.ts';
@@ -83,7 +83,7 @@ export async function executeRun(
 }
 
 async function proveRun(context: Context, client: ProviderClient, run: RunRef, options: ProcessOptions): Promise<void> {
-  using lease = holdLease(context, run);
+  await using lease = holdRunLease(context, run);
   const requests = countRequests(context, run);
   try {
     await storeTrace(context, run);

@@ -8,10 +8,10 @@
 import type { Context } from '../../context.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { PAGES_IN_FLIGHT } from '../../provider/list/read-list.ts';
+import type { HeldLease } from '../../runtime/hold-lease.ts';
 import { createSemaphore } from '../../runtime/semaphore.ts';
 import { countWindow } from '../windows/count-window.ts';
 import { finishWindow } from '../windows/finish-window.ts';
-import type { Lease } from '../windows/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../windows/lease-window.ts';
 import { priorityOf } from '../windows/plan-windows.ts';
 import { readRecentWindow } from '../windows/read-recent-window.ts';
@@ -40,7 +40,7 @@ export type ProcessOptions = {
   /** Where other runs read all that is left: wait for them (the default), or throw DaysBusy. */
   onBusy?: 'wait' | 'throw';
 };
-type Work = ProcessOptions & { lease: Lease; requests: { write(): Promise<void> } };
+type Work = ProcessOptions & { lease: Pick<HeldLease, 'check'>; requests: { write(): Promise<void> } };
 
 /**
  * @throws the error of the first broken window, after all others were tried: one broken day must not block later days.
@@ -117,7 +117,7 @@ function openReaders(
   context: Context,
   sender: ProviderClient,
   run: RunRef,
-  lease: Lease,
+  lease: Pick<HeldLease, 'check'>,
   countRows: (rows: number) => void,
 ) {
   const today = context.calendar.dayOf(context.clock.now());

@@ -3,7 +3,7 @@ import { boundsOfMonth, type Month } from '../../domain/calendar.ts';
 import { type MonthBalance, parseMonthBalances, readMonthBalances } from '../../seal/digest-month.ts';
 import { readAccountNames } from '../../seal/load-sealed-entries.ts';
 import { readMonthClose } from '../../seal/read-month-closes.ts';
-import { readOpened } from '../read/read-balances.ts';
+import { readOpened } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 
 /** As known now. */

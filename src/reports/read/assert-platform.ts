@@ -4,7 +4,7 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import type { ConfereError } from '../../domain/errors.ts';
 import { refuseField } from '../../texts/refuse.ts';
 import { toWallTimeBounds } from '../plan/report-plan.ts';
-import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
+import { AVAILABLE, HELD, platformAccountSegment } from './read-accounts.ts';
 
 /**
  * Checks that a platform has an account, or a receipt created in these days (both included; by default ever). Without the

@@ -1,4 +1,4 @@
-import { AVAILABLE, HELD, OPENING_KINDS, splitAccount } from './read-balances.ts';
+import { AVAILABLE, HELD, OPENING_KINDS, splitAccount } from './read-accounts.ts';
 
 export type MovementKind =
   | 'receipt'

@@ -1,5 +1,5 @@
 import type { Day } from '../../domain/calendar.ts';
-import { type AccountBalance, HELD, isBalanceAccount, platformAccountSegment, splitAccount } from './read-balances.ts';
+import { type AccountBalance, HELD, isBalanceAccount, platformAccountSegment, splitAccount } from './read-accounts.ts';
 import type { Movement } from './read-movements.ts';
 
 /** The lines of Resumo that move a balance, each with the sign by which it does. */

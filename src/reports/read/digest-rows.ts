@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Day } from '../../domain/calendar.ts';
-import type { AccountBalance } from './read-balances.ts';
+import type { AccountBalance } from './read-accounts.ts';
 import type { Movement } from './read-movements.ts';
 import type { PendingTransaction } from './read-pending.ts';
 

@@ -5,7 +5,7 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { type ChangeScope, listChangedTransactions, matchesNewEntries } from './list-changed-transactions.ts';
 import { orderHistories } from './order-histories.ts';
-import { OPENING_KINDS } from './read-balances.ts';
+import { OPENING_KINDS } from './read-accounts.ts';
 import { type CorrectedFact, type FactCorrections, readCorrectedFacts } from './read-corrected-facts.ts';
 import { isInCut, matchesCut } from './read-cut-entries.ts';
 

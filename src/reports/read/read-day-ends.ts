@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
-import { type AccountBalance, HELD, isBalanceAccount, splitAccount } from './read-balances.ts';
+import { type AccountBalance, HELD, isBalanceAccount, splitAccount } from './read-accounts.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
 /** The balance of all platforms at the end of a day, by the ledger's own sums. */

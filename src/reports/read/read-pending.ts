@@ -6,7 +6,7 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { orderHistories } from './order-histories.ts';
-import { HELD } from './read-balances.ts';
+import { HELD } from './read-accounts.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 import type { FactsAtCut } from './read-facts-at-cut.ts';
 

@@ -2,7 +2,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { type BalanceAroundSecond, chooseLedgerBalance, sumSecond } from '../../ledger/stated/state-balance.ts';
 import { sumAtCut } from '../../seal/read-balances.ts';
-import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
+import { AVAILABLE, HELD, platformAccountSegment } from './read-accounts.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
 /** A balance that a person read off the provider's panel, and the ledger's at that instant. */

@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
-import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-balances.ts';
+import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-accounts.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
 import { readDayEnds } from '../read/read-day-ends.ts';
 import { sumMismatches } from '../read/read-mismatches.ts';

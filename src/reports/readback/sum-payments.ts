@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import { OPENING_KINDS } from '../read/read-balances.ts';
+import { OPENING_KINDS } from '../read/read-accounts.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
 import type { MovementScope } from '../read/read-movements.ts';
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import { platformAccountSegment } from '../read/read-balances.ts';
+import { platformAccountSegment } from '../read/read-accounts.ts';
 
 /** Entries that *Extrato* shows: `isShown` says which of the table `entries`, whose reversed entry is `origin`. */
 type Shown = { isShown: RawBuilder<SqlBool>; balanceAccounts: readonly number[] };

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { listPlatformNames } from '../../database/read-platform-names.ts';
+import { listPlatformNames } from '../../database/list-platform-names.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
 import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
-import { filterPlatform, readBalances } from '../read/read-balances.ts';
+import { filterPlatform, readAccountBalances } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { textsOf } from '../texts/texts.ts';
@@ -22,7 +22,7 @@ export async function prepareWork<Plan extends AnyPlan>(
   const { from, to } = spanOf(plan);
   const cutEntries = await readCutEntries(db, plan.cut);
   const scope = { ...toWallTimeBounds(from, addDays(to, 1)), ...cutEntries, platform: plan.platform };
-  const balances = filterPlatform(await readBalances(db, scope), plan.platform);
+  const balances = filterPlatform(await readAccountBalances(db, scope), plan.platform);
   const digest = createDigest(from === to ? from : `${from}..${to}`, plan.platform);
   for (const balance of balances) digest.addBalance(balance);
   const texts = textsOf(plan.locale);

@@ -3,7 +3,7 @@ import type { Reader } from '../../database/reader.ts';
 import { type AnyPlan, type FileFormat, type ReportPlan, spanOf } from '../plan/report-plan.ts';
 import type { Tally } from '../read/create-tally.ts';
 import type { RowDigest } from '../read/digest-rows.ts';
-import type { AccountBalance } from '../read/read-balances.ts';
+import type { AccountBalance } from '../read/read-accounts.ts';
 import type { CutEntries } from '../read/read-cut-entries.ts';
 import type { FactsAtCut } from '../read/read-facts-at-cut.ts';
 import { fill, formatDay, type Texts } from '../texts/texts.ts';

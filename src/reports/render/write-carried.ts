@@ -1,5 +1,5 @@
 import type { ClosedMonth, RangePlan } from '../plan/report-plan.ts';
-import { type AccountBalance, isBalanceAccount, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
+import { type AccountBalance, isBalanceAccount, platformAccountSegment, splitAccount } from '../read/read-accounts.ts';
 import { fill, formatMonth } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import type { Cell } from '../xlsx/render-cell.ts';

@@ -4,7 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
-import { readBalances } from '../read/read-balances.ts';
+import { readAccountBalances } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { readMovements } from '../read/read-movements.ts';
@@ -34,7 +34,7 @@ async function readAtCut(db: Reader, row: ReportRow): Promise<string> {
   const cut = toCut(row);
   const entries = await readCutEntries(db, cut);
   const scope = { ...toWallTimeBounds(row.day, addDays(row.day, 1)), ...entries, platform: undefined };
-  const tally = createTally(await readBalances(db, scope), undefined);
+  const tally = createTally(await readAccountBalances(db, scope), undefined);
   const factsAtCut = await readFactsAtCut(db, { ...cut, ...entries });
   for await (const movements of readMovements(db, scope, factsAtCut)) {
     // the opening balance holds these already

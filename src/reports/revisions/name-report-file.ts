@@ -1,5 +1,5 @@
 import type { FileFormat, Locale } from '../plan/report-plan.ts';
-import { platformAccountSegment } from '../read/read-balances.ts';
+import { platformAccountSegment } from '../read/read-accounts.ts';
 import { FORMAT_FACTS } from '../render/formats/formats.ts';
 
 /** `confere-2026-11-20-r3.xlsx`; another language, a mask and a platform are part of the name. A range has no revision. */

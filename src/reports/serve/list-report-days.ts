@@ -10,7 +10,7 @@ import { provesDay } from '../../domain/late-days.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { readSpanSums } from '../../seal/read-span-sums.ts';
 import { type ReportState, toWallTimeBounds } from '../plan/report-plan.ts';
-import { AVAILABLE, HELD, platformAccountSegment, splitAccount } from '../read/read-balances.ts';
+import { AVAILABLE, HELD, platformAccountSegment, splitAccount } from '../read/read-accounts.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import { listUnread } from '../revisions/classify-day.ts';
 import type { ReportFile } from '../revisions/publish-drafts.ts';

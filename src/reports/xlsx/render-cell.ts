@@ -1,4 +1,5 @@
 import type { WallTime } from '../../domain/calendar.ts';
+import { escapeMarkup } from '../../domain/language/escape-markup.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { STYLE_INDEX, type StyleName } from './render-styles.ts';
@@ -120,16 +121,13 @@ const NEEDS_ESCAPE = /[&<>"\p{Cc}\p{Cs}\p{DI}\p{Zl}\p{Zp}\uFFF9-\uFFFB\uFFFE\uFF
 export function escapeText(text: string): string {
   const short = text.length > TEXT_LENGTH_MAX ? text.slice(0, TEXT_LENGTH_MAX) : text;
   if (!NEEDS_ESCAPE.test(short)) return short;
-  return showUnseen(short)
+  const seen = showUnseen(short)
     .slice(0, TEXT_LENGTH_MAX)
     .toWellFormed()
     .replace(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_')
     .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
-    .replaceAll('\r', '_x000D_')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+    .replaceAll('\r', '_x000D_');
+  return escapeMarkup(seen).replaceAll('"', '&quot;');
 }
 
 /** `A`, `B` … `Z`, `AA`: the letters of a column, counted from 0. */

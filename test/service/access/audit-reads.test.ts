@@ -15,6 +15,7 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { callApi } from '../../support/call-api.ts';
 import { importBank as importStatement } from '../../support/import-bank.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -108,19 +109,8 @@ async function importBank(entered: { day: string; amount: string }): Promise<voi
   await pickMatch(env.context, 'bl_1', { adjustment: String(json.id) }, { actor: 'test' });
 }
 
-async function call(method: string, address: string, body?: unknown, token = env.tokens.admin) {
-  const response = await fetch(`${env.url}${address}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    text,
-    json: (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>,
-  };
-}
+const call = (method: string, address: string, body?: unknown, token = env.tokens.admin) =>
+  callApi({ url: env.url, token }, method, address, body);
 
 async function firstId(address: string, list: string): Promise<string> {
   const { json } = await call('GET', `/api/v1${address}`);

@@ -5,6 +5,7 @@ import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { callApi } from '../../support/call-api.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openTestContext } from '../../support/open-environment.ts';
@@ -18,15 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
-async function call(method: string, address: string, body?: unknown, token = environment.tokens.admin) {
-  const response = await fetch(`${environment.url}/api/v1${address}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
-}
+const call = (method: string, address: string, body?: unknown, token = environment.tokens.admin) =>
+  callApi({ url: `${environment.url}/api/v1`, token }, method, address, body);
 
 async function listAudit(query = ''): Promise<Row[]> {
   return (await call('GET', `/audit${query}`)).json.audit as Row[];

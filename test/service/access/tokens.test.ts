@@ -5,6 +5,7 @@ import { createAdminToken } from '../../../src/access/create-admin-token.ts';
 import { findSession, openSession } from '../../../src/access/sessions.ts';
 import { createToken, findCaller } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openEnvironment, openTestContext } from '../../support/open-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -23,15 +24,8 @@ function later(context: Context, ms: number): Context {
   return { ...context, clock: { ...context.clock, now: () => new Date(Date.now() + ms) } };
 }
 
-async function call(method: string, address: string, token: string, body?: unknown) {
-  const response = await fetch(`${environment.url}/api/v1${address}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
-}
+const call = (method: string, address: string, token: string, body?: unknown) =>
+  callApi({ url: `${environment.url}/api/v1`, token }, method, address, body);
 
 test('another ADMIN_TOKEN ends the sessions that the old one opened, and those of tokens go on', async () => {
   const { context } = environment;

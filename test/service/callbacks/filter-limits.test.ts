@@ -5,7 +5,8 @@ import { alertOutages, type MerchantOutage } from '../../../src/callbacks/health
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { FILTER_BEYOND_LIMITS } from '../../../src/merchants/check-filter.ts';
-import { RATES_A_MINUTE } from '../../../src/merchants/limit-rates.ts';
+import { RATES_A_MINUTE } from '../../../src/merchants/count-request.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
@@ -44,14 +45,8 @@ afterAll(() => stack.disposeAsync());
 
 async function call(method: string, path: string, body?: object, token = ADMIN_TOKEN) {
   if (token !== ADMIN_TOKEN) await env.timers.advance(1_000);
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const text = await answer.text();
-  const { errors = {}, detail } = text.startsWith('{') ? (JSON.parse(text) as Problem) : ({} as Problem);
-  return { status: answer.status, fields: Object.keys(errors), detail };
+  const { status, json } = await callApi<Problem>({ url, token }, method, path, body);
+  return { status, fields: Object.keys(json.errors ?? {}), detail: json.detail };
 }
 type Problem = { errors?: Record<string, string[]>; detail?: string };
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { openMailer } from '../../../src/alerts/channels/open-mailer.ts';
 import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
 import type { Context } from '../../../src/context.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,7 +23,7 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
   await env.addMerchant(`${shop.url}/b`);
   await env.deliver();
   const { context } = env;
-  const mailing = mailFailedCallbacks(context, openMailer(context.config));
+  const mailing = mailFailedCallbacks(context);
   env.use({ [Symbol.asyncDispose]: () => mailing });
   const failed = async () =>
     (await context.db.selectFrom('callbacks').select('seq').where('state', '=', 'failed').execute()).length;

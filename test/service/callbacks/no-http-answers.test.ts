@@ -1,6 +1,5 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { openMailer } from '../../../src/alerts/channels/open-mailer.ts';
 import { mailFailedCallbacks } from '../../../src/alerts/mail-failed-callbacks.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
@@ -106,7 +105,7 @@ test('a merchant is mailed once that its answers are no HTTP, on later days too'
   await env.addMerchant(odd.url, { email: 'loja@example.com' });
   await env.deliver();
   const { context } = env;
-  const mailing = mailFailedCallbacks(context, openMailer(context.config));
+  const mailing = mailFailedCallbacks(context);
   env.use({ [Symbol.asyncDispose]: () => mailing });
   const payTwo = async (count: number) => {
     await env.applyTransactions(2, ['paid']);

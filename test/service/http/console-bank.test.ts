@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
@@ -27,15 +28,8 @@ afterAll(async () => {
 
 type Role = 'viewer' | 'operator' | 'accountant';
 
-async function call(role: Role, method: string, address: string, body?: string | object) {
-  const response = await fetch(`${env.url}/api/v1${address}`, {
-    method,
-    headers: { authorization: `Bearer ${env.tokens[role]}` },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, text, json: JSON.parse(text) as Record<string, unknown> };
-}
+const call = (role: Role, method: string, address: string, body?: string | object) =>
+  callApi({ url: `${env.url}/api/v1`, token: env.tokens[role] }, method, address, body);
 
 /** Sends a file by the form, and, unless it is refused, confirms its preview. */
 async function upload(

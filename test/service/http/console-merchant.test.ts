@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 test('the page of a merchant shows how far its backfill is, and that it fetches its events', async () => {
@@ -8,13 +9,7 @@ test('the page of a merchant shows how far its backfill is, and that it fetches 
   const { merchant } = await createMerchant(env.context, {
     ...{ name: 'Loja', url: null, eventsSince: new Date('2020-01-01T00:00:00Z') },
   });
-  const login = await fetch(`${env.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: env.url },
-    body: new URLSearchParams({ token: env.tokens.viewer }),
-  });
-  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const cookie = await logIn(env.url, env.tokens.viewer);
   const show = async () => await (await fetch(`${env.url}/merchants/${merchant.id}`, { headers: { cookie } })).text();
   expect(await show()).toMatch(/Eventos anteriores.*na fila: 0 callbacks de 0 transações/s);
   await runBackfills(env.context, async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 
 let env: ConsoleEnvironment;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ afterAll(() => env[Symbol.asyncDispose]());
 const PERSONAL = { document: '123.456.789-09', name: 'Maria Aparecida', extra: '<script>alert(1)</script>' };
 
 test('what names a person goes into no address, and the address that stands for it still finds', async () => {
-  const cookie = await logIn(env.tokens.operator);
+  const cookie = await openCookie(env.tokens.operator);
   const led = await post(cookie, '/transactions', { ...PERSONAL, status: 'paid', id: '' });
   expect(led.status).toBe(303);
   const address = led.headers.get('location') ?? '';
@@ -25,7 +26,7 @@ test('what names a person goes into no address, and the address that stands for 
 });
 
 test('an address with a personal filter in plain text redirects to one that encrypts it', async () => {
-  const cookie = await logIn(env.tokens.operator);
+  const cookie = await openCookie(env.tokens.operator);
   for (const [name, value] of Object.entries(PERSONAL)) {
     const query = new URLSearchParams({ by: 'created', [name]: value });
     const led = await get(cookie, `/transactions?${query.toString()}`);
@@ -37,7 +38,7 @@ test('an address with a personal filter in plain text redirects to one that encr
 });
 
 test('the same for a search of the inbox by extra', async () => {
-  const cookie = await logIn(env.tokens.viewer);
+  const cookie = await openCookie(env.tokens.viewer);
   const led = await post(cookie, '/inbox', { extra: 'x', reference: '' });
   expect(led.headers.get('location')).toMatch(/^\/inbox\?sealed=[\w-]+$/);
   const found = await (await get(cookie, led.headers.get('location') ?? '')).text();
@@ -48,20 +49,20 @@ test('the same for a search of the inbox by extra', async () => {
 });
 
 test('an encrypted filter is refused in another session, even one of the same token', async () => {
-  const led = await post(await logIn(env.tokens.operator), '/transactions', { document: PERSONAL.document });
+  const led = await post(await openCookie(env.tokens.operator), '/transactions', { document: PERSONAL.document });
   const address = led.headers.get('location') ?? '';
   for (const token of [env.tokens.operator, env.tokens.admin]) {
-    const answer = await get(await logIn(token), address);
+    const answer = await get(await openCookie(token), address);
     expect(answer.status).toBe(422);
     const text = await answer.text();
     expect(text).toContain('valia só para a sessão');
     expect(text).not.toContain(env.paid.id);
   }
-  expect((await get(await logIn(env.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
+  expect((await get(await openCookie(env.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
 });
 
 test('an invalid encrypted filter is refused: it must not be ignored', async () => {
-  const cookie = await logIn(env.tokens.operator);
+  const cookie = await openCookie(env.tokens.operator);
   const led = await post(cookie, '/transactions', { document: PERSONAL.document });
   const address = led.headers.get('location') ?? '';
   const sealed = new URL(address, env.url).searchParams.get('sealed');
@@ -80,7 +81,7 @@ test('an invalid encrypted filter is refused: it must not be ignored', async () 
 });
 
 test('a parameter that an address gives twice, or as a list, is refused by every page alike', async () => {
-  const cookie = await logIn(env.tokens.operator);
+  const cookie = await openCookie(env.tokens.operator);
   for (const [page, name] of [
     ['/transactions', 'sealed'],
     ['/transactions', 'extra'],
@@ -122,7 +123,7 @@ test('without a session, the redirect to the login keeps other filters, but no p
 });
 
 test('a posted search needs its session and site, and an invalid one is answered with the field', async () => {
-  const cookie = await logIn(env.tokens.operator);
+  const cookie = await openCookie(env.tokens.operator);
   const body = new URLSearchParams({ document: PERSONAL.document });
   const forged = await fetch(`${env.url}/transactions`, {
     method: 'POST',
@@ -168,13 +169,4 @@ async function post(cookie: string, address: string, fields: Record<string, stri
   });
 }
 
-async function logIn(token: string): Promise<string> {
-  const response = await fetch(`${env.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: env.url },
-    body: new URLSearchParams({ token }),
-  });
-  await response.text();
-  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-}
+const openCookie = (token: string): Promise<string> => logIn(env.url, token);

@@ -8,6 +8,7 @@ import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.
 import { readMismatchMetrics } from '../../../src/mismatches/read-mismatch-metrics.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { callApi } from '../../support/call-api.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
@@ -57,17 +58,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => env[Symbol.asyncDispose]());
 
-async function call(method: string, address: string, body?: object): Promise<Response> {
-  return await fetch(`${env.url}/api/v1${address}`, {
-    method,
-    headers: { authorization: `Bearer ${env.tokens.admin}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-}
+const call = <T>(method: string, address: string, body?: object) =>
+  callApi<T>({ url: `${env.url}/api/v1`, token: env.tokens.admin }, method, address, body);
 
 async function listOpen(query = ''): Promise<Mismatch[]> {
-  const answer = await call('GET', `/mismatches?limit=200&state=open${query}`);
-  return ((await answer.json()) as { mismatches: Mismatch[] }).mismatches;
+  const { json } = await call<{ mismatches: Mismatch[] }>('GET', `/mismatches?limit=200&state=open${query}`);
+  return json.mismatches;
 }
 
 const cents = (amount: string | null): bigint => (amount === null ? 0n : (parseSum(amount) ?? 0n));
@@ -104,8 +100,8 @@ test('the API has the difference of each commission as at_stake, and the amount 
   expect(commissions).toHaveLength(PAYMENTS);
   for (const { id, transaction_id, ...one } of commissions) {
     expect(one).toMatchObject({ at_stake: '0.10', amount: AMOUNT });
-    expect(await (await call('GET', `/mismatches/${id}`)).json()).toMatchObject({ at_stake: '0.10', amount: AMOUNT });
-    const of = (await (await call('GET', `/transactions/${transaction_id}`)).json()) as { mismatches: Mismatch[] };
+    expect((await call('GET', `/mismatches/${id}`)).json).toMatchObject({ at_stake: '0.10', amount: AMOUNT });
+    const of = (await call<{ mismatches: Mismatch[] }>('GET', `/transactions/${transaction_id}`)).json;
     expect(of.mismatches).toMatchObject([{ kind: KIND, at_stake: '0.10', amount: AMOUNT }]);
   }
   expect(open.filter(({ kind }) => kind === 'balance_differs')).toHaveLength(1);
@@ -113,12 +109,12 @@ test('the API has the difference of each commission as at_stake, and the amount 
 });
 
 test('the numbers, the metric and the alerts have the sums of the list, kind by kind', async () => {
-  const { mismatches } = (await (await call('GET', '/numbers')).json()) as {
+  const { mismatches } = (await call('GET', '/numbers')).json as {
     mismatches: { kind: string; unresolved: number; at_stake: string }[];
   };
   const readings = await readMismatchMetrics(env.context);
   const metric = readings.find(({ name }) => name === 'confere_mismatches_stake_cents');
-  const { alerts } = (await (await call('GET', '/alerts?state=firing&limit=200')).json()) as {
+  const { alerts } = (await call('GET', '/alerts?state=firing&limit=200')).json as {
     alerts: { kind: string; at_stake: string | null }[];
   };
   const kinds = Object.entries(Object.groupBy(open, ({ kind }) => kind));

@@ -14,6 +14,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { callApi } from '../../support/call-api.ts';
 import {
   applyTransactions,
   PLATFORM_A,
@@ -130,13 +131,8 @@ async function addDayWithEverything(): Promise<void> {
   expect(accepted.status).toBe(200);
 }
 
-async function call(method: string, address: string, body?: object): Promise<Response> {
-  return await fetch(`${env.url}/api/v1${address}`, {
-    method,
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-}
+const call = <T>(method: string, address: string, body?: object) =>
+  callApi<T>({ url: `${env.url}/api/v1`, token: ADMIN_TOKEN }, method, address, body);
 
 async function openPage() {
   const { token } = await createToken(env.context, { name: 'page', role: 'operator' });
@@ -187,7 +183,7 @@ test('Resumo, and the total of each sheet, have the figures of the day', () => {
 });
 
 test('the API has them in the report and in the series, by day, by hour and of all platforms together', async () => {
-  const { reports } = (await (await call('GET', '/reports')).json()) as { reports: { figures: object }[] };
+  const { reports } = (await call<{ reports: { figures: object }[] }>('GET', '/reports')).json;
   const { receipts, payments, refundsMade, refundsReceived, commissions, adjustments } = FIGURES;
   expect(reports[0]?.figures).toMatchObject(
     amounts({
@@ -200,8 +196,7 @@ test('the API has them in the report and in the series, by day, by hour and of a
     ...{ refunds_made: refundsMade, refunds_received: refundsReceived },
   });
   const sum = async (query: string): Promise<Record<string, string>> => {
-    const answer = await call('GET', `/series/money?${query}`);
-    const { points } = (await answer.json()) as { points: Record<string, string | null>[] };
+    const { points } = (await call<{ points: Record<string, string | null>[] }>('GET', `/series/money?${query}`)).json;
     const add = (name: string): bigint => points.reduce((all, one) => all + (parseSum(one[name] ?? '0.00') ?? 0n), 0n);
     return amounts(Object.fromEntries(Object.keys(expected).map((name) => [name, add(name)])));
   };
@@ -302,8 +297,7 @@ test('the page of a day names the open mismatches of all days apart from those t
 });
 
 test('everything is the same once it is sealed', async () => {
-  const read = async () =>
-    (await call('GET', `/series/money?from=${addDays(today, -1)}&to=${today}`)).json() as Promise<unknown>;
+  const read = async () => (await call('GET', `/series/money?from=${addDays(today, -1)}&to=${today}`)).json;
   const before = await read();
   await sealNow(env.context);
   expect(await read()).toEqual(before);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -34,12 +35,8 @@ afterAll(async () => {
   await env[Symbol.asyncDispose]();
 });
 
-async function post(query: string, body: string | Buffer) {
-  const response = await fetch(`${env.url}/api/v1/imports/bank${query}`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${env.tokens.accountant}` }, body },
-  });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
+const post = (query: string, body: string | Buffer) =>
+  callApi({ url: `${env.url}/api/v1/imports/bank`, token: env.tokens.accountant }, 'POST', query, body);
 
 async function run(text: string, ...options: string[]) {
   const file = path.join(home.path, 'file.csv');

@@ -10,7 +10,7 @@ import {
   reverseAdjustment,
   writeAdjustment,
 } from '../../../src/ledger/stated/adjust-books.ts';
-import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
+import { finishReposts } from '../../../src/ledger/stated/state-opening.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { loseCommit } from '../../support/failing-database.ts';

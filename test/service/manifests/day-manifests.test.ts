@@ -18,6 +18,7 @@ import { readMembers } from '../../../src/manifests/read-members.ts';
 import { defaultEventsSince, setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { callApi } from '../../support/call-api.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import {
   type AppliedTransaction,
@@ -117,8 +118,7 @@ async function fetchManifest(name: string, of: Day = day, query = ''): Promise<A
 /** A merchant may ask ten times a second: a second after the request before. */
 async function get(address: string, token = ADMIN_TOKEN, method = 'GET') {
   if (token !== ADMIN_TOKEN) await env.timers.advance(1_000);
-  const response = await fetch(`${origin}${address}`, { method, headers: { authorization: `Bearer ${token}` } });
-  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
+  return await callApi({ url: origin, token }, method, address);
 }
 
 async function statesOf(name: string): Promise<string[]> {

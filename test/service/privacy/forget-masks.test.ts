@@ -8,6 +8,7 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { cpfOf } from '../../support/spell-documents.ts';
 import { readWorkbook } from '../reports/read-workbook.ts';
@@ -59,21 +60,15 @@ async function send(body: object): Promise<string> {
   return ((await answer.json()) as { id: string }).id;
 }
 
-async function logIn(role: 'viewer' | 'operator'): Promise<string> {
-  const login = await fetch(`${environment.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: environment.url },
-    body: new URLSearchParams({ token: environment.tokens[role] }),
-  });
-  return (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+async function openCookie(role: 'viewer' | 'operator'): Promise<string> {
+  return await logIn(environment.url, environment.tokens[role]);
 }
 
 /** Returns the references and the end-to-end id that a role sees, by place. */
 async function readShown(role: 'viewer' | 'operator'): Promise<Record<string, string[]>> {
   const { context, today, url } = environment;
   const bearer = { authorization: `Bearer ${environment.tokens[role]}` };
-  const session = { cookie: await logIn(role) };
+  const session = { cookie: await openCookie(role) };
   const shown: Record<string, string[]> = {};
   const record = (place: string, text: string) => {
     shown[place] = [

@@ -4,8 +4,10 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { callApi } from '../../support/call-api.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
@@ -89,18 +91,11 @@ test('the note of an adjustment is masked', async () => {
 });
 
 async function call<T>(role: Role, address: string, body?: object): Promise<T> {
-  const headers = { authorization: `Bearer ${environment.tokens[role]}` };
-  const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
-  return (await (await fetch(`${environment.url}/api/v1/${address}`, init)).json()) as T;
+  const at = { url: `${environment.url}/api/v1/`, token: environment.tokens[role] };
+  return (await callApi<T>(at, body ? 'POST' : 'GET', address, body)).json;
 }
 
 async function readPage(role: Role): Promise<string> {
-  const login = await fetch(`${environment.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: environment.url },
-    body: new URLSearchParams({ token: environment.tokens[role] }),
-  });
-  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = await logIn(environment.url, environment.tokens[role]);
   return await (await fetch(`${environment.url}/mismatches/${id}`, { headers: { cookie } })).text();
 }

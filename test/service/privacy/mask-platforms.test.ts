@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 
 /** A platform id that is a person's CPF. */
 const PLATFORM = '11144477735';
@@ -52,12 +53,6 @@ async function post<T>(address: string, body: object): Promise<T> {
 }
 
 async function readPage(role: Role, address: string): Promise<string> {
-  const login = await fetch(`${env.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: env.url },
-    body: new URLSearchParams({ token: env.tokens[role] }),
-  });
-  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = await logIn(env.url, env.tokens[role]);
   return await (await fetch(`${env.url}/${address}`, { headers: { cookie } })).text();
 }

@@ -3,6 +3,7 @@ import type { Role } from '../../../src/access/roles.ts';
 import { createMerchant, removeMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 const PLAIN = '22453832301';
@@ -37,13 +38,7 @@ beforeAll(async () => {
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function readAll(role: Role): Promise<string[]> {
-  const login = await fetch(`${environment.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: environment.url },
-    body: new URLSearchParams({ token: environment.tokens[role] }),
-  });
-  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = await logIn(environment.url, environment.tokens[role]);
   const headers = { cookie, authorization: `Bearer ${environment.tokens[role]}` };
   const addresses = ['/api/v1/merchants', `/api/v1/merchants/${id}`, '/merchants', `/merchants/${id}`, '/'];
   return await Promise.all(

@@ -7,6 +7,7 @@ import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
@@ -181,13 +182,7 @@ it('counts no callbacks whose search can’t be written down', async () => {
 /** One with a token of their own, and the session of it. */
 async function arrive(role: Role) {
   const { token, id } = await createToken(environment.context, { name: role, role });
-  const entered = await fetch(`${environment.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: environment.url },
-    body: new URLSearchParams({ token }),
-  });
-  const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = await logIn(environment.url, token);
   return {
     id,
     replay: async (body: object) => {

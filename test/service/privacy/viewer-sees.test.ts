@@ -9,6 +9,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { numRuns } from '../../support/property.ts';
 import { anyCpf, anySpelling, anyValue, listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 import { readWorkbook } from '../reports/read-workbook.ts';
@@ -80,7 +81,7 @@ beforeAll(async () => {
   }
   while ((await splitWebhooks(context, 0)).more);
   await makeReport(context, today);
-  cookie = { viewer: await logIn('viewer'), operator: await logIn('operator') };
+  cookie = { viewer: await openCookie('viewer'), operator: await openCookie('operator') };
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
@@ -107,14 +108,8 @@ async function sendWebhook(body: object): Promise<void> {
   await (await fetch(`${environment.url}/webhooks/pix`, init)).arrayBuffer();
 }
 
-async function logIn(role: Role): Promise<string> {
-  const login = await fetch(`${environment.url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: environment.url },
-    body: new URLSearchParams({ token: environment.tokens[role] }),
-  });
-  return (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+async function openCookie(role: Role): Promise<string> {
+  return await logIn(environment.url, environment.tokens[role]);
 }
 
 type Reader = (address: string) => Promise<string>;

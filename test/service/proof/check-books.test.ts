@@ -7,7 +7,7 @@ import { copyKeysAndManifests } from '../../../src/backup/copy-data-dir.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
+import { finishReposts } from '../../../src/ledger/stated/state-opening.ts';
 import { type BooksCheck, checkAllBooks, checkBooks, checkNewBooks } from '../../../src/proof/check-books.ts';
 import {
   type CheckState,

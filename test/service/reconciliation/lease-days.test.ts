@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { findRun, type PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
-import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { claimRun, holdRunLease } from '../../../src/reconciliation/runs/claim-run.ts';
 import { executeRun, processRuns } from '../../../src/reconciliation/runs/process-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/runs/start-run.ts';
-import { holdLease } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../../../src/reconciliation/windows/lease-window.ts';
 import type { RunRef } from '../../../src/reconciliation/windows/run-ref.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
@@ -109,7 +108,7 @@ test('any number of runs that wait for a day delays no other run of the worker',
   const elsewhere = await environment.replica();
   const reader = await claim(elsewhere, FIRST, FIRST);
   await leaseWindow(elsewhere, reader, [dayOf(FIRST)]);
-  using held = holdLease(elsewhere, reader);
+  await using held = holdRunLease(elsewhere, reader);
   const start = (from: string, to: string) =>
     startRun(environment.context, { from, to, trigger: 'test', createdBy: 'test' });
   // more than there are slots, each with a day that it could read as well
@@ -145,7 +144,7 @@ test('a broken day is requested once and reported at once, though the run waits 
   const elsewhere = await environment.replica();
   const reader = await claim(elsewhere, THIRD, THIRD);
   await leaseWindow(elsewhere, reader, [dayOf(THIRD)]);
-  using held = holdLease(elsewhere, reader);
+  await using held = holdRunLease(elsewhere, reader);
   environment.provider.switches.fault = (seen) =>
     seen.query.get('initial_date') === FIRST ? { status: 400 } : undefined;
   const { id } = await startRun(environment.context, { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' });

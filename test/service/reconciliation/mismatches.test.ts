@@ -6,9 +6,9 @@ import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { acceptMismatchOrSurplus } from '../../../src/reconciliation/windows/accept-surplus.ts';
 import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-by-id.ts';
-import { LeaseLostError } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { resolveSeenMismatches } from '../../../src/reconciliation/windows/resolve-seen-mismatches.ts';
 import { classifyDay } from '../../../src/reports/revisions/classify-day.ts';
+import { LeaseLostError } from '../../../src/runtime/hold-lease.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 

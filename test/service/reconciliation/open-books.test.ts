@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { auditChange } from '../../../src/access/audit.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
-import { finishReposts } from '../../../src/ledger/stated/open-books.ts';
+import { finishReposts } from '../../../src/ledger/stated/state-opening.ts';
 import { openBooks } from '../../../src/reconciliation/runs/open-books.ts';
 import { findRefusals } from '../../../src/reports/months/find-refusals.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
-import { LEASE_MS } from '../../../src/reconciliation/windows/hold-lease.ts';
+import { LEASE_MS } from '../../../src/reconciliation/runs/claim-run.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -6,6 +6,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
@@ -28,13 +29,7 @@ test('a person accepts a surplus in the console; API and Resumo show the person 
     await (await fetch(`${url}/api/v1${address}`, { headers: { authorization: `Bearer ${token}` } })).json();
   const { mismatches } = (await api('/mismatches?kind=list_unstable')) as { mismatches: { id: string }[] };
   const page = `${url}/mismatches/${mismatches[0]?.id}`;
-  const login = await fetch(`${url}/login`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: url },
-    body: new URLSearchParams({ token }),
-  });
-  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = await logIn(url, token);
   const shown = await (await fetch(page, { headers: { cookie } })).text();
   expect(shown).toContain('Aceitar 3 a mais');
   const field = (name: string): string =>

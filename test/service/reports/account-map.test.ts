@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderAccountMap } from '../../../src/imports/kinds/accounts.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -29,13 +30,8 @@ async function run(text: string | Buffer, ...args: string[]) {
   return { code, out, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
 }
 
-async function call(role: 'viewer' | 'accountant' | 'operator', body?: object, address = '/accounts') {
-  const response = await fetch(`${env.url}/api/v1${address}`, {
-    headers: { authorization: `Bearer ${env.tokens[role]}`, 'content-type': 'application/json' },
-    ...(body ? { method: 'PUT', body: JSON.stringify(body) } : {}),
-  });
-  return { status: response.status, text: await response.text() };
-}
+const call = (role: 'viewer' | 'accountant' | 'operator', body?: object, address = '/accounts') =>
+  callApi({ url: `${env.url}/api/v1`, token: env.tokens[role] }, body ? 'PUT' : 'GET', address, body);
 
 const listAudited = () =>
   env.context.db

@@ -10,6 +10,7 @@ import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-
 import { createApp } from '../../../src/http/create-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
+import { logIn } from '../../support/open-console-session.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 const DAY = '2026-03-11';
@@ -96,13 +97,7 @@ test('the console serves the same files, masked for a viewer, and the audit name
   const url = `http://127.0.0.1:${server.port}`;
   const before = await lastAudit();
   for (const role of ['operator', 'viewer'] as const) {
-    const login = await fetch(`${url}/login`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { origin: url },
-      body: new URLSearchParams({ token: tokens.get(role) ?? '' }),
-    });
-    const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const cookie = await logIn(url, tokens.get(role) ?? '');
     const name = `confere-${DAY}-r1${role === 'viewer' ? '-masked' : ''}.csv`;
     const answer = await fetch(`${url}/reports/${DAY}-r1.csv`, { headers: { cookie } });
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);

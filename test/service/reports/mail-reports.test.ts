@@ -15,7 +15,8 @@ let isDown = false;
 
 beforeAll(async () => {
   sink = await openMailSink({
-    onMailFrom: (_address, _session, callback) => callback(isDown ? new Error('not now') : null),
+    onMailFrom: (_address, _session, callback) =>
+      callback(isDown ? Object.assign(new Error('not now'), { responseCode: 451 }) : null),
   });
 });
 afterAll(() => sink[Symbol.asyncDispose]());
@@ -182,4 +183,23 @@ test('a failed mail, or one whose sender was killed, is sent later', async () =>
   await context.db.updateTable('report_mails').set(claimed).execute();
   await sendUntil(context, isAllSent(context), { laterMs: 2 * MINUTE_MS });
   expect(sink.mails).toHaveLength(1);
+});
+
+test('a mail that fails waits 1, 5, 30 minutes and more by its age, and is dropped after the last wait', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  await makeDueReports(context);
+  isDown = true;
+  const waits: (number | null)[] = [];
+  for (const minutes of [0, 1, 6, 36, 4835, 4836]) {
+    const now = context.clock.now().getTime();
+    const aged = { error: null, next_attempt_at: new Date(now), created_at: new Date(now - minutes * MINUTE_MS) };
+    await context.db.updateTable('report_mails').set(aged).execute();
+    const read = () =>
+      context.db.selectFrom('report_mails').select(['error', 'next_attempt_at']).executeTakeFirstOrThrow();
+    await sendUntil(context, async () => (await read()).error !== null);
+    const { next_attempt_at: at } = await read();
+    waits.push(at && Math.round((at.getTime() - now) / MINUTE_MS));
+  }
+  expect(waits).toEqual([1, 5, 30, 120, 1440, null]);
 });

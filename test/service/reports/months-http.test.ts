@@ -7,6 +7,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { callApi } from '../../support/call-api.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -35,14 +36,13 @@ afterAll(() => books[Symbol.asyncDispose]());
 
 type Json = Record<string, unknown>;
 
-async function call(role: Role, path: string, body?: object): Promise<{ status: number; json: Json; type: string }> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
-    headers: { authorization: `Bearer ${tokens.get(role)}`, 'content-type': 'application/json' },
-    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
-  });
-  const type = response.headers.get('content-type') ?? '';
-  return { status: response.status, type, json: (await response.json()) as Json };
-}
+const call = (role: Role, path: string, body?: object) =>
+  callApi<Json>(
+    { url: `http://127.0.0.1:${port}/api/v1`, token: tokens.get(role) ?? '' },
+    body ? 'POST' : 'GET',
+    path,
+    body,
+  );
 
 async function run(...args: string[]) {
   const variables = { DATABASE_URL: books.context.config.DATABASE_URL ?? '', SECRET_KEY, DATA_DIR: books.dataDir };

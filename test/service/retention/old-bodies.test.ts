@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
-import { readBody } from '../../../src/inbox/manage/read-body.ts';
+import { readStoredBody } from '../../../src/inbox/manage/read-stored-body.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { loseCommit } from '../../support/failing-database.ts';
@@ -50,7 +50,7 @@ it('bodies older than RETAIN_BODIES are deleted; their rows and hashes stay, and
   expect(await dropBodies()).toBe(2);
   expect(await listBodies()).toEqual(['', '{"id":2}', '', '{"id":4}']);
   expect(await dropBodies()).toBe(0);
-  expect(await readBody(context, seq)).toEqual({ body: undefined, sourceAddress: ADDRESS });
+  expect(await readStoredBody(context, seq)).toEqual({ body: undefined, sourceAddress: ADDRESS });
 
   const id = webhookIdOf(createHash('sha256').update('{"id":1}').digest());
   const shown = await runCommandInProcess(['webhooks', 'show', id, '--json'], environment.env);
@@ -69,7 +69,7 @@ it('a run continues above the rows of the run before it, also of one whose answe
   expect(await dropBodies(loseCommit(context, 'settings'))).toBe(2_100);
   await environment.timers.advance(2 * DAY_MS);
   expect(await dropBodies()).toBe(1);
-  expect((await readBody(context, young))?.body).toBeUndefined();
+  expect((await readStoredBody(context, young))?.body).toBeUndefined();
 });
 
 it('two processes at once delete each body, and off deletes none', async () => {

@@ -2,7 +2,7 @@ import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
 import { WINDOW_EVENTS } from '../../../src/reports/plan/read-event-window.ts';
-import { readOpened, readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
+import { readAccountBalances, readOpened } from '../../../src/reports/read/read-accounts.ts';
 import { readDayEnds } from '../../../src/reports/read/read-day-ends.ts';
 import { countMismatches, readMismatches, sumMismatches } from '../../../src/reports/read/read-mismatches.ts';
 import { readLateCommissions } from '../../../src/reports/read/read-movements.ts';
@@ -116,7 +116,7 @@ test('what a report of a day adds up reads the postings of its day alone', async
   for (const read of [
     (db: Kysely<Database>) => readLateCommissions(db, scope),
     (db: Kysely<Database>) => readOpened(db, scope),
-    (db: Kysely<Database>) => readReportBalances(db, scope),
+    (db: Kysely<Database>) => readAccountBalances(db, scope),
     (db: Kysely<Database>) => readStatements(db, { ...scope, madeAt: new Date() }),
     (db: Kysely<Database>) => readDayEnds(db, { ...scope, balances, days: ['2026-01-20'] }),
     (db: Kysely<Database>) => sumPayments(db, scope),

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inSnapshot } from '../../../src/database/in-snapshot.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { readBalances as readReportBalances } from '../../../src/reports/read/read-balances.ts';
+import { readAccountBalances } from '../../../src/reports/read/read-accounts.ts';
 import { readCutEntries } from '../../../src/reports/read/read-cut-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import type { Seal } from '../../../src/seal/read-seals.ts';
@@ -47,7 +47,7 @@ type ReportBalances = { account: string; before: bigint; end: bigint }[];
 /** The balances with which a report from one instant to another begins and ends, at a cut. */
 async function ofReport(start: string, end: string, { position, entrySeq }: EntryPosition): Promise<ReportBalances> {
   const balances = await inSnapshot(environment.context.db, async (snapshot) =>
-    readReportBalances(snapshot, { start, end, ...(await readCutEntries(snapshot, { position, entrySeq })) }),
+    readAccountBalances(snapshot, { start, end, ...(await readCutEntries(snapshot, { position, entrySeq })) }),
   );
   return balances.map(({ account, before, end: after }) => ({ account, before, end: after }));
 }

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { PROBE_TIMEOUT_MS, SILENT_MS } from '../../../embedded/detect-unresponsive-host.ts';
 import { RETRY_MS, TRY_MS_MAX } from '../../../embedded/fail-over.ts';
-import { LEASE_MS as TICK_LEASE_MS } from '../../../jobs/hold-tick-lease.ts';
 import { SEARCH_EVERY_MS } from '../../../jobs/main.ts';
+import { LEASE_MS as TICK_LEASE_MS } from '../../../jobs/run-tick.ts';
 import { LEASE_MS as ALERT_LEASE_MS } from '../../../src/alerts/claim-sends.ts';
 import { LEASE_MS as CALLBACK_LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { STOP_MS } from '../../../src/commands/serve/serve.ts';
@@ -17,9 +17,9 @@ import { LEASE_MS as ITEM_LEASE_MS } from '../../../src/inbox/items/claim-items.
 import { COMMIT_TIMEOUT_MS } from '../../../src/inbox/receive/write-arrivals.ts';
 import { FOREIGN_QUIET_MS } from '../../../src/inbox/spool/spool.ts';
 import { IN_PLACE_WAIT_MS_MAX } from '../../../src/provider/schedule-requests.ts';
+import { LEASE_MS as RUN_LEASE_MS } from '../../../src/reconciliation/runs/claim-run.ts';
 import { LEASE_MS as DOUBT_LEASE_MS } from '../../../src/reconciliation/watches/fetch-doubted.ts';
 import { LEASE_MS as OPEN_LEASE_MS } from '../../../src/reconciliation/watches/fetch-open.ts';
-import { LEASE_MS as RUN_LEASE_MS } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { SEALER_LEASE_MS } from '../../../src/seal/seal-ledger.ts';
 
 /** Without line breaks. */

@@ -14,7 +14,7 @@ import {
   WITHHELD,
 } from '../../../src/domain/person/mask-person.ts';
 import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
-import { platformAccountSegment } from '../../../src/reports/read/read-balances.ts';
+import { platformAccountSegment } from '../../../src/reports/read/read-accounts.ts';
 import { numRuns, propertyOptions } from '../../support/property.ts';
 import {
   anyCnpj,

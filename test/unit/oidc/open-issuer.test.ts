@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/log.ts';
-import { describeFailure, LoginError } from '../../../src/oidc/describe-failure.ts';
+import { describeLoginFailure, LoginError } from '../../../src/oidc/describe-login-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from '../../../src/oidc/guard-fetch.ts';
 import { openIssuer } from '../../../src/oidc/open-issuer.ts';
 import { SYSTEM_TIMERS } from '../../../src/timers.ts';
@@ -32,7 +32,7 @@ async function listen(answer: RequestListener) {
 async function failureOf(work: Promise<unknown>): Promise<LoginError> {
   const error = await work.then(
     () => undefined,
-    (thrown: unknown) => describeFailure(thrown),
+    (thrown: unknown) => describeLoginFailure(thrown),
   );
   expect(error).toBeInstanceOf(LoginError);
   return error as LoginError;

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { listPlatformNames } from '../../../database/read-platform-names.ts';
+import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { setPlatformName } from '../../../ledger/stated/platform-names.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';

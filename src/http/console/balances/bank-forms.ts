@@ -8,7 +8,7 @@ import { refuse } from '../../../texts/refuse.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField } from '../parts/fields.ts';
+import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -16,8 +16,6 @@ import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 import { BANK } from './describe-stated.ts';
-import { noteField } from './form-fields.ts';
-import { readNote } from './stated-forms.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = { entry: PickedEntry; note: string | undefined };

@@ -1,7 +1,8 @@
 import type { Response } from 'express';
 import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
 import { t, words } from '../languages/translate.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
+import { buttonLink } from '../parts/page-components.ts';
 import { hasRole } from '../parts/send-page.ts';
 
 export const ADJUSTMENT_KIND_WORDS: Record<AdjustmentKind, string> = words({
@@ -35,9 +36,4 @@ export function balanceTabs(response: Response, here: string): Html {
     ({ address, title }) => html`<a href="${address}"${address === here && html` aria-current="page"`}>${t(title)}</a>`,
   )}</nav>
 ${shown.length > 0 && html`<p class="actions">${shown.map(({ address, title }) => buttonLink(address, t(title)))}</p>`}`;
-}
-
-/** A link to a form, in the form of a button. */
-export function buttonLink(address: string, text: Part): Html {
-  return html`<a class="button" href="${address}">${text}</a>`;
 }

@@ -1,13 +1,11 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
-
-import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import type { Context } from '../../../context.ts';
-import { type Day, isDay, isWallTime, PIX_DAY_MIN, type WallTime } from '../../../domain/calendar.ts';
-import { AMOUNT_CENTS_MAX, formatTypedAmount, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
+import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { language } from '../languages/language.ts';
 import { type Label, t, translate } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
+import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
@@ -15,17 +13,6 @@ import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;
-
-/** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
-export function formatMoneyInput(cents: bigint): string {
-  return formatTypedAmount(cents, language());
-}
-
-/** Parses the text of a `datetime-local` field; undefined for any other text. */
-export function parseWall(text: string): WallTime | undefined {
-  const wall = `${text.replace('T', ' ')}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}`;
-  return isWallTime(wall) ? wall : undefined;
-}
 
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {
@@ -65,15 +52,6 @@ export function moneyField(draft: Draft, field: { name: string; label: Label; hi
     ? t('{hint} Como {example}.', { hint: translate(field.hint), example })
     : t('Como {example}.', { example });
   return inputField(draft, { ...field, hint }, html` maxlength="24" placeholder="${example}"`);
-}
-
-export function noteField(draft: Draft, label: Label = 'Observação'): Html {
-  return labelled(
-    draft,
-    { name: 'note', label },
-    (attributes) =>
-      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}"${attributes}>${draft.values.note ?? ''}</textarea>`,
-  );
 }
 
 /** The fields of a platform: one of those with a balance, or another one, typed. */

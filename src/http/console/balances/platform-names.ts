@@ -1,7 +1,7 @@
 import type { Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { listPlatformNames } from '../../../database/read-platform-names.ts';
+import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';

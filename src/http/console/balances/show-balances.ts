@@ -9,7 +9,7 @@ import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { type Draft, inputField } from '../parts/fields.ts';
+import { type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
@@ -17,7 +17,6 @@ import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
-import { parseWall } from './form-fields.ts';
 import { type PlatformBalance, sumByPlatform } from './read-platform-balances.ts';
 
 type Statement = Awaited<ReturnType<typeof readNewestStatements>>[number];

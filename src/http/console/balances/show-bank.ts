@@ -14,11 +14,11 @@ import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { facts, table } from '../parts/page-components.ts';
+import { buttonLink, facts, table } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { BANK_LISTS, entryTable, lineTable } from './describe-bank.ts';
-import { BANK, balanceTabs, buttonLink } from './describe-stated.ts';
+import { BANK, balanceTabs } from './describe-stated.ts';
 
 const ROLE = 'accountant';
 /** Rows of each side on the page; the list of lines has all. */

@@ -3,13 +3,13 @@ import type { Context } from '../../../context.ts';
 import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
-import { finishReposts, stateOpening } from '../../../ledger/stated/open-books.ts';
 import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
+import { finishReposts, stateOpening } from '../../../ledger/stated/state-opening.ts';
 import { openBooks } from '../../../reconciliation/runs/open-books.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { createRouter } from '../../create-router.ts';
 import { t } from '../languages/translate.ts';
-import { choiceField, type Draft, inputField } from '../parts/fields.ts';
+import { choiceField, type Draft, inputField, noteField, parseWall, readNote } from '../parts/fields.ts';
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -18,15 +18,7 @@ import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
-import {
-  moneyField,
-  noteField,
-  parseWall,
-  platformFields,
-  readDay,
-  readMoney,
-  readStatedPlatform,
-} from './form-fields.ts';
+import { moneyField, platformFields, readDay, readMoney, readStatedPlatform } from './form-fields.ts';
 import { readPlatformBalances } from './read-platform-balances.ts';
 import { renderEffects, renderPreview } from './render-preview.ts';
 
@@ -200,13 +192,6 @@ async function describeLater(context: Context, { platform, day, balanceCents }: 
   const before = find(await readPlatformBalances(context, endOfNow(context)));
   return html`<p class="hint">${tHtml('Esta plataforma tem muitas transações: abaixo está só o lançamento do saldo inicial. O que o razão tem de antes desse dia ({amount}) é estornado depois, em lotes, e os dias já relatados de antes dele ganham uma revisão. Ao fim:', { amount: money(earlier) })}</p>
 ${renderEffects(await readNamesInFull(context), [{ platform, before, change: balanceCents - earlier }])}`;
-}
-
-/** Reads why; it must not be empty. */
-export function readNote(draft: Draft): string {
-  const note = draft.values.note ?? '';
-  if (note === '') draft.faults.note = t('Escreva por quê.');
-  return note;
 }
 
 function dayField(context: Context, draft: Draft): Html {

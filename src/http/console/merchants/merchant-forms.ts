@@ -10,11 +10,10 @@ import { findMerchant, type MerchantRow } from '../../../merchants/read-merchant
 import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
-import { buttonLink } from '../balances/describe-stated.ts';
 import { type Label, type PlainText, t, translate } from '../languages/translate.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { facts, idText, table } from '../parts/page-components.ts';
+import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';

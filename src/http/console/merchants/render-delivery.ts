@@ -6,7 +6,7 @@ import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
-import { renderAttempts } from '../charts/render-attempts.ts';
+import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
 import { t, words } from '../languages/translate.ts';
 import { formatAge, formatBounded, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -89,6 +89,6 @@ function renderHours({ calendar }: Clocked, hours: AttemptSlot[]): Html {
   if (hours.every((hour) => hour.attempts === 0))
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
-  return html`${renderAttempts(points, 'Hora')}
+  return html`${renderAttemptChart(points, 'Hora')}
 <p class="hint">${t('De uma amostra de até {n} callbacks por hora.', { n: SAMPLE_MAX })}</p>`;
 }

@@ -4,9 +4,8 @@ import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.t
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { findNewestSecret, rotateSecret } from '../../../merchants/secrets.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseWall } from '../balances/form-fields.ts';
 import { t } from '../languages/translate.ts';
-import { inputField } from '../parts/fields.ts';
+import { inputField, parseWall } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';

@@ -6,9 +6,8 @@ import type { Refusal } from '../../../reports/months/refusal.ts';
 import { describeReopening, writeReopening } from '../../../reports/months/reopen-month.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { createRouter } from '../../create-router.ts';
-import { noteField } from '../balances/form-fields.ts';
-import { readNote } from '../balances/stated-forms.ts';
 import { t } from '../languages/translate.ts';
+import { noteField, readNote } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
@@ -48,7 +47,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     find: ({ params }) => findMonth(context, params.id),
     fields: async (draft, month) =>
       html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
-    read: (draft) => ({ note: (draft.values.note ?? '') === '' ? undefined : readNote(draft) }),
+    read: (draft) => ({ note: draft.values.note || undefined }),
     async preview(value, month, response) {
       if (month.close) throw refuse('month_closed', { month: month.month });
       const { row } = await prepare(value, month, 'preview');

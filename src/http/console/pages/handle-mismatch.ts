@@ -17,17 +17,16 @@ import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/wind
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { buttonLink } from '../balances/describe-stated.ts';
-import { formatMoneyInput } from '../balances/form-fields.ts';
 import { renderPreview } from '../balances/render-preview.ts';
 import { t } from '../languages/translate.ts';
-import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { labelled } from '../parts/fields.ts';
+import { formatMoneyInput, labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
+import { buttonLink } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
+import { renderEvidence } from '../parts/render-evidence.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const ACTIONS = {

@@ -3,7 +3,7 @@ import { auditChange } from '../../../access/audit.ts';
 import { closeHashedSession, hashSession, openUserSession } from '../../../access/sessions.ts';
 import { recordUser, userIdOf } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
-import { LoginError, type LoginFailure } from '../../../oidc/describe-failure.ts';
+import { LoginError, type LoginFailure } from '../../../oidc/describe-login-failure.ts';
 import type { Issuer } from '../../../oidc/open-issuer.ts';
 import type { KnownPerson } from '../../../oidc/read-person.ts';
 import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../access/guard-auth-attempts.ts';

@@ -9,12 +9,12 @@ import { auditShownTransactions, canSeePersonalData } from '../../access/authori
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { plural, t } from '../languages/translate.ts';
-import { renderEvidence } from '../parts/describe-evidence.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import { moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { renderEvidence } from '../parts/render-evidence.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { handleForm, offerAdjustment } from './handle-mismatch.ts';

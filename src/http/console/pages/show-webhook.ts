@@ -2,7 +2,7 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
-import { readBody } from '../../../inbox/manage/read-body.ts';
+import { readStoredBody } from '../../../inbox/manage/read-stored-body.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
@@ -69,7 +69,7 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
 type Raw = { body: string; address: string };
 
 async function readRaw(context: Context, seq: number): Promise<Raw | undefined> {
-  const stored = await readBody(context, seq);
+  const stored = await readStoredBody(context, seq);
   if (!stored) return undefined;
   const { sourceAddress: address } = stored;
   if (!stored.body) return { body: t('O corpo foi apagado.'), address };

@@ -1,5 +1,9 @@
 /** Fields of forms: each with its label, its hint, and what is wrong with what was typed. */
-import { type Label, translate } from '../languages/translate.ts';
+import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
+import { isWallTime, type WallTime } from '../../../domain/calendar.ts';
+import { formatTypedAmount } from '../../../domain/money.ts';
+import { language } from '../languages/language.ts';
+import { type Label, t, translate } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** What a person typed, by field, and what is wrong with it. */
@@ -69,4 +73,31 @@ export function filterField(draft: Draft, field: Field & { words: Record<string,
 /** The filter by platform. @param words as `readPlatformWords` returns them. */
 export function platformField(draft: Draft, words: Record<string, string>): Html {
   return filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
+}
+
+/** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
+export function formatMoneyInput(cents: bigint): string {
+  return formatTypedAmount(cents, language());
+}
+
+/** Parses the text of a `datetime-local` field; undefined for any other text. */
+export function parseWall(text: string): WallTime | undefined {
+  const wall = `${text.replace('T', ' ')}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}`;
+  return isWallTime(wall) ? wall : undefined;
+}
+
+export function noteField(draft: Draft, label: Label = 'Observação'): Html {
+  return labelled(
+    draft,
+    { name: 'note', label },
+    (attributes) =>
+      html`<textarea rows="3" maxlength="${NOTE_CHARS_MAX}"${attributes}>${draft.values.note ?? ''}</textarea>`,
+  );
+}
+
+/** Reads why; it must not be empty. */
+export function readNote(draft: Draft): string {
+  const note = draft.values.note ?? '';
+  if (note === '') draft.faults.note = t('Escreva por quê.');
+  return note;
 }

@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../../../domain/language/escape-markup.ts';
 import { showUnseen } from '../../../domain/language/show-unseen.ts';
 import { findText, type Text, type Values } from '../languages/translate.ts';
 
@@ -78,14 +79,6 @@ export function trustedHtml(text: string): Html {
   return new Markup(text);
 }
 
-const ESCAPES = new Map<string, string>([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-]);
-
 function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ESCAPES.get(char) ?? char);
+  return escapeMarkup(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }

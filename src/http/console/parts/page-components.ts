@@ -56,6 +56,11 @@ export function dayLink(day: Day, query = ''): Html {
   return html`<a href="/reports/${day}${query}">${formatDay(day)}</a>`;
 }
 
+/** A link to a form, in the form of a button. */
+export function buttonLink(address: string, text: Part): Html {
+  return html`<a class="button" href="${address}">${text}</a>`;
+}
+
 /** A whole id; a script adds a button that copies it. */
 export function idText(id: string): Html {
   return html`<span class="id" data-copy="${id}">${id}</span>`;

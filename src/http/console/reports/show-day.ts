@@ -26,11 +26,11 @@ import { readQuery } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
-import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { DAY_STATE_WORDS, type DayAction, explainDay, sayNoFigures } from './explain-day.ts';
 import { nameMonth } from './month.ts';
 import { FORMAT_WORDS, isFormat } from './period-form.ts';
 import { type Chosen, compareForm, renderComparison } from './render-changes.ts';
+import { platformQuery, readReportPlatform, renderReportPlatform } from './report-platform.ts';
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z-]+)$/;
 const MISMATCHES_SHOWN_MAX = 50;

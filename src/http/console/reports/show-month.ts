@@ -25,12 +25,12 @@ import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { readFormLines, readQuery } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { platformQuery, readReportPlatform, renderReportPlatform } from './choose-platform.ts';
 import { makeDays } from './make-days.ts';
 import { nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, renderPeriodForm } from './period-form.ts';
 import { renderCalendar } from './render-calendar.ts';
 import { renderDayList } from './render-day-list.ts';
+import { platformQuery, readReportPlatform, renderReportPlatform } from './report-platform.ts';
 
 type Faults = { days?: string; period?: string };
 

@@ -6,7 +6,7 @@ import { addDays, type Day, listDays, listHours } from '../../../domain/calendar
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Place, placeDay, placeHourOf } from '../charts/place-slots.ts';
-import { renderAttempts } from '../charts/render-attempts.ts';
+import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
 import { t } from '../languages/translate.ts';
 import { formatCount } from '../parts/format.ts';
@@ -50,7 +50,7 @@ async function renderCallbacks(context: Context, { from, to }: Period): Promise<
   const starts = slots.map(({ start }) => start);
   const sampled = await sampleAttempts(db, starts, end);
   const points = slots.map((slot, index) => ({ ...slot, figures: sampled[index] ?? { attempts: 0, delivered: 0 } }));
-  return html`<section><h2>${t('Callbacks aos lojistas')}</h2>${renderAttempts(points, from === to ? 'Hora' : 'Dia')}
+  return html`<section><h2>${t('Callbacks aos lojistas')}</h2>${renderAttemptChart(points, from === to ? 'Hora' : 'Dia')}
 <p class="hint">${describeSample(sampleSizeOf(starts.length), from === to)}</p></section>`;
 }
 

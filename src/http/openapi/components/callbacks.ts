@@ -2,11 +2,8 @@ import { z } from 'zod';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { component, instant, nullableInstant, nullableText } from '../fields.ts';
 
-const callbackFields = {
-  id: z.string(),
-  webhook_id: z.string().describe('the header of every try'),
-  merchant_id: z.string(),
-  transaction_id: nullableText,
+/** The fields that operators and the merchant see. */
+export const deliveryFields = {
   type: z.string().describe('pix.<operation>.<status>'),
   sequence: z.int().nullable(),
   previous_status: nullableText,
@@ -16,6 +13,14 @@ const callbackFields = {
   next_attempt_at: nullableInstant,
   created_at: instant,
   delivered_at: nullableInstant,
+};
+
+const callbackFields = {
+  id: z.string(),
+  webhook_id: z.string().describe('the header of every try'),
+  merchant_id: z.string(),
+  transaction_id: nullableText,
+  ...deliveryFields,
 };
 
 export const callback = component('Callback', callbackFields);

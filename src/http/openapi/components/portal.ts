@@ -1,22 +1,13 @@
 import { z } from 'zod';
-import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
 import { amount, component, instant, nullableInstant, nullableText } from '../fields.ts';
-import { attempt } from './callbacks.ts';
+import { attempt, deliveryFields } from './callbacks.ts';
 
 const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
   reference: nullableText,
   transaction_id: nullableText,
-  type: z.string().describe('pix.<operation>.<status>'),
-  sequence: z.int().nullable(),
-  previous_status: nullableText,
-  source: z.string(),
-  state: z.enum(CALLBACK_STATES),
-  attempts: z.int(),
-  next_attempt_at: nullableInstant,
-  created_at: instant,
-  delivered_at: nullableInstant,
+  ...deliveryFields,
 };
 
 export const ownCallback = component('OwnCallback', ownCallbackFields);

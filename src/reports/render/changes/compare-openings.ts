@@ -1,6 +1,6 @@
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import type { ReportPlan } from '../../plan/report-plan.ts';
-import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../../read/read-balances.ts';
+import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../../read/read-accounts.ts';
 import { formatLocalAmount, type Texts } from '../../texts/texts.ts';
 import type { ChangeRow } from '../columns.ts';
 

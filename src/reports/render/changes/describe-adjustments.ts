@@ -8,7 +8,7 @@ import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { type ClosedMonth, type RangePlan, spanOf, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { listMovedTransactions } from '../../read/list-changed-transactions.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
-import { isBalanceAccount, platformAccountSegment, readOpened, splitAccount } from '../../read/read-balances.ts';
+import { isBalanceAccount, platformAccountSegment, readOpened, splitAccount } from '../../read/read-accounts.ts';
 import { readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';

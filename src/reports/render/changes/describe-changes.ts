@@ -6,7 +6,7 @@ import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
-import { type AccountBalance, filterPlatform, readBalances } from '../../read/read-balances.ts';
+import { type AccountBalance, filterPlatform, readAccountBalances } from '../../read/read-accounts.ts';
 import { type DayChange, readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
@@ -49,7 +49,7 @@ async function* listRows(work: Work, digest: Buffer): AsyncGenerator<ChangeRow[]
   if (!previous) return;
   const bounds = toWallTimeBounds(plan.day, addDays(plan.day, 1));
   const entries = await readCutEntries(db, previous.cut);
-  const before = filterPlatform(await readBalances(db, { ...bounds, ...entries }), plan.platform);
+  const before = filterPlatform(await readAccountBalances(db, { ...bounds, ...entries }), plan.platform);
   const statedBefore = await readNewestStatements(db, { ...bounds, madeAt: previous.madeAt });
   const stated = await readNewestStatements(db, { ...bounds, madeAt: plan.madeAt });
   const rows = [

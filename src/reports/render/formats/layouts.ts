@@ -3,7 +3,7 @@
  * names and the order that the program documents.
  */
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
-import { isBalanceAccount, splitAccount } from '../../read/read-balances.ts';
+import { isBalanceAccount, splitAccount } from '../../read/read-accounts.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type RenderContext, showName } from '../columns.ts';

@@ -5,7 +5,7 @@ import { createAccountSearch, readAccountMap } from '../../../ledger/stated/acco
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
-import { isBalanceAccount } from '../../read/read-balances.ts';
+import { isBalanceAccount } from '../../read/read-accounts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';

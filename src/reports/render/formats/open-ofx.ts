@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import type { Day } from '../../../domain/calendar.ts';
+import { escapeMarkup } from '../../../domain/language/escape-markup.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
@@ -123,8 +124,8 @@ const STATUS = ['<STATUS>', '<CODE>0', '<SEVERITY>INFO', '</STATUS>'];
 function renderStatementHead({ platform }: Statement, { from, to }: { from: Day; to: Day }): string {
   const account = nameOfxAccount(platform);
   return lines(
-    ...['<STMTTRNRS>', `<TRNUID>${escapeSgml(isPlain(platform, TRNUID_CHARS_MAX) ? platform : account)}`, ...STATUS],
-    ...['<STMTRS>', '<CURDEF>BRL', '<BANKACCTFROM>', '<BANKID>CONFERE', `<ACCTID>${escapeSgml(account)}`],
+    ...['<STMTTRNRS>', `<TRNUID>${escapeMarkup(isPlain(platform, TRNUID_CHARS_MAX) ? platform : account)}`, ...STATUS],
+    ...['<STMTRS>', '<CURDEF>BRL', '<BANKACCTFROM>', '<BANKID>CONFERE', `<ACCTID>${escapeMarkup(account)}`],
     ...['<ACCTTYPE>CHECKING', '</BANKACCTFROM>', '<BANKTRANLIST>'],
     ...[`<DTSTART>${formatDate(from)}`, `<DTEND>${formatDate(to)}`],
   );
@@ -180,7 +181,7 @@ function formatDate(wall: string): string {
 
 /** A text in one line, cut at a number of characters. Escaped last: characters that the charset lacks may become `<`. */
 function limit(text: string, charsMax: number): string {
-  return escapeSgml(toPlain(text).slice(0, charsMax));
+  return escapeMarkup(toPlain(text).slice(0, charsMax));
 }
 
 /** A text in one line, of the charset's characters. */
@@ -190,10 +191,6 @@ function toPlain(text: string): string {
 
 function isPlain(text: string, charsMax: number): boolean {
   return text.length <= charsMax && toPlain(text) === text;
-}
-
-function escapeSgml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function lines(...texts: string[]): string {

@@ -36,7 +36,7 @@ const NO_ANSWER = ['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFOR
 const OAUTH_CODE = /^[a-z_]{1,60}$/;
 
 /** Classifies an error of openid-client, of a request, or of an answer of the issuer. */
-export function describeFailure(error: unknown): LoginError {
+export function describeLoginFailure(error: unknown): LoginError {
   const ours = listCauses(error).find((one) => one instanceof LoginError);
   if (ours) return ours;
   const { name, code, error: answer, status } = (error ?? {}) as Record<string, unknown>;

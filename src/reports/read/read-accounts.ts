@@ -16,7 +16,7 @@ export type AccountBalance = { account: string; before: bigint; opened: bigint; 
  * @param snapshot sees one instant.
  * @returns the accounts with an entry of the cut before the day's end, by name.
  */
-export async function readBalances(snapshot: Reader, scope: DayScope): Promise<AccountBalance[]> {
+export async function readAccountBalances(snapshot: Reader, scope: DayScope): Promise<AccountBalance[]> {
   const names = await readAccountNames(snapshot);
   const accounts = [...names.keys()];
   const before = await sumAtCut(snapshot, scope, { at: scope.start, accounts });

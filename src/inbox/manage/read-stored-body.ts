@@ -7,7 +7,7 @@ export type StoredBody = { body: Buffer | undefined; sourceAddress: string };
  * Reads the raw body of a webhook.
  * @returns undefined if there is no such row.
  */
-export async function readBody({ db }: Pick<Context, 'db'>, seq: number): Promise<StoredBody | undefined> {
+export async function readStoredBody({ db }: Pick<Context, 'db'>, seq: number): Promise<StoredBody | undefined> {
   const row = await db
     .selectFrom('webhooks')
     .select(['body', 'source_address', 'dropped_at'])

@@ -12,7 +12,7 @@ export type AttemptPoint = Place & { figures: AttemptFigures };
 const WHOLE = 10_000n;
 
 /** Renders how merchants answered: the share of accepted attempts, and the time until the answer. */
-export function renderAttempts(points: readonly AttemptPoint[], slotTitle: 'Dia' | 'Hora'): Html {
+export function renderAttemptChart(points: readonly AttemptPoint[], slotTitle: 'Dia' | 'Hora'): Html {
   const isDaily = slotTitle === 'Dia';
   const places = points.map((point) => ({ ...point, unknown: t('sem tentativas') }));
   const share = renderChart<AttemptPoint & Slot>({
