@@ -15,6 +15,7 @@ const directory = process.env.FREEZE_TO;
 
 if (directory !== undefined) {
   const lines = new Set<string>();
+  // oxlint-disable-next-line typescript/unbound-method -- called with its response below
   const end = ServerResponse.prototype.end;
   ServerResponse.prototype.end = function record(this: ServerResponse, ...args: unknown[]) {
     const [body] = args;

@@ -84,7 +84,7 @@ export function createRequestTurns() {
 
   return {
     /** Notes that a connection was accepted in this turn. */
-    accepted(): void {
+    accepted: (): void => {
       hasAccepted = true;
       schedule();
     },
