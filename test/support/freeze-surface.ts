@@ -38,6 +38,7 @@ if (directory !== undefined) {
 /** Replaces ids, digests, names of fonts and scripts with a digest, and numbers. */
 function withoutValues(text: string): string {
   return text
+    .replace(/(?<=form_token" value=")[^"]+/g, '{token}')
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/gi, '{id}')
     .replace(/\b(\w{2,4})_[0-9a-zA-Z]{6,}/g, '$1_{id}')
     .replace(/\b[0-9a-f]{12,}\b/gi, '{hex}')

@@ -42,7 +42,7 @@ const API: Record<string, string> = {
   'get /api/v1/adjustments': READERS,
   'post /api/v1/adjustments': ACCOUNTANTS,
   'get /api/v1/statements': READERS,
-  'post /api/v1/statements': 'accountant operator admin',
+  'post /api/v1/statements': 'accountant admin',
   'get /api/v1/bank': READERS,
   'post /api/v1/bank/imports': ACCOUNTANTS,
   'get /api/v1/bank/statements': READERS,
