@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { audit, auditChange } from '../../access/audit.ts';
+import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
@@ -56,7 +57,7 @@ export function adjustmentsCommand(program: Command): void {
     .option('--note <text>', 'why')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: { note?: string; json?: boolean }) => {
-      const by = { note: options.note ?? '', actor: 'command' };
+      const by = { note: checkNote(options.note ?? ''), actor: 'command' };
       await enter((inner) => reverseAdjustment(inner, id, by), options.json);
     });
 }
@@ -68,7 +69,15 @@ async function add({ kind: kindGiven, amount = '', newPlatform, json, ...options
   const day = parseDay('--day', options.day ?? '');
   if (kind === undefined) throw new ConfereError('wrong_use', `--kind must be one of ${ADJUSTMENT_KINDS.join(', ')}`);
   if (!amountCents) throw new ConfereError('wrong_use', '--amount must be an amount other than zero: 1234.56');
-  const adjustment = { platform, day, kind, amountCents, note: options.note ?? '', actor: 'command', newPlatform };
+  const adjustment = {
+    platform,
+    day,
+    kind,
+    amountCents,
+    note: checkNote(options.note ?? ''),
+    actor: 'command',
+    newPlatform,
+  };
   await enter((inner) => adjustBooks(inner, adjustment), json);
 }
 

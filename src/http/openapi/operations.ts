@@ -117,7 +117,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.list('/statements', ledger.statement),
   Ledger.post(
     '/statements',
-    ['operator', 'accountant'],
+    'accountant',
     "State the balance that the provider's panel shows at an instant",
     created('Stated', ledger.statement),
     statementSchema,

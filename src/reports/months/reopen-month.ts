@@ -37,13 +37,14 @@ type Written = { seq: number; close: number };
 
 /** Writes the row that reopens a month, in the caller's transaction. @throws as `reopenMonth`. */
 export async function writeReopening({ db, clock }: Context, { month, actor, note }: Reopening): Promise<Written> {
+  const why = checkNote(note);
   const [close] = listClosesInForce(await readMonthChanges(db, month));
   if (!close) throw refuse('month_not_closed', { month });
   const later = await findLaterCloses(db, month);
   if (later.length > 0) throw new MonthRefusedError('month_kept_closed', month, later);
   // a concurrent change takes the same number: this one is then tried again, and sees it
   const seq = (await readNewestSeq(db)) + 1;
-  const row = { seq, month, action: 'reopen', at: clock.now(), actor, note: checkNote(note), base_seq: close.seq };
+  const row = { seq, month, action: 'reopen', at: clock.now(), actor, note: why, base_seq: close.seq };
   await db.insertInto('month_closes').values(row).execute();
   return { seq, close: close.seq };
 }

@@ -53,7 +53,7 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   const [token, headers] = [inFile('token', 'known\n'), inFile('headers', 'X-Key: theirs: 1\r\nx-zone: br\n')];
   const own = ['--header', headers];
   expect(await run('merchants', 'update', id, '--format', 'provider', ...own)).toMatchObject({
-    ...{ code: 2, err: expect.stringContaining('bearer_token: is required by the format provider') },
+    ...{ code: 2, err: expect.stringContaining('bearer_token is required by the format provider') },
   });
   expect(await run('merchants', 'update', id, '--header', inFile('wrong', 'x-key'))).toMatchObject({ code: 2 });
   for (const [option, secret] of [

@@ -42,7 +42,7 @@ describe('adjustments', () => {
   it('refuses an adjustment from before the opening, by its day', async () => {
     const early = { platform: PLATFORM, day: addDays(day, -1), kind: 'fee', amount: '-1.00', note: 'n' };
     await expect(served.api.call('POST', '/adjustments', early)).rejects.toThrow(
-      new RegExp(`422.*open on ${day}`, 's'),
+      new RegExp(`422.*is before ${day}, on which the books`, 's'),
     );
     expect(await balances()).toMatchObject({ 'Assets:Provider:Available': '-1000.50' });
   });

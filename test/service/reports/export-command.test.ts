@@ -76,7 +76,7 @@ async function readExports(like: string): Promise<unknown> {
 
 test.each([
   [[], 'say which day'],
-  [['--day', '2026-02-30'], 'must be a day'],
+  [['--day', '2026-02-30'], 'is no day'],
   [['--day', '2999-01-01'], 'is a day to come'],
   [['--day', '2026-03-11', '--format', 'parquet'], 'there is no format parquet: --format is xlsx, csv, journal, ofx'],
   [['--day', '2026-03-11', '--locale', 'fr'], '--locale is'],
