@@ -18,6 +18,7 @@ export type Reopening = Closing & { note: string };
 export async function reopenMonth(context: Context, reopening: Reopening): Promise<boolean> {
   if (takeResult()) return true;
   const { month, actor, via } = reopening;
+  checkNote(reopening.note);
   const newest = (await readMonthChanges(context.db, month)).at(-1);
   if (newest?.action === 'reopen') return false;
   await auditChange(

@@ -8,6 +8,9 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 /** Names that every plain object has, or that change its prototype. */
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 
+/** Those that have been faults: they come in every place, the others in one. */
+const WORST = NAMES.slice(0, 2);
+
 let env: ConsoleEnvironment;
 let pullToken = '';
 let portalToken = '';
@@ -28,20 +31,21 @@ test.each(CHANGES.map(({ method, path, access }) => ({ method, path, access })))
   async ({ method, path, access }) => {
     const token = path.includes('/portal') ? portalToken : access === 'merchant' ? pullToken : env.tokens.admin;
     const statuses = [];
-    for (const name of NAMES) {
-      for (const value of ['1', '{"a":1}', '[{"__proto__":{"constructor":1}}]']) {
-        for (const body of [`{"${name}":${value}}`, `{"filter":{"extra_match":{"${name}":${value}}}}`, `[${value}]`]) {
-          // a merchant may ask ten times a second
-          if (token === portalToken) await env.timers.advance(1_000);
-          const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {
-            method: method.toUpperCase(),
-            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-            body,
-          });
-          await response.text();
-          statuses.push(response.status);
-        }
-      }
+    const everywhere = WORST.flatMap((name) =>
+      ['1', '{"a":1}', '[{"__proto__":{"constructor":1}}]'].flatMap((value) => [
+        ...[`{"${name}":${value}}`, `{"filter":{"extra_match":{"${name}":${value}}}}`, `[${value}]`],
+      ]),
+    );
+    for (const body of [...NAMES.map((name) => `{"${name}":1}`), ...everywhere]) {
+      // a merchant may ask ten times a second
+      if (token === portalToken) await env.timers.advance(1_000);
+      const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {
+        method: method.toUpperCase(),
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body,
+      });
+      await response.text();
+      statuses.push(response.status);
     }
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   },
@@ -69,7 +73,8 @@ test.each([
   const cookie = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
   const fields = ['kind', 'state', 'platform', 'operation', 'status', 'severity', 'merchant', 'type', 'by', 'language'];
   for (const name of NAMES) {
-    for (const query of [`${name}=${name}`, ...fields.map((field) => `${field}=${name}`)]) {
+    const asValues = WORST.includes(name) ? fields.map((field) => `${field}=${name}`) : [];
+    for (const query of [`${name}=${name}`, ...asValues]) {
       const response = await fetch(`${env.url}${address}?${query}`, { headers: { cookie }, redirect: 'manual' });
       await response.text();
       expect([address, query, response.status < 500]).toEqual([address, query, true]);
