@@ -82,7 +82,11 @@ test('a test that is answered 410 fails and disables nobody, and no figure count
   await env.advanceUntil('it failed', async () => (await statesOf(env)).join() === 'failed');
   expect(await findMerchant(context.db, merchant.id)).toMatchObject({ state: 'enabled', failing_since: null });
   const row = await findMerchant(context.db, merchant.id);
-  expect((await readDelivery(context, row)).counts).toMatchObject({ pending: { n: 0 }, held: { n: 0 }, failed: { n: 0 } });
+  expect((await readDelivery(context, row)).counts).toMatchObject({
+    pending: { n: 0 },
+    held: { n: 0 },
+    failed: { n: 0 },
+  });
   const [counts] = await readCallbackMetrics(context);
   expect(counts?.values).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
 });

@@ -79,7 +79,10 @@ test.each([
   [['adjustments', 'add', '--platform', 'shop', '--day', '2026-02-30', '--kind', 'fee', '--amount', '1'], '--day'],
   [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'gift', '--amount', '1'], '--kind'],
   [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'fee', '--amount', '0'], '--amount'],
-  [['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'fee', '--amount', '1'], 'note must say why'],
+  [
+    ['adjustments', 'add', '--platform', 'shop', '--day', '2026-11-21', '--kind', 'fee', '--amount', '1'],
+    'note must say why',
+  ],
   [['adjustments', 'reverse', 'adj_none'], 'note must say why'],
 ])('%j is wrong use', async (args, named) => {
   const { code, err } = await run(...args);
