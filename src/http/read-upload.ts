@@ -1,9 +1,13 @@
+import { MIMEType } from 'node:util';
 import express, { type Request, type Response } from 'express';
+import { ConfereError } from '../domain/errors.ts';
 import { IMPORT_BYTES_MAX } from '../imports/import-kinds.ts';
 import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
 
 /** Of the fields beside the file, and of the boundaries between them. */
 const FIELDS_BYTES_MAX = 64 * 1024;
+/** The parser takes a form in one go. */
+const PARTS_MAX = 100;
 const MIB = 1024 * 1024;
 const MULTIPART = 'multipart/form-data';
 
@@ -25,18 +29,27 @@ export async function readUpload(request: Request, response: Response): Promise<
   await new Promise<void>((resolve, reject) => {
     read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error))));
   });
+  const type = request.headers['content-type'] ?? '';
+  const body = request.body as Buffer<ArrayBuffer>;
   const fields = Object.create(null) as Record<string, string>;
   try {
-    const form = await new globalThis.Response(request.body as Buffer<ArrayBuffer>, {
-      headers: { 'content-type': request.headers['content-type'] ?? '' },
-    }).formData();
+    const boundary = new MIMEType(type).params.get('boundary');
+    if (hasMoreParts(body, `--${boundary}`, PARTS_MAX)) throw refuse('form_parts_many', { n: PARTS_MAX });
+    const form = await new globalThis.Response(body, { headers: { 'content-type': type } }).formData();
     for (const [name, value] of form) {
       fields[name] = typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('base64');
     }
   } catch (error) {
-    throw refuse('form_unreadable', {}, { cause: error });
+    throw error instanceof ConfereError ? error : refuse('form_unreadable', {}, { cause: error });
   }
   request.body = fields;
+}
+
+/** Whether a mark begins more parts than `max`; the last one ends the form. */
+function hasMoreParts(body: Buffer, mark: string, max: number): boolean {
+  let parts = -1;
+  for (let at = body.indexOf(mark); at >= 0 && parts <= max; at = body.indexOf(mark, at + mark.length)) parts++;
+  return parts > max;
 }
 
 function explain(error: unknown): unknown {

@@ -111,6 +111,7 @@ export const REFUSALS_EN = {
     accounts_unmapped:
       'the account map has no {needs} for {accounts}: give it with confere accounts map, PUT /api/v1/accounts, or in the console',
     form_outdated: 'the form is not one of this page: open it again',
+    form_parts_many: 'the form has more than {n} parts',
     form_unreadable: 'the form could not be read: send it again',
     import_refused: 'nothing was imported',
     language_unknown: 'there is no such language',

@@ -97,6 +97,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   fields_invalid: 'Um campo não pôde ser lido.',
   accounts_unmapped: 'Faltam contas no plano de contas: {accounts}.',
   form_outdated: 'O formulário não é desta página: abra-a de novo.',
+  form_parts_many: 'O formulário tem mais de {n} partes.',
   form_unreadable: 'O formulário não pôde ser lido: envie-o de novo.',
   import_refused: 'Nada foi importado.',
   language_unknown: 'Não há este idioma.',

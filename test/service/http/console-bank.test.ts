@@ -130,6 +130,22 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
   expect((await call('viewer', 'GET', '/bank')).json.accounts).toHaveLength(1);
 });
 
+test('a form of many parts is refused before it is parsed, however its boundary is written', async () => {
+  const session = await openConsoleSession(env, 'accountant');
+  const token = /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '';
+  const part = (name: string, value: string) =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const others = Array.from({ length: 100 }, (_, index) => part(`p${index}`, '1')).join('');
+  for (const parameter of ['boundary=x', 'xboundary=y; boundary=x', 'a=";boundary=y"; boundary="x"']) {
+    const headers = { cookie: session.cookie, origin: env.url, 'content-type': `multipart/form-data; ${parameter}` };
+    const send = (body: string) => fetch(`${env.url}${FORM}`, { method: 'POST', headers, body: `${body}--x--\r\n` });
+    const refused = await send(part('form_token', token) + others);
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('tem mais de 100 partes')]);
+    const few = await send(part('form_token', token) + part('kind', 'bank'));
+    expect([few.status, await few.text()]).toEqual([422, expect.stringContaining('Escolha um arquivo.')]);
+  }
+});
+
 test('the API imports a file as its body, says what a dry run would do, and refuses a wrong one with its lines', async () => {
   const file = ofx('2-1', [line('a1', '50.00'), line('a2', '60.00')]);
   expect((await call('operator', 'POST', '/bank/imports', file)).status).toBe(403);
