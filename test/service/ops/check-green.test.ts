@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { findFreePort } from '../../../demo/start-programs.ts';
 import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { WORKER_LOOPS } from '../../../src/runtime/heartbeat.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
@@ -39,9 +40,14 @@ test('a healthy service is green, a broken one is named with the sections of the
   const env = { DATABASE_URL: url, DISK_FREE_MIN: '1MiB' };
   const service = stack.use(await openServedEnvironment({ providerUrl: provider.url, env }));
   const ask = { TOKEN: ADMIN_TOKEN };
-  await eventually('all loops have shown life', async () => (await runScript([service.url], ask)) === undefined);
-
   const { db, clock } = service.context;
+  // before the first scrape: what it reads stays for up to a minute on a busy machine
+  await eventually('all loops have shown life', async () => {
+    const alive = await db.selectFrom('heartbeats').select('part').where('part', 'in', WORKER_LOOPS).execute();
+    return alive.length === WORKER_LOOPS.length;
+  });
+  expect(await runScript([service.url], ask)).toBeUndefined();
+
   const alert = { name: 'report_differs', severity: 'high', scope: 'reports', summary: 'a report differs' } as const;
   await transact(db, (trx) => raiseAlerts(trx, [alert], clock.now()));
   const nobody = `http://127.0.0.1:${await findFreePort()}`;
