@@ -1,6 +1,6 @@
 import { refuseField } from '../texts/refuse.ts';
 
-/** Of the note of a change that a person makes to the books. */
+/** Limits the note of a change that a person makes to the books. */
 export const NOTE_CHARS_MAX = 1_000;
 
 /**

@@ -4,5 +4,5 @@
  */
 export const NO_PLATFORM = 'none';
 
-/** Of the id of a platform that a person gives. */
+/** Limits the id of a platform that a person gives. */
 export const PLATFORM_CHARS_MAX = 64;

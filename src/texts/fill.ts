@@ -1,6 +1,6 @@
 type Names<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
 
-/** What stands in the place of a name. */
+/** Stands in the place of a name. */
 export type Value = string | number | bigint;
 
 /** The values of a text: nothing, or one object with each name. @template Given names that the function adds. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 /**
  * The reasons for which something is refused, by the code of their error. Names are stable: clients read them as `reason` of
  * the problem details. Texts begin in lower case and end without a full stop; `refuse` puts values in the places of names.
- * Those of `field` follow the name of a field.
+ * Texts of `field` follow the name of a field.
  */
 export const REFUSALS_EN = {
   unauthorized: {

@@ -17,7 +17,7 @@ type OfErrors = Merged<TextsOf<Exclude<keyof Catalogue, 'field'>>>;
 type OfFields = Catalogue['field'];
 /** Why a request is refused. */
 export type Reason = keyof OfErrors;
-/** What is wrong with a field. */
+/** A fault of a field, by name. */
 export type FieldReason = keyof OfFields;
 
 type Options = {

@@ -2,7 +2,7 @@ import type { Day } from '../../domain/calendar.ts';
 
 /** A transaction of the bank's statement. */
 export type StatementLine = {
-  /** Of the file. */
+  /** Counts the lines of the file. */
   line: number;
   /** Empty: the bank gave none. A transaction of an OFX has one. */
   fitid: string;
@@ -23,7 +23,7 @@ export type BankStatement = {
   source: 'ofx' | 'table';
   /** Whether the table says that its account is a new one. */
   isNewAccount: boolean;
-  /** Of the file. */
+  /** Counts the lines of the file. */
   line: number;
   /** Bank, branch if there is one, and number: `341/1234/56789-0`. Without the parts that are missing. */
   account: string;

@@ -8,7 +8,7 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 /** Names that every plain object has, or that change its prototype. */
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
 
-/** Those that have been faults: they come in every place, the others in one. */
+/** Names that have been faults: they come in every place, the others in one. */
 const WORST = NAMES.slice(0, 2);
 
 let env: ConsoleEnvironment;

@@ -36,7 +36,7 @@ function makeTruth(random: (limit: number) => number): Moved[] {
   }).sort((a, b) => a.at - b.at);
 }
 
-/** What the bank gives of some days at some moment. */
+/** Makes the lines that the bank gives of some days at some moment. */
 function download(truth: Moved[], random: (limit: number) => number, nth: number, isLast: boolean): MadeLine[] {
   const [from, until] = isLast ? [0, DAYS * 10] : [random(DAYS), 1 + random(DAYS * 10)];
   const seen = truth.filter((one) => one.at < until && one.at >= from * 10);

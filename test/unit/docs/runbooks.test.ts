@@ -7,7 +7,7 @@ import { isMismatchKind } from '../../../src/domain/mismatch.ts';
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 const rules = [...read('ops/alerts.yml').matchAll(/runbooks\.md#([a-z_]+)"/g)].map(([, name]) => name);
-/** Those of mismatches begin with the evidence that the mismatch shows. */
+/** Sections of mismatches begin with the evidence that the mismatch shows. */
 const conditions = ALERT_KINDS.filter((name) => !isMismatchKind(name) && name !== 'baseline_mismatches');
 const sectionsOf = (file: string): string[] => read(file).split(/^## /m).slice(1);
 

@@ -132,7 +132,7 @@ async function make<Value, Item>(
   return made;
 }
 
-/** What the change refuses, by the field of the form, or by `form` for what is none of its fields. */
+/** Lists the change's refusals by the field of the form, or by `form` for one of no field. */
 function listFaults<Value, Item>({ names }: TwoStepForm<Value, Item>, error: ConfereError): [string, string][] {
   const said = error.code === 'conflict' ? sayRefusal(error) : undefined;
   if (said !== undefined) return [['form', said]];
