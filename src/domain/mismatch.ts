@@ -19,6 +19,9 @@ export const MISMATCH_SEVERITY = {
   e2e_date_differs: 'medium',
   closed_day_changed: 'high',
   balance_differs: 'critical',
+  amount_not_expected: 'high',
+  paid_twice: 'high',
+  paid_after_cancel: 'high',
   books_broken: 'critical',
 } as const;
 

@@ -22,6 +22,7 @@ import { type InsertClaims, openInsertClaims } from '../../callbacks/queue/claim
 import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
 import { readRecipients } from '../../callbacks/queue/read-recipients.ts';
 import type { Context } from '../../context.ts';
+import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
@@ -141,6 +142,7 @@ async function applyInTransaction(
       ),
     (together) => compareNewCommissions(context, together, changes, seqs),
     (together) => findJsonExtras(together, batch),
+    (together) => leaveExpectedWork(together, listChanged(changes, seqs), now),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
@@ -174,6 +176,11 @@ async function notifyMerchants(
   const enqueued = await enqueueCallbacks(context, trx, { causes, recipients }, claims);
   for (const change of changes) await writeHistoryChange(context, trx, change, now);
   return enqueued;
+}
+
+/** What the follower of expected payments must look at: a new party can match too. */
+function listChanged(changes: Changed[], seqs: Map<string, number>): { transaction_seq: number }[] {
+  return changes.flatMap(({ after }) => ({ transaction_seq: requireRowNumber(seqs.get(after.id), after.id) }));
 }
 
 function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies): JournalChange {

@@ -6,6 +6,7 @@
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
@@ -93,6 +94,9 @@ async function completeWindow(
   const days = listEndedDays(range, context.calendar, context.clock.now());
   if ((await readAcceptedSurplus(trx, platform, days)) !== surplus) return;
   await trx.updateTable('run_windows').set({ state: 'complete', error: null }).where('seq', '=', newest.seq).execute();
+  const [from, to] = [days[0], days.at(-1)];
+  if (from && to && platform === null)
+    await leaveExpectedWork(trx, [{ from_day: from, to_day: to }], context.clock.now());
 }
 
 /** The surplus accepted for all of these days; 0 where one day has none, or another number. */
