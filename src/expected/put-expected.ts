@@ -53,8 +53,8 @@ async function putTogether(
     const factsHash = hashFacts(context.keys, arrival.facts);
     const stored = known.get(id);
     const status = compare(arrival, factsHash, stored);
-    const version = (stored?.head.version ?? 0) + (status === 'created' || status === 'changed' ? 1 : 0);
-    if (status === 'created' || status === 'changed') changes.push({ arrival, id, factsHash, known: stored, version });
+    const version = (stored?.head.version ?? 0) + (isChange({ status }) ? 1 : 0);
+    if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
     const revisedAt = readRevised(arrival);
     if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.head.revised_at ?? new Date(0)))
       renewed.push({ seq: stored.head.seq, at: revisedAt });
@@ -82,9 +82,11 @@ function readRevised({ facts }: Arrival): Date | null {
 
 /** Locks the expected payments of these ids that are known, by their numbers. */
 async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Known>> {
-  const { rows: heads } = await sql<Head>`SELECT * FROM expected_payments FORCE INDEX (expected_payments_id)
-    WHERE id IN (${sql.join(ids)}) ORDER BY seq FOR UPDATE`.execute(trx);
-  if (heads.length === 0) return new Map();
+  // their numbers never change; the follower locks by them too
+  const seqs = await trx.selectFrom('expected_payments').select('seq').where('id', 'in', ids).execute();
+  if (seqs.length === 0) return new Map();
+  const { rows: heads } = await sql<Head>`SELECT * FROM expected_payments FORCE INDEX (PRIMARY)
+    WHERE seq IN (${sql.join(seqs.map(({ seq }) => seq))}) ORDER BY seq FOR UPDATE`.execute(trx);
   const versions = await trx
     .selectFrom('expected_versions')
     .select(['seq', 'facts_hash'])
@@ -194,4 +196,9 @@ function toColumns({ keys, calendar }: Context, { arrival, id, known, version }:
       ...(known ? {} : { state: 'open', state_at: now }),
     },
   };
+}
+
+/** Whether an arrival changed what is stored. */
+export function isChange({ status }: Pick<PutOutcome, 'status'>): boolean {
+  return status === 'created' || status === 'changed';
 }

@@ -18,6 +18,7 @@ import { commissionRoutes } from './api/books/commissions.ts';
 import { monthRoutes } from './api/books/months.ts';
 import { openingRoutes } from './api/books/openings.ts';
 import { platformRoutes } from './api/books/platforms.ts';
+import { EXPECTED_BODY_BYTES_MAX, expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
 import { jobRoutes } from './api/jobs.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
@@ -81,6 +82,8 @@ export function createApp(
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));
+  // a thousand in one body: the next parser skips what is parsed
+  app.use('/api/v1/expected-payments', express.json({ limit: EXPECTED_BODY_BYTES_MAX, type: () => true }));
   app.use('/api/v1', json, once, [
     transactionRoutes(context),
     reconciliationRoutes(context),
@@ -100,6 +103,7 @@ export function createApp(
     adjustmentRoutes(context),
     bankRoutes(context),
     commissionRoutes(context),
+    expectedRoutes(context),
     tokenRoutes(context),
     auditRoutes(context),
     openapiRoutes(context),

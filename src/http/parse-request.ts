@@ -6,15 +6,16 @@ import { redactFieldName } from './redact-field-name.ts';
 
 /** Parses the request's JSON body. @throws ConfereError `invalid_request` with the faults by field. */
 export function parseBody<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
-  return parse(request.body ?? {}, schema);
+  return parseValue(request.body ?? {}, schema);
 }
 
 /** Parses the query string. A repeated parameter is a fault. @throws ConfereError `invalid_request` by field. */
 export function parseQuery<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
-  return parse(request.query, schema);
+  return parseValue(request.query, schema);
 }
 
-function parse<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
+/** Parses any value, such as one of a list. @throws ConfereError `invalid_request` with the faults by field. */
+export function parseValue<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
   const parsed = schema.safeParse(value);
   const issues = [...(parsed.error?.issues ?? []), ...findDroppedKey(value)];
   if (parsed.success && issues.length === 0) return parsed.data;

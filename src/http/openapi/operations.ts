@@ -37,6 +37,7 @@ import { mismatch, numbers, run, runPage } from './components/reconciliation.ts'
 import { callbackSeries, moneySeries } from './components/series.ts';
 import { webhook, webhookWithItems } from './components/webhooks.ts';
 import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
+import { EXPECTED_OPERATIONS } from './expected-operations.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
@@ -97,6 +98,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.get('/accounts', "The map of the ledger's accounts to the customer's chart of accounts", ledger.accountMap),
   Ledger.put('/accounts', 'accountant', 'Replace the map', ok('The map', ledger.accountMap), accountMapSchema),
   ...BANK_OPERATIONS,
+  ...EXPECTED_OPERATIONS,
   ...IMPORT_OPERATIONS,
   Ledger.list('/openings', ledger.opening),
   Ledger.post(
