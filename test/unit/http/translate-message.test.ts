@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
-import { translateMessage } from '../../../src/http/console/languages/translate-message.ts';
 import { programText } from '../../../src/http/console/parts/page-components.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
+import { translateMessage } from '../../../src/texts/translate-message.ts';
 
 const SRC = path.resolve(import.meta.dirname, '../../../src');
 

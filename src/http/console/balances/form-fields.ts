@@ -3,13 +3,13 @@ import type { Context } from '../../../context.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { language } from '../languages/language.ts';
-import { type Label, t, translate } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { type Label, t, translate } from '../../../texts/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
+import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
-import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;

@@ -5,18 +5,18 @@ import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../.
 import { compareStatements } from '../../../ledger/stated/state-balance.ts';
 import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
 import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
 import { noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { renderPreview } from '../parts/render-preview.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
-import { renderPreview } from './render-preview.ts';
 
 type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
 type Opening = Awaited<ReturnType<typeof listOpenings>>[number];

@@ -7,20 +7,20 @@ import { compareStatements, readLedgerBalance, storeStatement } from '../../../l
 import { finishReposts, stateOpening } from '../../../ledger/stated/state-opening.ts';
 import { openBooks } from '../../../reconciliation/runs/open-books.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField, noteField, parseWall, readNote } from '../parts/fields.ts';
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { renderEffects, renderPreview } from '../parts/render-preview.ts';
 import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import { moneyField, platformFields, readDay, readMoney, readStatedPlatform } from './form-fields.ts';
-import { readPlatformBalances } from './read-platform-balances.ts';
-import { renderEffects, renderPreview } from './render-preview.ts';
 
 const nothing = async () => undefined;
 

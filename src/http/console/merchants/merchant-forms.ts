@@ -7,10 +7,10 @@ import { createMerchant, updateMerchant } from '../../../merchants/change-mercha
 import { filtersOf, isWithin, parseFilter } from '../../../merchants/match-filter.ts';
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { type Label, type PlainText, t, translate } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
-import { type Label, type PlainText, t, translate } from '../languages/translate.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, idText, table } from '../parts/page-components.ts';

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { checkTokenName, createToken, TOKEN_NAME_CHARS_MAX } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { inputField } from '../parts/fields.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';

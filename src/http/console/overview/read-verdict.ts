@@ -16,7 +16,7 @@ import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
-import { explainAlert } from '../lists/list-alerts.ts';
+import { explainAlert } from '../alerts/list-alerts.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import type { VerdictFacts } from './decide-verdict.ts';

@@ -15,14 +15,12 @@ import { type Coverage, readCoverage } from '../../../reconciliation/numbers/rea
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { plural, t } from '../languages/translate.ts';
-import { runTable } from '../lists/list-runs.ts';
-import { explainMismatch } from '../parts/explain-mismatch.ts';
+import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
   formatBounded,
@@ -35,10 +33,12 @@ import {
 } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
+import { type PlatformBalance, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
+import { runTable } from '../runs/list-runs.ts';
 import { decideVerdict } from './decide-verdict.ts';
 import {
   countPaidToday,

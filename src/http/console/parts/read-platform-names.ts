@@ -5,11 +5,11 @@ import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { listChoosablePlatforms, mayChoosePlatform } from '../../access/choose-platform.ts';
 import { presentPlatformName } from '../../access/mask-texts.ts';
-import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, shortenId, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 

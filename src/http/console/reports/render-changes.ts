@@ -4,10 +4,10 @@ import { FIGURE_LINES, type Figures } from '../../../reports/read/report-figures
 import type { ChangeRow } from '../../../reports/render/columns.ts';
 import { COMPARE_LIMITS, type RevisionComparison } from '../../../reports/serve/compare-revisions.ts';
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
-import { textsOf } from '../../../reports/texts/texts.ts';
+import { language } from '../../../texts/language.ts';
+import { textsOf } from '../../../texts/reports/texts.ts';
+import { type Label, t } from '../../../texts/translate.ts';
 import { presentPlatform } from '../../access/mask-texts.ts';
-import { language } from '../languages/language.ts';
-import { type Label, t } from '../languages/translate.ts';
 import { choiceField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Role } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
-import { type PlainText, t } from '../languages/translate.ts';
+import { type PlainText, t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';

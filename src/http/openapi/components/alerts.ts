@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ALERT_KINDS } from '../../../alerts/alert-kinds.ts';
 import { ALERT_STATES } from '../../../alerts/read/read-alerts.ts';
+import { ALERT_KINDS } from '../../../texts/alerts/alert-kinds.ts';
 import { amount, components, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const send = z.object({
