@@ -26,7 +26,7 @@ const MESSAGES = [
   'nenhum arquivo danificado ou recusado',
   'SPOOL_DIR não está configurado: com o banco fora do ar, webhooks são recusados',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado',
-  'desfaça-a com confere open --reverse {id}',
+  'desfaça-a com confere open --undo {id}',
   'o ajuste {id} é de {day}, um dia por vir: estorne-o',
   'o saldo informado {id} é de {at}, um instante por vir',
   'nenhuma abertura, ajuste ou saldo informado tem data futura',

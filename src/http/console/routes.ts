@@ -6,7 +6,7 @@
  * data masked, and no buttons.
  *
  * A folder for each subject, with its lists, pages and forms; start with `access/list-tokens.ts`. Below them are `parts/`,
- * which the pages share, `two-step-form/`, the forms whose change is previewed before it is made, and `charts/`. Texts are
+ * which the pages share, `forms/`, whose changes are previewed before they are made, and `charts/`. Texts are
  * in src/texts. `portal/` has the pages of merchants, with a login of their own.
  */
 import express, { type Router } from 'express';

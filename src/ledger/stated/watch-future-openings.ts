@@ -66,5 +66,5 @@ async function listFutureOpenings({ db, calendar, clock }: Context): Promise<Fut
 }
 
 function describeOpening({ id, platform, day }: FutureOpening): string {
-  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${id}`;
+  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${id}`;
 }

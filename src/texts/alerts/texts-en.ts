@@ -201,7 +201,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   merchant_failing: sayMerchant,
   no_complete_run: ({ since }, { at }) => `no run since ${at(since)} has read today completely`,
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
-    `opening ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${opening}`,
+    `opening ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${opening}`,
   provider_failing: ({ operation, percent, error, since }, { at }) =>
     `${percent} % of its ${operation} requests fail or are slow since ${at(since)} (${error})`,
   provider_unauthorized: sayRun,

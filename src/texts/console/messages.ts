@@ -25,7 +25,7 @@ export const MESSAGES_EN = {
     'SPOOL_DIR is not set: while the database is away, webhooks are refused',
   'a abertura {id} é de {day}, um dia por vir: nada da plataforma {platform} é lançado':
     'opening {id} is of {day}, a day to come: nothing of platform {platform} is booked',
-  'desfaça-a com confere open --reverse {id}': 'confere open --reverse {id}',
+  'desfaça-a com confere open --undo {id}': 'confere open --undo {id}',
   'o ajuste {id} é de {day}, um dia por vir: estorne-o': 'adjustment {id} is of {day}, a day to come: reverse it',
   'o saldo informado {id} é de {at}, um instante por vir': 'statement {id} is of {at}, an instant to come',
   'nenhuma abertura, ajuste ou saldo informado tem data futura':

@@ -1,12 +1,12 @@
-import type { Request, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
+import type { Router } from 'express';
 import type { TokenRole } from '../../../access/roles.ts';
-import { listTokens, revokeToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
+import { revokeOneToken, tokens } from '../../../operations/tokens.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html, type Part } from '../parts/html.ts';
 import { badge, idText, table } from '../parts/page-components.ts';
@@ -17,8 +17,8 @@ import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 /** The list of tokens, for admins, with a button that revokes each. */
 export function tokenPages(context: Context): Router {
   const router = createRouter();
-  router.get('/tokens', requireRole('admin'), async (request, response) => {
-    const { rows, next } = await readPage(context, request, listTokens);
+  router.get('/tokens', requireRole(...tokens.roles), async (request, response) => {
+    const { rows, next } = await readListPage(context, tokens, request, response);
     const list = table({
       caption: 'Tokens, os mais novos primeiro',
       rows,
@@ -46,11 +46,7 @@ export function tokenPages(context: Context): Router {
     sendList(request, response, { title: 'Tokens', address: '/tokens', rows: list, next });
   });
 
-  router.post('/tokens/:id/revoke', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
-    const done = { actor: getActor(response), action: 'tokens.revoke', target: request.params.id, detail: 'console' };
-    await auditChange(context, (inner) => revokeToken(inner, request.params.id), done);
-    response.redirect(303, '/tokens?done=revoked');
-  });
+  router.use(serveButton(context, revokeOneToken, { address: '/tokens/:id/revoke', to: '/tokens?done=revoked' }));
   return router;
 }
 

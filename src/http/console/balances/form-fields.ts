@@ -37,12 +37,12 @@ export function readDay(context: Context, draft: Draft): Day {
 }
 
 /** Reads a platform. Another one than those listed is typed, and so confirmed as new. */
-export function readStatedPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
+export function readStatedPlatform(draft: Draft): { platform: string; new_platform: boolean } {
   const [listed = '', other = ''] = [draft.values.platform, draft.values.other_platform];
   if (listed !== '' && other !== '')
     draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
   else if (listed === '' && other === '') draft.faults.platform = t('Escolha uma plataforma, ou escreva outra.');
-  return { platform: listed || other, newPlatform: other !== '' };
+  return { platform: listed || other, new_platform: other !== '' };
 }
 
 /** A field for an amount. Its hint says how the page's language writes one. */

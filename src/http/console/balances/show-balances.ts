@@ -4,10 +4,10 @@ import type { WallTime } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type Balance, endOfNow, readBalances } from '../../../seal/read-balances.ts';
 import { t } from '../../../texts/translate.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
@@ -106,7 +106,8 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
     columns: [
       {
         title: 'Plataforma',
-        cell: (row) => cell(row, (one) => platformLink(names, presentPlatform(response, one).platform), t('Todas')),
+        cell: (row) =>
+          cell(row, (one) => platformLink(names, presentPlatform(getCaller(response), one).platform), t('Todas')),
       },
       {
         title: 'Disponível',

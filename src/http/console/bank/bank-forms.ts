@@ -9,12 +9,12 @@ import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { BANK } from '../balances/describe-stated.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import type { TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];

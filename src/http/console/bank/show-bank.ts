@@ -7,9 +7,9 @@ import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
 import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
 import { type BankAccount, type BankSummary, type Sum, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { BANK, balanceTabs } from '../balances/describe-stated.ts';
@@ -51,7 +51,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
   const full = canSeePersonalData(response);
   const shownEntries = entries.map((row) => {
-    const masked = presentPlatform(response, row);
+    const masked = presentPlatform(getCaller(response), row);
     return full ? masked : { ...masked, note: maskNote(masked.note) };
   });
   const names = await readPlatformNames(context, response);

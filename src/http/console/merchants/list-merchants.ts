@@ -5,9 +5,10 @@ import type { Context } from '../../../context.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
+import { presentMerchantName, presentMerchantTo } from '../../../operations/mask-texts.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { t } from '../../../texts/translate.ts';
-import { presentMerchantName, presentMerchantTo } from '../../access/mask-texts.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, formatBounded, moment, shortenId } from '../parts/format.ts';
@@ -27,7 +28,7 @@ export function merchantListPages(context: Context): Router {
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
-      rows: await mapInTurns(rows, (row) => presentMerchantTo(response, row)),
+      rows: await mapInTurns(rows, (row) => presentMerchantTo(getCaller(response), row)),
       empty: 'Nenhum lojista recebe callbacks até agora.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },
@@ -53,7 +54,7 @@ export type MerchantWords = Readonly<Record<string, string>>;
 /** The merchants by id, with their names as the caller may see them: for a select field, and for links. */
 export async function readMerchantWords(context: Context, response: Response): Promise<Record<string, string>> {
   const rows = await listMerchants(context.db, { limit: CHOICES_MAX, after: 0 });
-  const words = await mapInTurns(rows, (row) => [row.id, presentMerchantName(response, row.name)] as const);
+  const words = await mapInTurns(rows, (row) => [row.id, presentMerchantName(getCaller(response), row.name)] as const);
   return Object.fromEntries(words.map(([id, name]) => [id, name === WITHHELD ? shortenId(id) : name]));
 }
 

@@ -8,9 +8,9 @@ import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { presentMerchantTo } from '../../../operations/mask-texts.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
-import { presentMerchantTo } from '../../access/mask-texts.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -32,7 +32,7 @@ export function merchantPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
     const row = await findMerchant(context.db, request.params.id);
-    const merchant = presentMerchantTo(response, row);
+    const merchant = presentMerchantTo(getCaller(response), row);
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>

@@ -6,9 +6,9 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
+import { maskMismatches } from '../../../operations/mask-texts.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
-import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { readPage } from '../../parse-page.ts';
 import { filterField, inputField } from '../parts/fields.ts';

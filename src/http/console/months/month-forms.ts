@@ -7,13 +7,13 @@ import { describeReopening, writeReopening } from '../../../reports/months/reope
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import type { TwoStepForm } from '../forms/two-step-form.ts';
 import { noteField, readNote } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { leftOpenNotice, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 import { findMonth } from './show-month-close.ts';

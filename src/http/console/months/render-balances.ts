@@ -1,9 +1,10 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, boundsOfMonth } from '../../../domain/calendar.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { MonthBalance } from '../../../seal/digest-month.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { EMPTY_VALUE, money } from '../parts/format.ts';
 import type { Html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
@@ -58,7 +59,7 @@ export function platformMonthTable(
     columns: [
       {
         title: 'Plataforma',
-        cell: ({ platform }) => showPlatform(names, presentPlatform(response, { platform }).platform),
+        cell: ({ platform }) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform),
       },
       ...amounts.map(([title, cell]) => ({ title, cell, align: 'end' as const })),
     ],

@@ -10,13 +10,14 @@ import {
   readMoneySeries,
 } from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
@@ -114,7 +115,7 @@ ${table({
   columns: [
     {
       title: 'Plataforma',
-      cell: (row) => platformLink(names, presentPlatform(response, row).platform),
+      cell: (row) => platformLink(names, presentPlatform(getCaller(response), row).platform),
     },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
     { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },

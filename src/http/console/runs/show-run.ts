@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import {
   findRun,
   type PageProgress,
@@ -9,7 +10,7 @@ import {
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
@@ -47,7 +48,7 @@ export function runPages(context: Context): Router {
   router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findRun(context.db, request.params.id);
     if (!found) throw refuse('run_unknown');
-    const run = presentPlatform(response, found);
+    const run = presentPlatform(getCaller(response), found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const windows = await readWindows(context, run.seq);
     const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>

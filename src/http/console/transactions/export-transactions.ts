@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import type { SearchCursor } from '../../../ledger/read/transaction-query.ts';
+import { auditWithheldMatches } from '../../../operations/authorize-search.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_ROWS_MAX,
@@ -16,7 +17,6 @@ import {
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { auditWithheldMatches } from '../../access/authorize-search.ts';
 import { sendFile, signalOf } from '../../send-file.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { presentForCaller } from './present-found.ts';

@@ -15,10 +15,10 @@ import {
   type SearchFault,
 } from '../../../ledger/read/classify-search.ts';
 import type { SearchTerms, TransactionQuery } from '../../../ledger/read/transaction-query.ts';
+import { authorizeSearch, describeFilters, type TRANSACTION_FILTERS } from '../../../operations/authorize-search.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { authorizeSearch, describeFilters, type TRANSACTION_FILTERS } from '../../access/authorize-search.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
 import type { Draft } from '../parts/fields.ts';
 import { formatMoney } from '../parts/format.ts';
