@@ -28,6 +28,8 @@ type ChangeForm<Made, Body> = {
   fields?: Record<string, string>;
   /** The field that the argument is; default: the item that the address names. */
   argument?: string;
+  /** Options that the address names. */
+  params?: readonly string[];
   /** Fields of options that are not texts as they are: files, secrets, numbers. */
   read?(options: Options): Promise<Options> | Options;
   /** The text for people. */
@@ -59,13 +61,19 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       const argument = args.length > 0 ? String(given[0]) : '';
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
+      const params: Record<string, string> = {};
+      for (const one of form.params ?? []) {
+        params[one] = String(fields[one] ?? '');
+        delete fields[one];
+      }
       const input = { ...fields, ...(await form.read?.(fields)) };
       const change = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
       const name = (field: string) => (field === form.argument ? 'the argument' : nameOption(field, form.fields));
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
       await withContext({}, async (context) => {
         const id = form.argument === undefined ? argument : '';
-        const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
+        const by = { caller: COMMAND, id, params };
+        const { body = {}, made } = await answerChange(context, change, parsed, by);
         const done = { made, id: argument, context };
         print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
       });

@@ -34,6 +34,8 @@ export const expectedNumber = z
     `must have 1 to ${NUMBER_CHARS_MAX} characters, none of them a control character`,
   );
 
+export const expectedKeySchema = z.object({ source: expectedSource, number: expectedNumber });
+
 function text(charsMax: number) {
   const fault = `must be a text of at most ${charsMax} characters`;
   return z

@@ -3,6 +3,7 @@ import { addAdjustment, adjustments, undoAdjustment } from './adjustments.ts';
 import { addCommission, commissions, undoCommission } from './commissions.ts';
 import type { Change } from './define-change.ts';
 import type { List } from './define-list.ts';
+import { cancelOne, expectedPayments, matchOne, putMany, putOne, reopenOne, unmatchOne } from './expected.ts';
 import { addOpening, openings, undoOpening } from './openings.ts';
 import { addStatement, statements } from './statements.ts';
 import { addToken, revokeOneToken, tokens } from './tokens.ts';
@@ -15,5 +16,10 @@ export const SUBJECTS: readonly Subject[] = [
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
   { tag: 'Ledger', changes: [addCommission, undoCommission], lists: [commissions] },
+  {
+    tag: 'Expected payments',
+    changes: [putOne, putMany, cancelOne, reopenOne, matchOne, unmatchOne],
+    lists: [expectedPayments],
+  },
   { tag: 'Access', changes: [addToken, revokeOneToken], lists: [tokens] },
 ];

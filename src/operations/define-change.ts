@@ -15,6 +15,8 @@ export type By = {
   caller: Caller;
   /** The item that the address names; '' where it names none. */
   id: string;
+  /** What the address names otherwise than by `id`. */
+  params?: Readonly<Record<string, string>>;
   /** Where from, for the audit; the API and the command line say nothing. */
   via?: 'console';
 };
@@ -47,8 +49,13 @@ export type Change<Given = unknown, Made = unknown> = {
   prepare?(context: Context, given: Given, by: By): Promise<Given>;
   /** Makes the change, within the transaction of its audit row. */
   change(inner: Context, given: Given, by: By): Promise<Made>;
-  /** The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. */
-  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'>;
+  /**
+   * The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. undefined: nothing
+   * was changed, so there is no row.
+   */
+  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'> | undefined;
+  /** The status, of a change that has several; default: the first of `answers`. */
+  status?(made: Made): number;
   /** Does what follows the commit. @param made undefined where a form is sent again. */
   after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
   /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
@@ -86,8 +93,10 @@ export async function makeChange<Given, Made>(
     await once?.check(inner);
     return await change.change(inner, prepared, by);
   };
-  const describe = (result: Made): AuditedAction => {
-    const target = change.target?.(result, by, prepared) ?? (typeof result === 'string' ? result : by.id);
+  const describe = (result: Made): AuditedAction | undefined => {
+    const own = typeof result === 'string' ? result : by.id;
+    const target = change.target ? change.target(result, by, prepared) : own;
+    if (target === undefined) return undefined;
     return {
       ...(by.via ? { detail: by.via } : {}),
       ...{ actor: by.caller.id, action: change.audit ?? change.name },
@@ -112,7 +121,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: Number(Object.keys(change.answers)[0]), made },
+    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers)[0]), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { expectedFilters } from '../../operations/expected.ts';
 import { auditRow } from '../../operations/rows/access.ts';
 import { alert } from '../../operations/rows/alerts.ts';
 import { callback, callbackWithAttempts } from '../../operations/rows/callbacks.ts';
+import { expectedPayment } from '../../operations/rows/expected.ts';
 import { jobs } from '../../operations/rows/jobs.ts';
 import * as ledger from '../../operations/rows/ledger.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
@@ -35,12 +37,12 @@ import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import { BANK_OPERATIONS } from './bank-operations.ts';
 import { describeDeclared } from './describe-declared.ts';
-import { EXPECTED_OPERATIONS } from './expected-operations.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 
 const Ledger = describeTag('Ledger');
+const Expected = describeTag('Expected payments');
 const Runs = describeTag('Reconciliations');
 const Mismatches = describeTag('Mismatches');
 const Inbox = describeTag('Webhooks');
@@ -96,7 +98,15 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.get('/accounts', "The map of the ledger's accounts to the customer's chart of accounts", ledger.accountMap),
   Ledger.put('/accounts', 'accountant', 'Replace the map', ok('The map', ledger.accountMap), accountMapSchema),
   ...BANK_OPERATIONS,
-  ...EXPECTED_OPERATIONS,
+  ...SUBJECTS.filter(({ tag }) => tag === 'Expected payments').flatMap(describeDeclared),
+  Expected.get(
+    '/expected-payments.csv',
+    'The list as CSV, with the columns of its import first',
+    { 200: { description: 'The file', schema: z.string(), contentType: 'text/csv' } },
+    expectedFilters,
+  ),
+  Expected.get('/expected-payments/{id}', 'One expected payment, by its id', expectedPayment),
+  Expected.get('/expected-payments/{source}/{number}', 'One expected payment, by its key', expectedPayment),
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.filter(({ tag }) => tag === 'Ledger').flatMap(describeDeclared),
   Runs.list('/reconciliations', run),
