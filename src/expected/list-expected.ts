@@ -1,9 +1,13 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Context } from '../context.ts';
+import { hashDocument } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/matches-platform.ts';
 import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
 import { type Day, listDays } from '../domain/calendar.ts';
 import { groupValues } from '../domain/lists.ts';
 import { formatAmount } from '../domain/money.ts';
+import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { maskNote } from '../domain/person/mask-mismatch.ts';
 import { maskDocument, maskNameOf, maskPlatform, maskText, type Party } from '../domain/person/mask-person.ts';
 import type { Operation } from '../domain/statuses.ts';
@@ -23,14 +27,24 @@ export type ExpectedFilters = {
   /** Days on which keys first came. */
   from?: Day | undefined;
   to?: Day | undefined;
+  /** Plain, with or without punctuation. */
+  document?: string | undefined;
+  /** A part of it. */
+  name?: string | undefined;
+  /** In cents. */
+  amount?: bigint | undefined;
+  /** Has candidates, about which a person may decide. */
+  undecided?: boolean | undefined;
 };
+
+type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
 
 /** An expected payment as the API shows it. */
 export type PresentedExpected = Omit<Awaited<ReturnType<typeof listExpected>>[number], 'seq'>;
 
 /** Lists expected payments, the newest first. @param id this one alone. */
 export async function listExpected(
-  context: Pick<Context, 'db' | 'clock' | 'calendar'>,
+  context: Reading,
   limit: number,
   after: number | undefined,
   { id, ...filters }: ExpectedFilters & { id?: string } = {},
@@ -41,24 +55,7 @@ export async function listExpected(
   let query = selectExpected(db).orderBy('head.seq', 'desc').limit(limit);
   if (id !== undefined) query = query.where('head.id', '=', id);
   if (after !== undefined) query = query.where('head.seq', '<', after);
-  const { reference, platform, due_from, due_to, from, to } = filters;
-  for (const name of ['state', 'source', 'number'] as const) {
-    const value = filters[name];
-    if (value !== undefined) query = query.where(`head.${name}`, '=', value);
-  }
-  if (reference !== undefined)
-    query = query.where('head.version_seq', 'in', (eb) =>
-      eb
-        .selectFrom('expected_keys')
-        .select('version_seq')
-        .where('value', '=', reference)
-        .where('kind', '=', 'reference'),
-    );
-  if (platform !== undefined) query = query.where(matchesPlatform('head.platform', platform));
-  if (due_from !== undefined) query = query.where('head.due_day', '>=', due_from);
-  if (due_to !== undefined) query = query.where('head.due_day', '<=', due_to);
-  if (from !== undefined) query = query.where('head.created_day', '>=', from);
-  if (to !== undefined) query = query.where('head.created_day', '<=', to);
+  query = query.where((eb) => matchFilters(eb, context, filters));
   const rows = await query.execute();
   const seqs = rows.map(({ seq }) => seq);
   const keys = await readKeys(
@@ -86,6 +83,60 @@ export async function listExpected(
       ...{ version: row.version, matched_to: matchedTo, created_at: row.created_at.toISOString() },
     };
   });
+}
+
+type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
+
+function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: ExpectedFilters): Expression<SqlBool> {
+  const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided } = filters;
+  const terms: Expression<SqlBool>[] = (['state', 'source', 'number'] as const).flatMap((field) => {
+    const value = filters[field];
+    return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
+  });
+  if (reference !== undefined)
+    terms.push(
+      eb(
+        'head.version_seq',
+        'in',
+        eb
+          .selectFrom('expected_keys')
+          .select('version_seq')
+          .where('value', '=', reference)
+          .where('kind', '=', 'reference'),
+      ),
+    );
+  if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
+  if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
+  if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
+  if (from !== undefined) terms.push(eb('head.created_day', '>=', from));
+  if (to !== undefined) terms.push(eb('head.created_day', '<=', to));
+  if (amount !== undefined) terms.push(eb('head.amount_cents', '=', amount));
+  if (document !== undefined)
+    terms.push(eb('head.document_hash', '=', hashDocument(keys, normalizeDocument(document) ?? document)));
+  if (name !== undefined) {
+    const part = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
+    terms.push(
+      eb('head.version_seq', 'in', eb.selectFrom('expected_texts').select('version_seq').where('name', 'like', part)),
+    );
+  }
+  if (undecided === true)
+    terms.push(
+      eb.exists(eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq')),
+    );
+  return eb.and(terms);
+}
+
+/** How many expected payments a filter finds, and their amounts in cents, by state. */
+export async function sumExpected(context: Reading, filters: ExpectedFilters = {}) {
+  const rows = await context.db
+    .selectFrom('expected_payments as head')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
+    .where((eb) => matchFilters(eb, context, filters))
+    .groupBy('state')
+    .execute();
+  return rows.map(({ state, count, cents }) => ({
+    ...{ state: state as ExpectedState, count: Number(count), cents: BigInt(cents ?? 0) },
+  }));
 }
 
 /** The instant up to which all that was committed is decided: that of the oldest work, else now. */

@@ -11,7 +11,12 @@ import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
 import { idOf } from '../expected/expected-id.ts';
-import { listExpected, maskExpected, type PresentedExpected } from '../expected/list-expected.ts';
+import {
+  type ExpectedFilters as Filters,
+  listExpected,
+  maskExpected,
+  type PresentedExpected,
+} from '../expected/list-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../expected/put-expected.ts';
 import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
@@ -177,14 +182,15 @@ export const expectedFilters = z.object({
   to: day.optional(),
 });
 export type ExpectedFilters = z.infer<typeof expectedFilters>;
+type Listed = Awaited<ReturnType<typeof listExpected>>[number];
 
-export const expectedPayments = defineList({
+export const expectedPayments = defineList<Listed, Filters>({
   name: 'expected_payments',
   roles: ['viewer'],
   route: '/expected-payments',
   row: expectedPayment,
   filters: expectedFilters,
-  search: ({ platform, reference }) => ({ platform, reference }),
+  search: ({ platform, reference, document, name }) => ({ platform, reference, document, name }),
   read: (reading, { limit, after }, filter) => listExpected(reading, limit, after, filter),
   personal: (context, _rows, { caller, filter, via }) =>
     audit(context, {

@@ -79,6 +79,7 @@ const INNER: Record<string, string[]> = {
     'balances',
     'bank',
     'imports',
+    'expected',
     'mismatches',
     'runs',
     'webhooks',

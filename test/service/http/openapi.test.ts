@@ -203,6 +203,7 @@ async function askExpected(): Promise<void> {
   const many = { expected_payments: [{ ...facts, source: 'shop', number: '2' }, { source: 'shop' }] };
   await ask('post', '/api/v1/expected-payments', { body: many });
   await ask('get', '/api/v1/expected-payments?state=open');
+  await ask('get', '/api/v1/expected-payments.csv');
   const path = { id };
   await ask('get', byKey, { path: key });
   await ask('get', '/api/v1/expected-payments/{id}', { path });
