@@ -2,9 +2,9 @@
 import type { Transaction } from 'kysely';
 import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
-import { leaveExpectedWork } from '../database/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { formatAmount } from '../domain/money.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 import { lockExpected } from './cancel-expected.ts';
@@ -53,7 +53,7 @@ export async function matchExpected(
 }
 
 /**
- * Undoes all matches of a pair, whoever made them: no rule matches it again.
+ * Undoes all matches of a pair, those of rules too: no rule matches it again.
  * @throws ConfereError `not_found`; `conflict` if the pair has no match; `invalid_request` without a note.
  */
 export async function unmatchExpected(context: Context, given: ByHand): Promise<void> {

@@ -4,7 +4,7 @@ import type { Database } from '../../database/tables.ts';
 import type { LoadedExpected } from './lock-expected.ts';
 import type { LoadedPayment } from './read-payments.ts';
 
-/** A value that more rows share tells nobody apart: it matches nothing, and no more of its rows are loaded. */
+/** A value that more rows share identifies nothing: it matches nothing, and no more of its rows are loaded. */
 const GROUP_MAX = 200;
 const SELECTS_AT_ONCE = 100;
 
