@@ -48,6 +48,7 @@ const TABLES = [
     lacks INT NOT NULL DEFAULT 0 COMMENT 'how many days are not proven',
     look_at DATETIME(3) NULL COMMENT 'when time alone may change the state',
     UNIQUE KEY expected_payments_id (id),
+    UNIQUE KEY expected_payments_version (version_seq),
     KEY expected_payments_number (number),
     KEY expected_payments_state (state, seq),
     KEY expected_payments_due (due_day, seq),
@@ -162,7 +163,8 @@ const TABLES = [
     to_day DATE NULL,
     created_at DATETIME(3) NOT NULL,
     due_at DATETIME(3) NOT NULL COMMENT 'later than created_at: it failed and is tried again',
-    KEY expected_work_due (due_at)
+    KEY expected_work_due (due_at),
+    KEY expected_work_expected (expected_seq)
   ) ENGINE=InnoDB`,
 
   sql`CREATE TABLE IF NOT EXISTS expected_following (

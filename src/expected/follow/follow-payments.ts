@@ -122,13 +122,25 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean> 
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
         payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
       };
-      const mayAlert = await writeDecisions(context, trx, await loadCluster(context, trx, seeds));
-      const done = work.flatMap(({ seq }) => seq ?? []);
-      if (done.length > 0) await trx.deleteFrom('expected_work').where('seq', 'in', done).execute();
+      const cluster = await loadCluster(context, trx, seeds);
+      const mayAlert = await writeDecisions(context, trx, cluster);
+      await deleteWork(trx, { done: work.flatMap(({ seq }) => seq ?? []), decided: [...cluster.expected.keys()] });
       return mayAlert;
     },
     { retryDuplicates: true },
   );
+}
+
+/**
+ * Deletes work that is done, and other work for what was decided with it: who leaves that holds the lock of the expected payment, so
+ * it was there before the facts were read.
+ */
+async function deleteWork(
+  trx: Transaction<Database>,
+  { done, decided }: { done: number[]; decided: number[] },
+): Promise<void> {
+  if (done.length > 0) await trx.deleteFrom('expected_work').where('seq', 'in', done).execute();
+  if (decided.length > 0) await trx.deleteFrom('expected_work').where('expected_seq', 'in', decided).execute();
 }
 
 /** Locks the lease's row until the end of the transaction. @returns whether this process still holds it. */
