@@ -54,7 +54,6 @@ const TABLES = [
     KEY expected_payments_due (due_day, seq),
     KEY expected_payments_extra (extra_hash),
     KEY expected_payments_document (document_hash, amount_cents),
-    KEY expected_payments_issued (platform, issued_day),
     KEY expected_payments_lack (last_lack, first_lack),
     KEY expected_payments_look (look_at)
   ) ENGINE=InnoDB`,
@@ -101,8 +100,7 @@ const TABLES = [
     expected_seq BIGINT NOT NULL,
     is_cancelled TINYINT NOT NULL COMMENT '0: reopened',
     created_at DATETIME(3) NOT NULL,
-    actor VARBINARY(64) NOT NULL,
-    KEY expected_cancellations_expected (expected_seq)
+    actor VARBINARY(64) NOT NULL
   ) ENGINE=InnoDB`,
 
   // a match stands until a row undoes it
