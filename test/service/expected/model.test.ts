@@ -46,7 +46,7 @@ type OwnExpected = ReferenceExpected & { id: string; number: string; isOpen: boo
 type OwnPayment = ReferencePayment & { id: string; history: string[]; shown: Record<string, string> };
 type Part = { pair: [number, number]; amount: number };
 
-class World {
+class Model {
   readonly expected: OwnExpected[] = [];
   readonly payments: OwnPayment[] = [];
   parts: Part[] = [];
@@ -241,29 +241,29 @@ class World {
 }
 
 /** Lets either process follow, or both at once. */
-async function follow(world: World): Promise<void> {
+async function follow(model: Model): Promise<void> {
   const { db } = environment.context;
   await db.updateTable('expected_following').set({ lease_until: null }).execute();
-  if (world.draw(3) === 0) await Promise.all(contexts.map(decideAll));
-  else await decideAll(world.context);
+  if (model.draw(3) === 0) await Promise.all(contexts.map(decideAll));
+  else await decideAll(model.context);
 }
 
 test('after any storm, matches and states are those of the contract', { timeout: 600_000 }, async () => {
   const seed = chooseSeed(Math.floor(Math.random() * 2 ** 31));
   for (let round = 0; round < numRuns(6, 400); round++) {
-    const world = new World(seed + round);
+    const model = new Model(seed + round);
     const steps = [
-      ...[world.put, world.put, world.put, world.put, world.pay, world.pay, world.pay, world.pay, world.pay],
-      ...[world.cancel, world.match, world.unmatch, world.unmatch, () => follow(world)],
+      ...[model.put, model.put, model.put, model.put, model.pay, model.pay, model.pay, model.pay, model.pay],
+      ...[model.cancel, model.match, model.unmatch, model.unmatch, () => follow(model)],
     ];
     for (let step = 0; step < STEPS; step++) {
-      const [one, other] = [world.pick(...steps), world.pick(...steps)];
+      const [one, other] = [model.pick(...steps), model.pick(...steps)];
       // what changes the same row waits for it; what the model says depends on the order of people's decisions alone
-      if (one === world.put && other !== world.put) await Promise.all([one.call(world), follow(world)]);
-      else await one.call(world);
+      if (one === model.put && other !== model.put) await Promise.all([one.call(model), follow(model)]);
+      else await one.call(model);
     }
     await environment.context.db.updateTable('expected_following').set({ lease_until: null }).execute();
-    await decideAll(world.context);
-    expect(await world.read(), `round ${round}`).toEqual(world.foretell());
+    await decideAll(model.context);
+    expect(await model.read(), `round ${round}`).toEqual(model.foretell());
   }
 });
