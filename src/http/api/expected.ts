@@ -12,12 +12,14 @@ import { idOf } from '../../expected/expected-id.ts';
 import { listExpected, maskExpected } from '../../expected/list-expected.ts';
 import { matchExpected, unmatchExpected } from '../../expected/match-by-hand.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
+import { day, NO_AMOUNT } from '../../operations/fields.ts';
+import { parseInput } from '../../operations/parse-input.ts';
+import { withoutSeq } from '../../operations/present-row.ts';
 import { faultOf, refuse, refuseFields } from '../../texts/refuse.ts';
 import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
-import { parseBody, parseQuery, parseValue } from '../parse-request.ts';
-import { day, NO_AMOUNT } from './fields.ts';
+import { presentPage, readPage } from '../parse-page.ts';
+import { parseBody, parseQuery } from '../parse-request.ts';
 
 /** How many expected payments a request may bring. */
 const EXPECTED_MAX = 1_000;
@@ -102,7 +104,7 @@ function putRoutes(context: Context, router: Router): void {
     );
 
   router.put('/expected-payments/:source/:number', writers, async (request: ByKey, response) => {
-    const key = parseValue(request.params, keySchema);
+    const key = parseInput(request.params, keySchema);
     const [outcome] = await put([{ ...key, facts: parseBody(request, expectedFactsSchema) }], getActor(response));
     if (!outcome) throw refuse('expected_unknown');
     const { status, id } = outcome;
@@ -173,8 +175,8 @@ async function show(context: Context, response: Response, id: string) {
 
 function parseRow({ source, number, ...facts }: Record<string, unknown>): Arrival | ConfereError {
   const parts = [
-    () => parseValue({ source, number }, keySchema),
-    () => parseValue(facts, expectedFactsSchema),
+    () => parseInput({ source, number }, keySchema),
+    () => parseInput(facts, expectedFactsSchema),
   ] as const;
   try {
     return { ...parts[0](), facts: parts[1]() };

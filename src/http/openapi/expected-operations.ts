@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { expectedFactsSchema } from '../../expected/expected-fields.ts';
+import { created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { expectedPayment, expectedResults } from '../../operations/rows/expected.ts';
 import {
   expectedManySchema,
   expectedMatchSchema,
@@ -7,8 +9,6 @@ import {
   expectedQuerySchema,
   expectedUnmatchSchema,
 } from '../api/expected.ts';
-import { expectedPayment, expectedResults } from './components/expected.ts';
-import { created, describeTag, type Operation, ok } from './describe-operation.ts';
 
 const Expected = describeTag('Expected payments');
 const page = z.object({ expected_payments: z.array(expectedPayment), next_cursor: z.string().nullable() });
