@@ -48,12 +48,12 @@ const TABLES = [
     lacks INT NOT NULL DEFAULT 0 COMMENT 'how many days are not proven',
     look_at DATETIME(3) NULL COMMENT 'when time alone may change the state',
     UNIQUE KEY expected_payments_id (id),
+    UNIQUE KEY expected_payments_version (version_seq),
     KEY expected_payments_number (number),
     KEY expected_payments_state (state, seq),
     KEY expected_payments_due (due_day, seq),
     KEY expected_payments_extra (extra_hash),
     KEY expected_payments_document (document_hash, amount_cents),
-    KEY expected_payments_issued (platform, issued_day),
     KEY expected_payments_lack (last_lack, first_lack),
     KEY expected_payments_look (look_at)
   ) ENGINE=InnoDB`,
@@ -100,8 +100,7 @@ const TABLES = [
     expected_seq BIGINT NOT NULL,
     is_cancelled TINYINT NOT NULL COMMENT '0: reopened',
     created_at DATETIME(3) NOT NULL,
-    actor VARBINARY(64) NOT NULL,
-    KEY expected_cancellations_expected (expected_seq)
+    actor VARBINARY(64) NOT NULL
   ) ENGINE=InnoDB`,
 
   // a match stands until a row undoes it
@@ -162,7 +161,8 @@ const TABLES = [
     to_day DATE NULL,
     created_at DATETIME(3) NOT NULL,
     due_at DATETIME(3) NOT NULL COMMENT 'later than created_at: it failed and is tried again',
-    KEY expected_work_due (due_at)
+    KEY expected_work_due (due_at),
+    KEY expected_work_expected (expected_seq)
   ) ENGINE=InnoDB`,
 
   sql`CREATE TABLE IF NOT EXISTS expected_following (

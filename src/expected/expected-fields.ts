@@ -17,8 +17,7 @@ const DESCRIPTION_CHARS_MAX = 500;
 /** The importer of invoices alone writes this source. */
 const IMPORTED_SOURCE = 'nfe';
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL = /\p{Cc}/u;
 
 const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
 const optionalDay = day.nullable().default(null);

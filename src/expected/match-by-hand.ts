@@ -1,13 +1,12 @@
 /** Matches that people make and undo. A person's match may take a part of a payment, and stands until a person undoes it. */
 import type { Transaction } from 'kysely';
-import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
-import { leaveExpectedWork } from '../database/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { formatAmount } from '../domain/money.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
-import { lockExpected } from './cancel-expected.ts';
+import { lockExpected, requireNote } from './cancel-expected.ts';
 import { counts } from './decide/facts.ts';
 import { readPayments } from './follow/read-payments.ts';
 
@@ -53,7 +52,7 @@ export async function matchExpected(
 }
 
 /**
- * Undoes all matches of a pair, whoever made them: no rule matches it again.
+ * Undoes all matches of a pair, those of rules too: no rule matches it again.
  * @throws ConfereError `not_found`; `conflict` if the pair has no match; `invalid_request` without a note.
  */
 export async function unmatchExpected(context: Context, given: ByHand): Promise<void> {
@@ -81,11 +80,6 @@ export async function unmatchExpected(context: Context, given: ByHand): Promise<
     },
     { retryDuplicates: true },
   );
-}
-
-function requireNote(note: string): string {
-  if (note.trim() === '') throw refuseField('note', 'note_missing');
-  return checkNote(note);
 }
 
 async function readPayment(context: Context, trx: Transaction<Database>, id: string) {

@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import { insertRows } from '../database/insert-returning.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
-import { leaveExpectedWork } from '../database/leave-expected-work.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
@@ -100,12 +100,21 @@ async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map
   return new Map(heads.map((head) => [head.id, { head, factsHash: hashes.get(head.version_seq) ?? Buffer.alloc(0) }]));
 }
 
-/** Keyed: an unkeyed hash could be searched for a document. The instant of the revision is no fact. */
+/**
+ * Keyed: an unkeyed hash could be searched for a document. The instant of the revision is no fact, nor is the order of keys; what is
+ * not given is left out, so that a field of a later version changes no hash.
+ */
 function hashFacts(keys: Keys, { revised_at: _, ...facts }: GivenFacts): Buffer {
-  const text = JSON.stringify(Object.entries(facts).sort(), (_name, value: unknown) =>
-    typeof value === 'bigint' ? String(value) : value,
+  const given = Object.entries(facts).flatMap(([name, value]) =>
+    value === null
+      ? []
+      : [`${name} ${JSON.stringify(Array.isArray(value) ? value.toSorted(compareText) : String(value))}`],
   );
-  return hashKey(keys, 'expected facts', text);
+  return hashKey(keys, 'expected facts', given.toSorted(compareText).join('\n'));
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 async function write(context: Context, trx: Transaction<Database>, changes: Change[], actor: string): Promise<void> {

@@ -13,7 +13,7 @@
  * a candidate. A pending payment is a candidate, and no rival.
  */
 import { addDays } from '../../domain/calendar.ts';
-import { pairWithoutRival } from '../../domain/pair-without-rival.ts';
+import { append, pairWithoutRival } from '../../domain/lists.ts';
 import { counts, type ExpectedFacts, type KeyRule, type PaymentFacts, type Rule } from './facts.ts';
 
 /** How long after its due day a payment is still found by rules 3 and 4. */
@@ -70,7 +70,7 @@ export function decideMatches(facts: Facts): Decided {
   for (const rule of ['extra', 'document'] as const) {
     const left = { expected: without(open, takenExpected), payments: without(payments, takenPayments) };
     const edges = findEdges(rule, left);
-    loose.push(...edges);
+    append(loose, edges);
     const pending = new Set(left.payments.filter((one) => !counts(one)).map(({ seq }) => seq));
     take(
       pairWithoutRival(

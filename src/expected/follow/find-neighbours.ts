@@ -4,7 +4,7 @@ import type { Database } from '../../database/tables.ts';
 import type { LoadedExpected } from './lock-expected.ts';
 import type { LoadedPayment } from './read-payments.ts';
 
-/** A value that more rows share tells nobody apart: it matches nothing, and no more of its rows are loaded. */
+/** A value that more rows share identifies nothing: it matches nothing, and no more of its rows are loaded. */
 const GROUP_MAX = 200;
 const SELECTS_AT_ONCE = 100;
 
@@ -82,7 +82,7 @@ async function findMembers(
       .slice(from, from + SELECTS_AT_ONCE)
       .map(
         ([, rows], index) =>
-          sql`(SELECT ${sql.lit(from + index)} AS value, found.seq FROM (${rows} ORDER BY seq LIMIT ${sql.lit(GROUP_MAX + 1)}) found)`,
+          sql`(SELECT ${sql.lit(from + index)} AS value, found.seq FROM (${rows} LIMIT ${sql.lit(GROUP_MAX + 1)}) found)`,
       );
     const { rows } = await sql<{ value: number; seq: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
     for (const { value, seq } of rows) found.push({ value: all[Number(value)]?.[0] ?? '', seq: Number(seq) });

@@ -6,17 +6,17 @@
  * with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction, which deletes the work.
  *
  * What it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
- * of it stops no booking: the work stays, and one piece that fails is put off alone.
+ * of it stops no booking: the work stays, and one piece that fails is deferred alone.
  *
- * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and looks whose it is. A process
+ * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
  * that lost it without knowing waits there, reads that, and decides nothing.
  */
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
@@ -83,7 +83,7 @@ async function decideSome(context: Context): Promise<boolean> {
   if (work.length === 0) return false;
   const mayAlert = await bisect(work, async (some) => [await decideTogether(context, some)], {
     isSplittable: (error) => !isTransient(error) && !isServerError(error),
-    toResult: (error, one) => putOff(context, error, one),
+    toResult: (error, one) => defer(context, error, one),
   });
   if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
   return true;
@@ -122,13 +122,25 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean> 
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
         payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
       };
-      const mayAlert = await writeDecisions(context, trx, await loadCluster(context, trx, seeds));
-      const done = work.flatMap(({ seq }) => seq ?? []);
-      if (done.length > 0) await trx.deleteFrom('expected_work').where('seq', 'in', done).execute();
+      const cluster = await loadCluster(context, trx, seeds);
+      const mayAlert = await writeDecisions(context, trx, cluster);
+      await deleteWork(trx, { done: work.flatMap(({ seq }) => seq ?? []), decided: [...cluster.expected.keys()] });
       return mayAlert;
     },
     { retryDuplicates: true },
   );
+}
+
+/**
+ * Deletes work that is done, and other work for what was decided with it: who leaves that holds the lock of the expected payment, so
+ * it was there before the facts were read.
+ */
+async function deleteWork(
+  trx: Transaction<Database>,
+  { done, decided }: { done: number[]; decided: number[] },
+): Promise<void> {
+  if (done.length > 0) await trx.deleteFrom('expected_work').where('seq', 'in', done).execute();
+  if (decided.length > 0) await trx.deleteFrom('expected_work').where('expected_seq', 'in', decided).execute();
 }
 
 /** Locks the lease's row until the end of the transaction. @returns whether this process still holds it. */
@@ -142,7 +154,7 @@ async function lockFollowing({ holder }: Context, trx: Transaction<Database>): P
   return row?.holder === holder;
 }
 
-/** Whether anything was ever expected: without that, a payment needs no look. */
+/** Whether anything was ever expected: without that, a payment needs no decision. */
 async function expectsAny(db: Reader): Promise<boolean> {
   return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
 }
@@ -166,7 +178,7 @@ async function spreadDays(context: Context, trx: Transaction<Database>, work: Wo
 }
 
 /** A piece of work that fails by itself must not stop the others: it is tried again later. */
-async function putOff(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
+async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
   const until = new Date(context.clock.now().getTime() + RETRY_MS);
   context.log.error(
     { error: describeError(error), ...about },

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { isFinal, type Operation } from '../../domain/statuses.ts';
-import { readStoredTransactions } from '../../ledger/apply/load-stored-transactions.ts';
+import { readEventsInForce } from '../../ledger/apply/load-stored-transactions.ts';
 import { stateOf } from '../../ledger/journal/plan-entries.ts';
 import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 import type { PaymentFacts, Standing } from '../decide/facts.ts';
@@ -18,26 +18,26 @@ export async function readPayments(
   seqs: number[],
 ): Promise<LoadedPayment[]> {
   if (seqs.length === 0) return [];
-  const hashes = await trx
+  const rows = await trx
     .selectFrom('transactions')
     .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
-    .select(['transactions.seq', 'transactions.extra', 'extra_hash', 'document_hash'])
+    .select(['transactions.seq', 'id', 'operation', 'amount_cents', 'platform', 'reference', 'e2e_id'])
+    .select(['extra', 'extra_hash', 'document_hash', 'transactions.created_wall'])
     .where('transactions.seq', 'in', seqs)
     .execute();
-  const hashesOf = new Map(hashes.map((row) => [row.seq, row]));
-  const loaded = await readStoredTransactions(trx, { seqs });
-  return loaded.map(({ seq, stored }) => {
-    const row = hashesOf.get(seq);
+  const histories = await readEventsInForce(trx, seqs);
+  return rows.map(({ seq, id, platform, reference, ...row }) => {
+    const events = histories.get(seq) ?? [];
+    const operation = row.operation as Operation;
     // the hash of an extra that is withheld is keyed already
     const extraHash =
-      row?.extra_hash && (row.extra === null ? row.extra_hash : createKeyedExtraHash(keys, row.extra_hash));
-    const { id, operation, amountCents, platform, reference, e2eId, events } = stored;
+      row.extra_hash && (row.extra === null ? row.extra_hash : createKeyedExtraHash(keys, row.extra_hash));
     const paidWall = events.find(({ status }) => status === 'paid')?.atWall ?? null;
     const facts = {
-      ...{ seq, operation, amountCents, platform, reference, e2eId },
+      ...{ seq, operation, amountCents: row.amount_cents, platform, reference, e2eId: row.e2e_id },
       extraHash: extraHash?.toString('hex') ?? null,
-      documentHash: row?.document_hash?.toString('hex') ?? null,
-      day: (paidWall ?? stored.createdWall).slice(0, 10),
+      documentHash: row.document_hash?.toString('hex') ?? null,
+      day: (paidWall ?? row.created_wall).slice(0, 10),
       standing: standingOf(operation, events),
     };
     return { facts, id, paidWall };

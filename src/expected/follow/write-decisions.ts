@@ -109,8 +109,8 @@ type Columns = Pick<
   | 'state_at'
   | 'sequence'
 >;
-/** What a row of the history says. */
-const TOLD = ['state', 'reason_code', 'settled_cents', 'returned_cents', 'parts_settled'] as const;
+/** Columns of a row of the history. */
+const RECORDED = ['state', 'reason_code', 'settled_cents', 'returned_cents', 'parts_settled'] as const;
 const DERIVED = ['paid_day', 'first_lack', 'last_lack', 'lacks'] as const;
 
 async function writeStates(
@@ -147,19 +147,19 @@ async function writeStates(
       ...{ first_lack: lacks[0]?.from ?? null, last_lack: lacks.at(-1)?.to ?? null, lacks: countDays(lacks) },
       look_at: decided.state === 'open' ? calendar.startOfDay(addDays(head.end_day, 1)) : null,
     };
-    return { head, after, isNew: head.sequence === 0 || TOLD.some((name) => head[name] !== after[name]) };
+    return { head, after, isNew: head.sequence === 0 || RECORDED.some((name) => head[name] !== after[name]) };
   });
   await recordChanges(trx, changes, now);
   return await updateMismatches(trx, changes, now);
 }
 
 async function recordChanges(trx: Transaction<Database>, changes: Change[], now: Date): Promise<void> {
-  const told = changes.filter(({ isNew }) => isNew);
-  const rows = told.map(({ head, after }) => ({
+  const recorded = changes.filter(({ isNew }) => isNew);
+  const rows = recorded.map(({ head, after }) => ({
     ...{ expected_seq: head.seq, sequence: head.sequence + 1, version: head.version, at: now },
-    ...Object.fromEntries(TOLD.map((name) => [name, after[name]])),
+    ...Object.fromEntries(RECORDED.map((name) => [name, after[name]])),
   }));
-  // cast: the columns that `TOLD` names
+  // cast: the columns that `RECORDED` names
   if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never).execute();
   const isTime = (head: Head, after: Change['after']): boolean => head.look_at?.getTime() !== after.look_at?.getTime();
   const stored = changes.filter(
@@ -172,7 +172,7 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
     sequence: head.sequence + (isNew ? 1 : 0),
     state_at: head.state === after.state && head.sequence > 0 ? head.state_at : now,
   }));
-  const columns = [...TOLD, ...DERIVED, 'look_at', 'sequence', 'state_at'];
+  const columns = [...RECORDED, ...DERIVED, 'look_at', 'sequence', 'state_at'];
   // the rows are locked and known by their numbers: each one is updated, none is inserted
   await insertRows(trx, 'expected_payments', updated)
     .onDuplicateKeyUpdate(Object.fromEntries(columns.map((name) => [name, sql`VALUES(${sql.ref(name)})`])))

@@ -22,11 +22,11 @@ import { type InsertClaims, openInsertClaims } from '../../callbacks/queue/claim
 import { type EnqueuedCallback, enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
 import { readRecipients } from '../../callbacks/queue/read-recipients.ts';
 import type { Context } from '../../context.ts';
-import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { append } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
@@ -178,7 +178,7 @@ async function notifyMerchants(
   return enqueued;
 }
 
-/** What the follower of expected payments must look at: a new party can match too. */
+/** Work for the follower of expected payments: a new party can match too. */
 function listChanged(changes: Changed[], seqs: Map<string, number>): { transaction_seq: number }[] {
   return changes.flatMap(({ after }) => ({ transaction_seq: requireRowNumber(seqs.get(after.id), after.id) }));
 }

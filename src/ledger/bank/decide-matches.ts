@@ -10,7 +10,7 @@
  * 2. By amount and day: among what is left, a line with exactly one candidate, which has no other line.
  */
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { pairWithoutRival } from '../../domain/pair-without-rival.ts';
+import { pairWithoutRival } from '../../domain/lists.ts';
 
 export const DAYS_APART_MAX = 2;
 

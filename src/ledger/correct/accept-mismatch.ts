@@ -8,10 +8,10 @@
 import type { Transaction } from 'kysely';
 import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';

@@ -79,7 +79,7 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
   return entries;
 }
 
-/** Returns the state in which a history leaves its transaction, whatever of it is posted. */
+/** Returns the state in which a history leaves its transaction, also where nothing of it is posted. */
 export function stateOf(operation: Operation, history: { status: string; atWall: WallTime }[]): State {
   let state: State = 'none';
   for (const event of history)

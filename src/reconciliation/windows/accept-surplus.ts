@@ -6,10 +6,10 @@
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { leaveExpectedWork } from '../../database/leave-expected-work.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
 import {

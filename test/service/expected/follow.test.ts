@@ -61,7 +61,7 @@ async function stateOf(id: string) {
 }
 
 describe('an expected payment', () => {
-  it('is matched by a reference, in either order of arrival, whatever the amount', async () => {
+  it('is matched by a reference, in either order of arrival, with any amount', async () => {
     const before = await put({ references: ['a-1'] });
     expect(await stateOf(before)).toMatchObject({ matches: [] });
     const one = await pay({ reference: 'a-1' });
@@ -99,7 +99,7 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ matches: [] });
   });
 
-  it('is paid after it was cancelled, and paid once it is reopened; twice is told', async () => {
+  it('is paid after it was cancelled, and paid once it is reopened; paid twice raises a mismatch', async () => {
     const id = await put({ references: ['c-1'] });
     await cancelExpected(environment.context, { id, actor: 'test' });
     expect(await stateOf(id)).toMatchObject({ state: 'cancelled' });
