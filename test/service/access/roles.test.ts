@@ -120,7 +120,6 @@ const CONSOLE: Record<string, string> = {
   'get /transactions/export': READERS,
   'get /transactions/:id': READERS,
   'get /expected': READERS,
-  'post /expected': READERS,
   'get /expected/new': 'accountant operator admin',
   'post /expected/new': 'accountant operator admin',
   'get /expected/undecided': READERS,
