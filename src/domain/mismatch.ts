@@ -67,6 +67,8 @@ export type FoundMismatch = {
   baseline?: boolean;
   /** Newer evidence is known: it opens a mismatch, but does not change an open one. */
   outdated?: boolean;
+  /** Another mismatch of the same cause: while its alert fires, this one joins it. */
+  joins?: { kind: MismatchKind; scope: string };
   /** Set if the mismatch is resolved as soon as it is raised. */
   resolution?: string;
 };

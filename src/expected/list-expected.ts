@@ -9,7 +9,14 @@ import { groupValues } from '../domain/lists.ts';
 import { formatAmount } from '../domain/money.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { maskNote } from '../domain/person/mask-mismatch.ts';
-import { maskDocument, maskNameOf, maskPlatform, maskText, type Party } from '../domain/person/mask-person.ts';
+import {
+  maskDocument,
+  maskE2eId,
+  maskNameOf,
+  maskPlatform,
+  maskText,
+  type Party,
+} from '../domain/person/mask-person.ts';
 import type { Operation } from '../domain/statuses.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
@@ -229,6 +236,7 @@ export function maskExpected(expected: PresentedExpected): PresentedExpected {
     ...{ name: maskNameOf(party), document: maskDocument(document), platform: maskPlatform(expected.platform, party) },
     ...{ extra: maskText(extra, party), description: maskText(description, party), number: maskText(number, party) },
     references: references.map((one) => maskText(one, party)),
+    e2e_ids: expected.e2e_ids.map((one) => maskE2eId(one, party)),
     matches: expected.matches.map((one) => ({ ...one, note: maskNote(one.note) })),
   };
 }

@@ -1,6 +1,6 @@
 /** Stores what a source says of expected payments: the first arrival of a key, and versions with other facts. */
 import { createHash } from 'node:crypto';
-import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { insertRows } from '../database/insert-returning.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
@@ -21,8 +21,7 @@ export type PutOutcome = {
   status: 'created' | 'changed' | 'unchanged' | 'superseded' | 'expected_cancelled' | 'expected_operation';
 };
 
-type Head = Selectable<Database['expected_payments']>;
-type Known = { head: Head; factsHash: Buffer };
+type Known = Selectable<Database['expected_payments']> & { facts_hash: Buffer };
 type Change = { arrival: Arrival; id: string; factsHash: Buffer; known: Known | undefined; version: number };
 
 /**
@@ -43,61 +42,51 @@ async function putTogether(
   arrivals: Arrival[],
   actor: string,
 ): Promise<PutOutcome[]> {
-  const known = await lockKnown(
-    trx,
-    arrivals.map((one) => idOf(context.keys, one)),
-  );
-  const [changes, renewed]: [Change[], { seq: number; at: Date }[]] = [[], []];
-  const outcomes = arrivals.map((arrival): PutOutcome => {
-    const id = idOf(context.keys, arrival);
-    const factsHash = hashFacts(context.keys, arrival.facts);
-    const stored = known.get(id);
+  const ids = arrivals.map((one) => idOf(context.keys, one));
+  const known = await lockKnown(trx, ids);
+  const changes: Change[] = [];
+  const outcomes: PutOutcome[] = [];
+  for (const [index, arrival] of arrivals.entries()) {
+    const id = ids[index] ?? '';
+    const [factsHash, stored, revisedAt] = [
+      hashFacts(context.keys, arrival.facts),
+      known.get(id),
+      readRevised(arrival),
+    ];
     const status = compare(arrival, factsHash, stored);
-    const version = (stored?.head.version ?? 0) + (isChange({ status }) ? 1 : 0);
+    const version = (stored?.version ?? 0) + (isChange({ status }) ? 1 : 0);
     if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
-    const revisedAt = readRevised(arrival);
-    if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.head.revised_at ?? new Date(0)))
-      renewed.push({ seq: stored.head.seq, at: revisedAt });
-    return { id, version, status };
-  });
+    // equal facts, revised later: what the source revised between is older
+    else if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.revised_at ?? new Date(0)))
+      await trx.updateTable('expected_payments').set({ revised_at: revisedAt }).where('seq', '=', stored.seq).execute();
+    outcomes.push({ id, version, status });
+  }
   if (changes.length > 0) await write(context, trx, changes, actor);
-  for (const { seq, at } of renewed)
-    await trx.updateTable('expected_payments').set({ revised_at: at }).where('seq', '=', seq).execute();
   return outcomes;
 }
 
-function compare({ facts, ...arrival }: Arrival, factsHash: Buffer, known: Known | undefined): PutOutcome['status'] {
+function compare(arrival: Arrival, factsHash: Buffer, known: Known | undefined): PutOutcome['status'] {
   if (!known) return 'created';
-  const { head } = known;
-  const revisedAt = readRevised({ ...arrival, facts });
-  if (revisedAt && head.revised_at && revisedAt < head.revised_at) return 'superseded';
-  if (factsHash.equals(known.factsHash)) return 'unchanged';
-  if (head.operation !== facts.operation) return 'expected_operation';
-  return head.is_cancelled === 1 ? 'expected_cancelled' : 'changed';
+  const revisedAt = readRevised(arrival);
+  if (revisedAt && known.revised_at && revisedAt < known.revised_at) return 'superseded';
+  if (factsHash.equals(known.facts_hash)) return 'unchanged';
+  if (known.operation !== arrival.facts.operation) return 'expected_operation';
+  return known.is_cancelled === 1 ? 'expected_cancelled' : 'changed';
 }
 
 function readRevised({ facts }: Arrival): Date | null {
   return facts.revised_at === null ? null : new Date(facts.revised_at);
 }
 
-/** Locks the expected payments of these ids that are known, by their numbers. */
+/** Locks the expected payments of these ids that are known, by their numbers, which never change: the follower locks by them too. */
 async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Known>> {
-  // their numbers never change; the follower locks by them too
-  const seqs = await trx.selectFrom('expected_payments').select('seq').where('id', 'in', ids).execute();
-  if (seqs.length === 0) return new Map();
-  const { rows: heads } = await sql<Head>`SELECT * FROM expected_payments FORCE INDEX (PRIMARY)
-    WHERE seq IN (${sql.join(seqs.map(({ seq }) => seq))}) ORDER BY seq FOR UPDATE`.execute(trx);
-  const versions = await trx
-    .selectFrom('expected_versions')
-    .select(['seq', 'facts_hash'])
-    .where(
-      'seq',
-      'in',
-      heads.map((head) => head.version_seq),
-    )
-    .execute();
-  const hashes = new Map(versions.map((row) => [row.seq, row.facts_hash]));
-  return new Map(heads.map((head) => [head.id, { head, factsHash: hashes.get(head.version_seq) ?? Buffer.alloc(0) }]));
+  const found = await trx.selectFrom('expected_payments').select('seq').where('id', 'in', ids).execute();
+  if (found.length === 0) return new Map();
+  const { rows } = await sql<Known>`SELECT expected_payments.*,
+      (SELECT facts_hash FROM expected_versions WHERE expected_versions.seq = version_seq) AS facts_hash
+    FROM expected_payments FORCE INDEX (PRIMARY)
+    WHERE seq IN (${sql.join(found.map(({ seq }) => seq))}) ORDER BY seq FOR UPDATE`.execute(trx);
+  return new Map(rows.map((head) => [head.id, head]));
 }
 
 /**
@@ -119,91 +108,73 @@ function compareText(a: string, b: string): number {
 
 async function write(context: Context, trx: Transaction<Database>, changes: Change[], actor: string): Promise<void> {
   const now = context.clock.now();
-  const rows = changes.map((change) => ({ change, ...toColumns(context, change, now) }));
-  const versions = rows.map(({ change, version }) => ({
-    ...{ expected_id: change.id, version: change.version, facts_hash: change.factsHash },
-    ...{ ...version, created_at: now, actor },
+  const ids = changes.map(({ id }) => id);
+  const rows = changes.map((change) => ({ ...change, ...toColumns(context, change, now) }));
+  const versions = rows.map(({ id, factsHash, columns }) => ({
+    ...{ expected_id: id, facts_hash: factsHash, ...columns, created_at: now, actor },
   }));
   await insertRows(trx, 'expected_versions', versions).execute();
-  const seqs = await readVersionSeqs(trx, changes);
-  const seqOf = ({ id }: Change): number => requireRowNumber(seqs.get(id), `version of ${id}`);
-  const forgotten = await findForgotten(
-    trx,
-    versions.flatMap(({ document_hash }) => document_hash ?? []),
-  );
-  const texts = rows.map(({ change: { arrival, ...change }, version }) => {
-    const { document, name, description, extra } = arrival.facts;
-    const isForgotten = version.document_hash !== null && forgotten.has(version.document_hash.toString('base64'));
-    const seq = { version_seq: seqOf({ ...change, arrival }) };
-    return isForgotten ? seq : { ...seq, document, name, description, extra };
-  });
-  await insertRows(trx, 'expected_texts', texts).execute();
-  const keys = changes.flatMap((change) => {
-    const toRow = (kind: string) => (value: string) => ({ version_seq: seqOf(change), kind, value });
-    return [
-      ...change.arrival.facts.references.map(toRow('reference')),
-      ...change.arrival.facts.e2e_ids.map(toRow('e2e_id')),
-    ];
-  });
-  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
-  const heads = rows.map(({ change, head }) => ({ ...head, version_seq: seqOf(change) }));
-  const fresh = heads.filter((_, index) => changes[index]?.known === undefined);
-  if (fresh.length > 0)
-    await insertRows(trx, 'expected_payments', fresh as Insertable<Database['expected_payments']>[]).execute();
-  for (const [index, head] of heads.entries()) {
-    const seq = changes[index]?.known?.head.seq;
-    if (seq !== undefined) await trx.updateTable('expected_payments').set(head).where('seq', '=', seq).execute();
-  }
   const written = await trx
-    .selectFrom('expected_payments')
-    .select('seq as expected_seq')
-    .where(
-      'id',
-      'in',
-      changes.map(({ id }) => id),
-    )
-    .execute();
-  await leaveExpectedWork(trx, written, now);
-}
-
-async function readVersionSeqs(trx: Transaction<Database>, changes: Change[]): Promise<Map<string, number>> {
-  const rows = await trx
     .selectFrom('expected_versions')
-    .select(['seq', 'expected_id', 'version'])
-    .where(
-      'expected_id',
-      'in',
-      changes.map(({ id }) => id),
-    )
+    .select(['seq', 'expected_id'])
+    .where('expected_id', 'in', ids)
     .orderBy('version')
     .execute();
   // the newest of each
-  return new Map(rows.map((row) => [row.expected_id, row.seq]));
+  const seqs = new Map(written.map((row) => [row.expected_id, row.seq]));
+  const seqOf = (id: string): number => requireRowNumber(seqs.get(id), `version of ${id}`);
+  const hashes = versions.flatMap(({ document_hash }) => document_hash ?? []);
+  const forgotten = await findForgotten(trx, hashes);
+  const texts = rows.map(({ id, arrival, columns }) => {
+    const { document, name, description, extra } = arrival.facts;
+    const isForgotten = forgotten.has(columns.document_hash?.toString('base64') ?? '');
+    return { version_seq: seqOf(id), ...(isForgotten ? {} : { document, name, description, extra }) };
+  });
+  await insertRows(trx, 'expected_texts', texts).execute();
+  const keys = changes.flatMap(({ id, arrival: { facts } }) => [
+    ...facts.references.map((value) => ({ version_seq: seqOf(id), kind: 'reference', value })),
+    ...facts.e2e_ids.map((value) => ({ version_seq: seqOf(id), kind: 'e2e_id', value })),
+  ]);
+  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
+  const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
+  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh).execute();
+  for (const { id, head, known } of rows)
+    if (known)
+      await trx
+        .updateTable('expected_payments')
+        .set({ ...head, version_seq: seqOf(id) })
+        .where('seq', '=', known.seq)
+        .execute();
+  const heads = await trx
+    .selectFrom('expected_payments')
+    .select('seq as expected_seq')
+    .where('id', 'in', ids)
+    .execute();
+  await leaveExpectedWork(trx, heads, now);
 }
 
-/** The columns of the version, and of the row that has the newest facts. */
+/** The columns of the version, of the row that has the newest facts, and what only the first arrival sets. */
 function toColumns({ keys, calendar }: Context, { arrival, id, known, version }: Change, now: Date) {
   const { facts, source, number } = arrival;
-  const { issued_day, due_day, valid_until, platform, amount, extra, document } = facts;
+  const { issued_day, due_day, valid_until, invoice_key, platform, amount, extra, document } = facts;
   const revisedAt = readRevised(arrival);
-  const hashes = {
+  const createdDay = known?.created_day ?? calendar.dayOf(now);
+  const shared = {
+    ...{ version, amount_cents: amount, platform, due_day },
     extra_hash: extra === null ? null : createKeyedExtraHash(keys, createHash('sha256').update(extra).digest()),
     document_hash: document === null ? null : hashDocument(keys, document),
   };
-  const createdDay = known?.head.created_day ?? calendar.dayOf(now);
-  const shared = { amount_cents: amount, platform, due_day, ...hashes };
+  const key = { id, source, number, operation: facts.operation };
   return {
-    version: { ...shared, issued_day, valid_until, invoice_key: facts.invoice_key, revised_at: revisedAt },
+    columns: { ...shared, issued_day, valid_until, invoice_key, revised_at: revisedAt },
     head: {
       ...shared,
-      version,
       issued_day: issued_day ?? [createdDay, due_day].sort()[0] ?? due_day,
       end_day: valid_until ?? due_day,
       // an arrival without an instant is newer than all before
-      revised_at: revisedAt ?? known?.head.revised_at ?? null,
-      ...(known ? {} : { id, source, number, operation: facts.operation, created_at: now, created_day: createdDay }),
-      ...(known ? {} : { state: 'open', state_at: now }),
+      revised_at: revisedAt ?? known?.revised_at ?? null,
     },
+    first: known ? undefined : { ...key, created_at: now, created_day: createdDay, state: 'open', state_at: now },
   };
 }
 

@@ -6,6 +6,7 @@ import type { Database } from '../../database/tables.ts';
 import { addDays } from '../../domain/calendar.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { scopeOfReference } from '../../ledger/apply/compare-references.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { type ResolvedScope, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { type Decided, type DecidedMatch, decideMatches, pairOf } from '../decide/decide-matches.ts';
@@ -93,25 +94,12 @@ async function writeCandidates(trx: Transaction<Database>, { candidates }: Clust
 }
 
 type Given = { matches: Matched[]; candidates: ReadonlySet<number>; now: Date };
-type Change = { head: Head; after: Omit<Columns, 'state_at' | 'sequence'>; isNew: boolean };
-type Columns = Pick<
-  Head,
-  | 'state'
-  | 'reason_code'
-  | 'settled_cents'
-  | 'returned_cents'
-  | 'parts_settled'
-  | 'paid_day'
-  | 'first_lack'
-  | 'last_lack'
-  | 'lacks'
-  | 'look_at'
-  | 'state_at'
-  | 'sequence'
->;
 /** Columns of a row of the history. */
 const RECORDED = ['state', 'reason_code', 'settled_cents', 'returned_cents', 'parts_settled'] as const;
 const DERIVED = ['paid_day', 'first_lack', 'last_lack', 'lacks'] as const;
+type After = Pick<Head, (typeof RECORDED)[number] | (typeof DERIVED)[number] | 'look_at'>;
+/** `reference`: the only one of all its payments. */
+type Change = { head: Head; after: After; isNew: boolean; reference: string | undefined };
 
 async function writeStates(
   context: Context,
@@ -147,10 +135,13 @@ async function writeStates(
       ...{ first_lack: lacks[0]?.from ?? null, last_lack: lacks.at(-1)?.to ?? null, lacks: countDays(lacks) },
       look_at: decided.state === 'open' ? calendar.startOfDay(addDays(head.end_day, 1)) : null,
     };
-    return { head, after, isNew: head.sequence === 0 || RECORDED.some((name) => head[name] !== after[name]) };
+    const paid = (partsOf.get(head.seq) ?? []).map((row) => payments.get(row.transaction_seq)?.facts.reference);
+    const [reference, ...others] = new Set(paid);
+    const isNew = head.sequence === 0 || RECORDED.some((name) => head[name] !== after[name]);
+    return { head, after, isNew, reference: others.length === 0 ? (reference ?? undefined) : undefined };
   });
   await recordChanges(trx, changes, now);
-  return await updateMismatches(trx, changes, now);
+  return await updateMismatches(context, trx, changes, now);
 }
 
 async function recordChanges(trx: Transaction<Database>, changes: Change[], now: Date): Promise<void> {
@@ -161,7 +152,7 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
   }));
   // cast: the columns that `RECORDED` names
   if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never).execute();
-  const isTime = (head: Head, after: Change['after']): boolean => head.look_at?.getTime() !== after.look_at?.getTime();
+  const isTime = (head: Head, after: After): boolean => head.look_at?.getTime() !== after.look_at?.getTime();
   const stored = changes.filter(
     ({ head, after, isNew }) => isNew || isTime(head, after) || DERIVED.some((name) => head[name] !== after[name]),
   );
@@ -179,24 +170,35 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
     .execute();
 }
 
-async function updateMismatches(trx: Transaction<Database>, changes: Change[], now: Date): Promise<boolean> {
+async function updateMismatches(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  now: Date,
+): Promise<boolean> {
   const [found, resolved]: [FoundMismatch[], ResolvedScope[]] = [[], []];
-  for (const { head, after, isNew } of changes) {
-    if (!isNew) continue;
+  for (const change of changes) {
+    const { head, after } = change;
     const [before, kind] = [head.sequence > 0 ? mismatchOf(head.state) : undefined, mismatchOf(after.state)];
     if (before && before !== kind) resolved.push({ kind: before, scope: head.id });
-    if (kind) found.push(toMismatch(head, after, kind));
+    // also in a known state: its difference may be another
+    if (kind) found.push(toMismatch(context, change, kind));
   }
   if (resolved.length > 0) await resolveMismatches(trx, resolved, 'fresh_evidence', now);
   const raised = await raiseMismatches(trx, found, now);
   return raised.length + resolved.length > 0;
 }
 
-function toMismatch(head: Head, after: Change['after'], kind: FoundMismatch['kind']): FoundMismatch {
+function toMismatch({ keys }: Context, { head, after, reference }: Change, kind: FoundMismatch['kind']): FoundMismatch {
   const differenceCents = after.settled_cents - head.amount_cents;
   return {
     ...{ kind, scope: head.id, amountCents: differenceCents },
     expected: { state: 'paid' },
+    // a second payment of one reference was reported when it was booked
+    ...(kind === 'paid_twice' &&
+      reference !== undefined && {
+        joins: { kind: 'duplicate_reference' as const, scope: scopeOfReference(keys, reference) },
+      }),
     // a person's resolution holds until the difference changes
     actual: { difference: formatAmount(differenceCents) },
   };

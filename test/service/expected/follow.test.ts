@@ -16,7 +16,7 @@ const by = { actor: 'test', note: 'visto no extrato' };
 let environment: TestEnvironment;
 let count = 0;
 beforeAll(async () => {
-  environment = await openEnvironment();
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
@@ -75,7 +75,11 @@ describe('an expected payment', () => {
     expect(await stateOf(after)).toMatchObject({ state: 'underpaid', matches: [{ id: other.id, rule: 'reference' }] });
     const rows = await readMismatchRows(environment.context, 'amount_not_expected');
     expect(rows).toMatchObject([{ severity: 'high', state: 'open', amount: '-3.00' }]);
-    await pay({ reference: 'a-2', amount: '3.00' });
+    // the source corrects the amount: the state is as before, the difference is not
+    await put({ references: ['a-2'], amount: '9.00' }, `p-${count}`);
+    expect(await stateOf(after)).toMatchObject({ state: 'underpaid' });
+    expect(await readMismatchRows(environment.context, 'amount_not_expected')).toMatchObject([{ amount: '-2.00' }]);
+    await pay({ reference: 'a-2', amount: '2.00' });
     expect(await stateOf(after)).toMatchObject({ state: 'paid' });
     expect(await readMismatchRows(environment.context, 'amount_not_expected')).toMatchObject([{ state: 'resolved' }]);
   });
@@ -109,6 +113,11 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'paid' });
     const second = await pay({ reference: 'c-1' });
     expect(await stateOf(id)).toMatchObject({ state: 'paid_twice' });
+    // one alert a cause: the repeated reference was alerted when it was booked
+    const firing = () =>
+      environment.context.db.selectFrom('alerts').select('name').where('firing_scope', 'is not', null).execute();
+    const names = (await firing()).map(({ name }) => name);
+    expect([names.includes('duplicate_reference'), names.includes('paid_twice')]).toEqual([true, false]);
     await pay({ id: second.id, reference: 'c-1' }, ['pending@1', 'paid@2', 'refund@3']);
     expect(await stateOf(id)).toMatchObject({ state: 'paid' });
     expect(await readMismatchRows(environment.context, 'paid_twice')).toMatchObject([{ state: 'resolved' }]);

@@ -148,12 +148,14 @@ type Staged = { about?: string; scope?: string; severity?: string; end?: () => P
 /** An expected payment with a reference, and its payments. The end: the last one is refunded, or the order is corrected. */
 async function expectPaid(amounts: string[], { cancels = false } = {}): Promise<Staged> {
   const { context } = books;
+  // each payment has its own, so that no reference is repeated
+  const references = amounts.map((_, index) => `order-${day}-${index}`);
   const arrive = async (amount: string) => {
     const facts = expectedFactsSchema.parse({
       operation: 'cashin',
       amount,
       due_day: day,
-      references: [`order-${day}`],
+      references,
     });
     const [put] = await putExpected(context, { arrivals: [{ source: 'shop', number: day, facts }], actor: 'tok_1' });
     return put?.id ?? '';
@@ -161,7 +163,7 @@ async function expectPaid(amounts: string[], { cancels = false } = {}): Promise<
   const scope = await arrive('10.00');
   if (cancels) await cancelExpected(context, { id: scope, actor: 'tok_1' });
   const paid: Shown[] = [];
-  for (const amount of amounts) paid.push(await make({ amount, reference: `order-${day}` }));
+  for (const [index, amount] of amounts.entries()) paid.push(await make({ amount, reference: references[index] }));
   await read();
   await decideAll(context);
   const end = async () => {
