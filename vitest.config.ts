@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -51,6 +52,18 @@ class LongFirst extends BaseSequencer {
 
 // workers and programs that tests start inherit it
 process.env.TMPDIR = testDirectory();
+
+/** Where Linux counts the processor time of a process and of its ended children, user and system, in hundredths of a second. */
+const OWN_TIMES = '/proc/self/stat';
+process.once('exit', () => {
+  if (!existsSync(OWN_TIMES)) return;
+  const ticks = readFileSync(OWN_TIMES, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+    .slice(11, 15);
+  const seconds = ticks.reduce((sum, one) => sum + Number(one), 0) / 100;
+  console.error(`processor: ${Math.round(seconds)} s`);
+});
 
 export default defineConfig({
   test: {
