@@ -445,14 +445,7 @@ test('the API refuses to resolve a critical mismatch without a note, and takes a
     .where('transaction_id', '=', paid.id)
     .where('kind', '=', 'amount_differs')
     .executeTakeFirstOrThrow();
-  const call = async (body: object) => {
-    const response = await fetch(`${env.url}/api/v1/mismatches/${id}/resolve`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${env.tokens.operator}` },
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-  };
+  const call = (body: object) => env.api('operator', 'POST', `/mismatches/${id}/resolve`, body);
   for (const body of [{}, { note: '' }, { note: '  ' }]) {
     expect(await call(body)).toMatchObject({ status: 422, json: { errors: { note: [expect.any(String)] } } });
   }

@@ -363,10 +363,8 @@ test('behind an open breaker a redelivery and a replay say that nothing would be
   const opened = { failures: 10, failing_since: since, breaker_opened_at: since };
   await db.updateTable('merchants').set(opened).where('seq', '=', row.merchant_seq).execute();
   const call = async (path: string, body: object) => {
-    const headers = { authorization: `Bearer ${env.tokens.operator}`, 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetch(`${env.url}/api/v1/callbacks/${path}`, init);
-    return { status: response.status, detail: String(((await response.json()) as { detail?: string }).detail) };
+    const { status, json } = await env.api('operator', 'POST', `/callbacks/${path}`, body);
+    return { status, detail: String(json.detail) };
   };
   const range = { merchant: row.id, from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
   const refusals = [await call(`cb_${row.seq}/redeliver`, {}), await call('replay', range)];

@@ -4,7 +4,6 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { callApi } from '../../support/call-api.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
@@ -90,10 +89,8 @@ test('the note of an adjustment is masked', async () => {
   expect(await call('viewer', 'adjustments')).toMatchObject({ adjustments: [{ note: '***', amount: '1.00' }] });
 });
 
-async function call<T>(role: Role, address: string, body?: object): Promise<T> {
-  const at = { url: `${environment.url}/api/v1/`, token: environment.tokens[role] };
-  return (await callApi<T>(at, body ? 'POST' : 'GET', address, body)).json;
-}
+const call = async <T>(role: Role, address: string, body?: object) =>
+  (await environment.api<T>(role, body ? 'POST' : 'GET', `/${address}`, body)).json;
 
 async function readPage(role: Role): Promise<string> {
   const cookie = await logIn(environment.url, environment.tokens[role]);
