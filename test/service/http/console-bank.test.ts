@@ -8,6 +8,7 @@ import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAGE = '/balances/bank';
@@ -64,12 +65,7 @@ const withdraw = (cents: bigint, note = 'retirada') =>
     actor: 't',
   });
 const listAudited = async (action: string) =>
-  await env.context.db
-    .selectFrom('audit')
-    .select(['actor', 'target', 'detail'])
-    .where('action', '=', action)
-    .orderBy('seq')
-    .execute();
+  await readRows(env.context.db, 'audit', ['actor', 'target', 'detail'], { action }, ['seq']);
 
 test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
   const empty = (await (await openConsoleSession(env, 'accountant')).get(PAGE)).text;

@@ -10,6 +10,7 @@ import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const MINUTE_MS = 60_000;
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
@@ -207,11 +208,7 @@ test('a secret is rotated, and a pull token is given and revoked', async () => {
     return admin.confirm(address, await admin.post(address, {}));
   };
   expect((await confirm('rotate-secret')).text).toMatch(/whsec_.*assina junto até/);
-  const secrets = await env.context.db
-    .selectFrom('merchant_secrets')
-    .select('seq')
-    .where('merchant_seq', '=', seq)
-    .execute();
+  const secrets = await readRows(env.context.db, 'merchant_secrets', ['seq'], { merchant_seq: seq });
   expect(secrets).toHaveLength(2);
   const token = /mpt_[A-Za-z0-9_-]{43}/.exec((await confirm('pull-token')).html)?.[0] ?? '';
   expect(await findMerchantByPullToken(env.context, token)).toMatchObject({ id });

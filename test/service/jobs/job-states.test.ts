@@ -9,6 +9,7 @@ import { readJobMetrics } from '../../../src/timetable/read-job-metrics.ts';
 import { readJobStates } from '../../../src/timetable/read-job-states.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { openSurfaces } from '../../support/open-surfaces.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 const CPF = '529.982.247-25';
@@ -139,11 +140,7 @@ test('a job that does not start, or takes too long, is overdue until a tick of i
     .execute();
   await watch(context);
   expect((await firing()).sort()).toEqual(['job_overdue check_books high', 'job_overdue retention medium']);
-  const { summary } = await context.db
-    .selectFrom('alerts')
-    .select('summary')
-    .where('scope', '=', 'retention')
-    .executeTakeFirstOrThrow();
+  const { summary } = await readRow(context.db, 'alerts', ['summary'], { scope: 'retention' });
   expect(summary).toMatch(/^job_overdue: job retention takes too long or was abandoned/);
   await context.db
     .updateTable('job_ticks')

@@ -7,6 +7,7 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
@@ -19,12 +20,10 @@ beforeAll(async () => {
   environment = await openConsoleEnvironment();
   const { context } = environment;
   await applyObservations(context, [observe({ ...environment.paid, extra: EXTRA }, context.clock.now())]);
-  ({ id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('kind', '=', 'reference_differs')
-    .where('transaction_id', '=', environment.paid.id)
-    .executeTakeFirstOrThrow());
+  ({ id } = await readRow(context.db, 'mismatches', ['id'], {
+    kind: 'reference_differs',
+    transaction_id: environment.paid.id,
+  }));
   await acknowledgeMismatch(context, id, { actor: 'admin', note: NOTE });
 });
 afterAll(() => environment[Symbol.asyncDispose]());

@@ -9,6 +9,7 @@ import { callApi } from '../../support/call-api.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
@@ -198,13 +199,13 @@ async function arrive(role: Role) {
       return answer.status;
     },
     listAudit: async () => {
-      const rows = await environment.context.db
-        .selectFrom('audit')
-        .select('target')
-        .where('actor', '=', id)
-        .where('action', '=', 'transactions.search_document')
-        .orderBy('seq')
-        .execute();
+      const rows = await readRows(
+        environment.context.db,
+        'audit',
+        ['target'],
+        { actor: id, action: 'transactions.search_document' },
+        ['seq'],
+      );
       return rows.map((row) => row.target);
     },
   };

@@ -15,6 +15,7 @@ import {
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
 import { numRuns } from '../../support/property.ts';
+import { readRows } from '../../support/read-rows.ts';
 import type { SeenRequest } from '../../support/test-provider.ts';
 
 const HOUR_MS = 3_600_000;
@@ -26,11 +27,7 @@ const DAY_ROWS = 12;
 const TWO_PAGES = 130;
 
 async function alertsOf(environment: ReconciliationEnvironment) {
-  return await environment.context.db
-    .selectFrom('alerts')
-    .select(['name', 'ended_at', 'severity'])
-    .orderBy('seq')
-    .execute();
+  return await readRows(environment.context.db, 'alerts', ['name', 'ended_at', 'severity'], {}, ['seq']);
 }
 
 /** Three ended days, their bounds learnt: from here on a day is a window. */

@@ -6,6 +6,7 @@ import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 import { openSurfaces } from '../../support/open-surfaces.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { lineOf, readWorkbook, sheetOf } from './read-workbook.ts';
 
@@ -16,11 +17,7 @@ test('a person accepts a surplus in the console; API and Resumo show the person 
   await using environment = await openReconciliationEnvironment({ DATA_DIR: home.path });
   const { context } = environment;
   const { url, api, tokens } = await openSurfaces(environment);
-  const { id: tokenId } = await context.db
-    .selectFrom('tokens')
-    .select('id')
-    .where('role', '=', 'operator')
-    .executeTakeFirstOrThrow();
+  const { id: tokenId } = await readRow(context.db, 'tokens', ['id'], { role: 'operator' });
   environment.provider.add(...makeDay(DAY, 30));
   environment.provider.switches.total = (count) => count + 3;
   await environment.reconcile(DAY, DAY);

@@ -7,6 +7,7 @@ import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const home = temporaryDirectory();
@@ -29,11 +30,7 @@ const call = (role: 'viewer' | 'accountant' | 'operator', body?: object, address
   env.api(role, body ? 'PUT' : 'GET', address, body);
 
 const listAudited = () =>
-  env.context.db
-    .selectFrom('audit')
-    .select(['actor', 'target', 'detail'])
-    .where('action', '=', 'imports.create')
-    .execute();
+  readRows(env.context.db, 'audit', ['actor', 'target', 'detail'], { action: 'imports.create' });
 
 test('the accounts that a map may name are those that the code posts to', () => {
   const root = path.resolve(import.meta.dirname, '../../../src/ledger');
