@@ -1,8 +1,6 @@
 /** Alerts about Confere's own work. The watch checks each condition every minute: it raises the alert, and ends it. */
 
-import type { AlertKind } from '../src/alerts/alert-kinds.ts';
 import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
-import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
@@ -13,6 +11,8 @@ import { maskText } from '../src/domain/person/mask-person.ts';
 import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
 import { readProcesses } from '../src/runtime/read-processes.ts';
+import type { AlertKind } from '../src/texts/alerts/alert-kinds.ts';
+import { summarize } from '../src/texts/alerts/describe-alert.ts';
 
 const MINUTE_MS = 60_000;
 /** Heartbeats that are older are of processes that have ended. */

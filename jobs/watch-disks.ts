@@ -1,10 +1,10 @@
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
-import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
 import { readDisks, recordSizes } from '../src/retention/measure-sizes.ts';
 import { recordHeartbeat } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
+import { summarize } from '../src/texts/alerts/describe-alert.ts';
 
 const MEASURE_EVERY_MS = 60_000;
 /** Older measurements are of processes that have ended. */

@@ -3,11 +3,11 @@
  * both with the clock, because a dead worker can't report itself. While no worker sends alerts, they send them too.
  */
 import { syncAlerts } from '../src/alerts/raise-alerts.ts';
-import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import type { Reading } from '../src/metrics/reading.ts';
 import { WORKER_LOOPS } from '../src/runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
+import { summarize } from '../src/texts/alerts/describe-alert.ts';
 import { findNextDue } from '../src/timetable/find-due-times.ts';
 
 /** Three heartbeats. With the check, the sending and Alertmanager's `group_wait`, a person has the alert within two minutes. */

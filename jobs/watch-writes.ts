@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { AlertToSend, Channel } from '../src/alerts/channels/channel.ts';
 import { storeEndedAlert } from '../src/alerts/raise-alerts.ts';
-import { summarize } from '../src/alerts/texts/describe-alert.ts';
 import type { Context } from '../src/context.ts';
 import { isRefused } from '../src/database/transact.ts';
 import { describeError } from '../src/log.ts';
@@ -14,6 +13,7 @@ import { databaseWritable } from '../src/metrics/metrics.ts';
 import { recordHeartbeat, recordStop } from '../src/runtime/heartbeat.ts';
 import { withTimeLimit } from '../src/runtime/time-limit.ts';
 import { createWakeSignal, runWorkerLoop } from '../src/runtime/wake-signal.ts';
+import { summarize } from '../src/texts/alerts/describe-alert.ts';
 
 const PROBE_EVERY_MS = 10_000;
 const PROBE_MS_MAX = 5_000;

@@ -26,8 +26,8 @@ import type { FormatWork, Output } from '../../src/reports/render/formats/output
 import { openCsv } from '../../src/reports/render/formats/write-csv.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { exportRange, type Range } from '../../src/reports/serve/export-range.ts';
-import { textsOf } from '../../src/reports/texts/texts.ts';
 import { sealNow } from '../../src/seal/seal-ledger.ts';
+import { textsOf } from '../../src/texts/reports/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
 const MS_A_DAY = 86_400_000;

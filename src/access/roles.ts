@@ -30,7 +30,3 @@ export function maySeePersons(role: Role): boolean {
 export function isRole(text: string): text is Role {
   return (ROLES as readonly string[]).includes(text);
 }
-
-export function isTokenRole(text: string): text is TokenRole {
-  return (TOKEN_ROLES as readonly string[]).includes(text);
-}

@@ -5,8 +5,8 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { maskText, WITHHELD } from '../domain/person/mask-person.ts';
+import { findPlatform, parseFacts } from '../texts/alerts/describe-alert.ts';
 import type { AlertToSend, Channel } from './channels/channel.ts';
-import { findPlatform, parseFacts } from './texts/describe-alert.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
 export const LEASE_MS = 90_000;

@@ -4,9 +4,9 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Severity } from '../domain/mismatch.ts';
-import type { AlertKind } from './alert-kinds.ts';
+import type { AlertFacts } from '../texts/alerts/alert-facts.ts';
+import type { AlertKind } from '../texts/alerts/alert-kinds.ts';
 import type { AlertToSend } from './channels/channel.ts';
-import type { AlertFacts } from './texts/alert-facts.ts';
 
 export type NewAlert = {
   /** A mismatch's kind, or another condition. */

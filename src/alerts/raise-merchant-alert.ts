@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { maskText } from '../domain/person/mask-person.ts';
+import { summarize } from '../texts/alerts/describe-alert.ts';
 import { endAlerts, raiseAlerts } from './raise-alerts.ts';
-import { summarize } from './texts/describe-alert.ts';
 
 const NAMES = ['merchant_failing', 'merchant_disabled'] as const;
 

@@ -6,7 +6,8 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { FILE_FORMATS, type FileFormat, type Locale } from '../reports/plan/report-plan.ts';
+import type { Language } from '../domain/language/language.ts';
+import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
@@ -74,7 +75,7 @@ async function run(context: Context, options: Options, format: FileFormat): Prom
   }
   const day = options.day ?? '';
   const { changed } = await makeReport(context, day);
-  const wanted = { day, format, platform: options.platform, locale: options.locale as Locale | undefined };
+  const wanted = { day, format, platform: options.platform, locale: options.locale as Language | undefined };
   await useReport(context, wanted, (opened) => writeDay(context, options, { ...opened, format, changed }));
 }
 
@@ -97,7 +98,7 @@ async function writeDay(context: Context, options: Options, opened: WrittenDay):
 async function runRange(context: Context, options: Options, range: Range & { format: FileFormat }): Promise<void> {
   const { platform, locale } = options;
   const limit = FORMAT_FACTS[range.format].anyLength ? { daysMax: Number.POSITIVE_INFINITY } : {};
-  const wanted = { ...range, platform, locale: locale as Locale | undefined, ...limit };
+  const wanted = { ...range, platform, locale: locale as Language | undefined, ...limit };
   await exportRange(context, wanted, async ({ file, name, state }) => {
     const out = options.out ?? name;
     await audit(context, { actor: 'command', action: 'reports.export', target: name });

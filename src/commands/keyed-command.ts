@@ -20,16 +20,37 @@ import {
 import type { Context } from '../context.ts';
 
 /**
- * The commands that take a key. Other changes need none: `forget`, `retention`, `archives` and `commissions check` find
+ * The commands that take a key, beside those of `changeCommand`. Other changes need none: `forget`, `retention`, `archives` and `commissions check` find
  * nothing the second time, `rotate-key` and `restore` are refused, `export` makes no revision without a change.
  */
 export const KEYED_COMMANDS: readonly string[] = [
-  ...['open', 'statements add', 'adjustments add', 'adjustments reverse', 'bank import', 'bank match', 'reconcile'],
-  ...['close', 'reopen', 'mismatches resolve', 'mismatches acknowledge', 'mismatches accept', 'commissions state'],
-  ...['commissions withdraw', 'accounts map', 'import', 'platforms name', 'merchants add', 'merchants update'],
-  ...['merchants pause', 'merchants enable', 'merchants rotate-secret', 'merchants test', 'merchants pull-token'],
-  ...['merchants remove', 'callbacks redeliver', 'callbacks replay', 'manifests rotate-key', 'tokens create'],
-  ...['tokens revoke', 'users log-out', 'users forget', 'webhooks reprocess', 'webhooks purge', 'jobs run'],
+  'bank import',
+  'bank match',
+  'reconcile',
+  'close',
+  'reopen',
+  'mismatches resolve',
+  'mismatches acknowledge',
+  'mismatches accept',
+  'accounts map',
+  'import',
+  'platforms name',
+  'merchants add',
+  'merchants update',
+  'merchants pause',
+  'merchants enable',
+  'merchants rotate-secret',
+  'merchants test',
+  'merchants pull-token',
+  'merchants remove',
+  'callbacks redeliver',
+  'callbacks replay',
+  'manifests rotate-key',
+  'users log-out',
+  'users forget',
+  'webhooks reprocess',
+  'webhooks purge',
+  'jobs run',
 ];
 
 type Invocation = { key?: string; asked: string; inputs: Hash; held?: string[] };
@@ -38,12 +59,16 @@ const current = new AsyncLocalStorage<Invocation>();
 /** Adds the option to the commands that take it, and notes which one is called. */
 export function addKeyOption(program: Command): void {
   const visit = (command: Command, path: string[]): void => {
-    if (KEYED_COMMANDS.includes(path.join(' ')))
-      command.option('--idempotency-key <key>', `repeated with it within ${KEPT_DAYS} days, it changes nothing`);
+    if (KEYED_COMMANDS.includes(path.join(' '))) takeKey(command);
     for (const inner of command.commands) visit(inner, [...path, inner.name()]);
   };
   visit(program, []);
   program.hook('preAction', (_, command) => noteCall(command));
+}
+
+/** Adds the option to a command. */
+export function takeKey(command: Command): void {
+  command.option('--idempotency-key <key>', `repeated with it within ${KEPT_DAYS} days, it changes nothing`);
 }
 
 /** @throws ConfereError `invalid_request` for a key that cannot be used. */

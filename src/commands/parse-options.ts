@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { buffer as readAll } from 'node:stream/consumers';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { noteInput } from './keyed-command.ts';
 
 /** Parses `--limit`. */
@@ -16,11 +15,6 @@ export function parseLimit(text: string, max: number): number {
 export function parseDay(option: string, text: string): string {
   if (isDay(text)) return text;
   throw new ConfereError('wrong_use', `${option} must be a day: YYYY-MM-DD`);
-}
-
-export function parsePlatform(text = ''): string {
-  if (text !== '' && text.length <= PLATFORM_CHARS_MAX) return text;
-  throw new ConfereError('wrong_use', '--platform must be the id of a platform');
 }
 
 /** Parses an instant with an offset; undefined where the option is not given. */

@@ -3,9 +3,9 @@
  * return an unfiltered list, and a mistyped `dry_run` must not act.
  */
 import type { Request, RequestHandler } from 'express';
+import type { Operation } from '../operations/describe-operation.ts';
+import { redactFieldName } from '../operations/redact-field-name.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
-import type { Operation } from './openapi/describe-operation.ts';
-import { redactFieldName } from './redact-field-name.ts';
 
 /** A search compares each text with many others. */
 export const QUERY_CHARS_MAX = 2_048;

@@ -2,6 +2,7 @@ import express from 'express';
 import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
+import { SUBJECTS } from '../operations/catalogue.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
@@ -12,11 +13,8 @@ import { answerWithoutDatabase } from './answer-without-database.ts';
 import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
-import { adjustmentRoutes } from './api/books/adjustments.ts';
 import { bankRoutes } from './api/books/bank.ts';
-import { commissionRoutes } from './api/books/commissions.ts';
 import { monthRoutes } from './api/books/months.ts';
-import { openingRoutes } from './api/books/openings.ts';
 import { platformRoutes } from './api/books/platforms.ts';
 import { importRoutes } from './api/imports/imports.ts';
 import { jobRoutes } from './api/jobs.ts';
@@ -30,7 +28,6 @@ import { numberRoutes } from './api/numbers.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
 import { seriesRoutes } from './api/series.ts';
-import { tokenRoutes } from './api/tokens.ts';
 import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
@@ -39,6 +36,7 @@ import { portalPages } from './console/portal/routes.ts';
 import { consoleRoutes, unknownAddressPage } from './console/routes.ts';
 import { createBareApp } from './create-bare-app.ts';
 import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
+import { mountOperations } from './mount-operations.ts';
 import { openapiRoutes } from './openapi/create-documents.ts';
 import { API_OPERATIONS } from './openapi/operations.ts';
 import { expectsContinue } from './receiver/read-body.ts';
@@ -96,12 +94,9 @@ export function createApp(
     monthRoutes(context),
     platformRoutes(context),
     accountRoutes(context),
-    openingRoutes(context),
-    adjustmentRoutes(context),
     bankRoutes(context),
-    commissionRoutes(context),
-    tokenRoutes(context),
     auditRoutes(context),
+    ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);
   app.use('/api/v1', answerAfterOther);

@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
-import { type FieldFault, InvariantError } from '../domain/errors.ts';
+import type { FieldFault } from '../domain/errors.ts';
+import { withoutSeq } from '../operations/present-row.ts';
 import { faultOf, refuseField, refuseFields } from '../texts/refuse.ts';
 
 const LIMIT_DEFAULT = 50;
@@ -45,7 +46,10 @@ export async function readPage<T extends { seq: number }>(
 }
 
 /** A page whose cursor is a row number. */
-function parseNumberedPage(request: Request, limitDefault?: number): { limit: number; after: number | undefined } {
+export function parseNumberedPage(
+  request: Request,
+  limitDefault?: number,
+): { limit: number; after: number | undefined } {
   const { limit, after } = parsePage(request, limitDefault);
   if (after === undefined) return { limit, after: undefined };
   const number = Number(after);
@@ -60,20 +64,6 @@ export function presentPage(
   next: string | number | undefined,
 ): Record<string, unknown> {
   return { [plural]: items.map(withoutSeq), next_cursor: encodeCursor(next) ?? null };
-}
-
-/** Removes the row number, which no answer shows. */
-export function withoutSeq<T extends object>({ seq: _, ...rest }: T & { seq?: number }): Omit<T, 'seq'> {
-  return rest;
-}
-
-/**
- * A row that the request has just written, as its answer shows it.
- * @throws InvariantError if it is missing, answered 500. The row itself is committed.
- */
-export function presentWritten<T extends object>(row: (T & { seq?: number }) | undefined, of: string): Omit<T, 'seq'> {
-  if (row === undefined) throw new InvariantError(`${of} was written and is not found`);
-  return withoutSeq(row);
 }
 
 /** The cursor of a page, as `parsePage` decodes it. @param next where that page begins; undefined for no page. */

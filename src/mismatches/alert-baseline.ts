@@ -1,6 +1,6 @@
 import { syncAlerts } from '../alerts/raise-alerts.ts';
-import { summarize } from '../alerts/texts/describe-alert.ts';
 import type { Context } from '../context.ts';
+import { summarize } from '../texts/alerts/describe-alert.ts';
 import { readOpenMismatches } from './read-open-mismatches.ts';
 
 const ALERT = { name: 'baseline_mismatches', scope: 'before WEBHOOKS_SINCE', severity: 'medium' } as const;

@@ -9,15 +9,15 @@
  * mismatches once for each, under the lock of one row.
  */
 import { sql, type Transaction } from 'kysely';
-import type { AlertKind } from '../alerts/alert-kinds.ts';
 import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
-import { summarize } from '../alerts/texts/describe-alert.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { maskText } from '../domain/person/mask-person.ts';
+import type { AlertKind } from '../texts/alerts/alert-kinds.ts';
+import { summarize } from '../texts/alerts/describe-alert.ts';
 import { sumStakeInSql } from './stake.ts';
 
 /** How long a group takes more mismatches. */

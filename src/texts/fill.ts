@@ -12,3 +12,8 @@ export type Values<T extends string, V = Value, Given = never> = [Exclude<Names<
 export function fill(text: string, values: Partial<Record<string, Value>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
+
+/** A code in words; one that has none stands as it came. */
+export function describeCode(words: Readonly<Record<string, string>>, code: string): string {
+  return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
+}

@@ -1,7 +1,7 @@
 import { type AlertOfKind, syncAlerts } from '../alerts/raise-alerts.ts';
-import type { AlertFacts } from '../alerts/texts/alert-facts.ts';
-import { summarize } from '../alerts/texts/describe-alert.ts';
 import type { Context } from '../context.ts';
+import type { AlertFacts } from '../texts/alerts/alert-facts.ts';
+import { summarize } from '../texts/alerts/describe-alert.ts';
 import type { JobName } from './list-jobs.ts';
 import { type JobState, readJobStates } from './read-job-states.ts';
 

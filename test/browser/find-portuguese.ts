@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { EN } from '../../src/http/console/languages/en/catalogue.ts';
+import { EN } from '../../src/texts/console/catalogue.ts';
 
 /** Words that English does not have, and how Portuguese writes amounts and days. */
 const PORTUGUESE =

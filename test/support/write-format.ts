@@ -8,7 +8,7 @@ import { openOfx } from '../../src/reports/render/formats/open-ofx.ts';
 import type { FormatWork, Output } from '../../src/reports/render/formats/output.ts';
 import { openCsv } from '../../src/reports/render/formats/write-csv.ts';
 import { continueJournal, openJournal } from '../../src/reports/render/formats/write-journal.ts';
-import { textsOf } from '../../src/reports/texts/texts.ts';
+import { textsOf } from '../../src/texts/reports/texts.ts';
 
 const CENTS = 1_234n;
 const DAY = '2026-11-20';

@@ -1,5 +1,5 @@
-import type { AlertFacts } from '../texts/alert-facts.ts';
-import type { ALERT_WORDS, AlertLocale, DescribedAlert } from '../texts/describe-alert.ts';
+import type { AlertFacts } from '../../texts/alerts/alert-facts.ts';
+import type { ALERT_WORDS, AlertLocale, DescribedAlert } from '../../texts/alerts/describe-alert.ts';
 
 /** An alert as a channel gets it. */
 export type AlertToSend = {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { ALERT_WORDS, describeAlert } from '../texts/describe-alert.ts';
+import { ALERT_WORDS, describeAlert } from '../../texts/alerts/describe-alert.ts';
 import type { AlertWriter, Channel } from './channel.ts';
 import { openAlertmanagerChannel } from './open-alertmanager-channel.ts';
 import { openEmailChannel } from './open-email-channel.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { parseFacts } from '../texts/describe-alert.ts';
+import { parseFacts } from '../../texts/alerts/describe-alert.ts';
 
 export const ALERT_STATES = ['firing', 'ended'] as const;
 

@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { ALERT_KINDS } from '../../alerts/alert-kinds.ts';
 import { ALERT_STATES, listAlerts, presentAlert } from '../../alerts/read/read-alerts.ts';
 import type { Context } from '../../context.ts';
+import { ALERT_KINDS } from '../../texts/alerts/alert-kinds.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';

@@ -2,11 +2,11 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../access/list-audit.ts';
 import type { Context } from '../../context.ts';
+import { instant } from '../../operations/fields.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
-import { instant } from './fields.ts';
 
 const parsedInstant = instant.transform((text) => new Date(text));
 

@@ -11,14 +11,15 @@ import {
   MISMATCH_NOTE_CHARS_MAX,
   resolveMismatchByHand,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
+import { instant } from '../../operations/fields.ts';
+import { maskMismatches } from '../../operations/mask-texts.ts';
+import { withoutSeq } from '../../operations/present-row.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
-import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
-import { instant } from './fields.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 

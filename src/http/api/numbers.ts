@@ -5,6 +5,7 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
+import { day } from '../../operations/fields.ts';
 import { readWebhookDays } from '../../reconciliation/numbers/count-webhook-days.ts';
 import { COVERED_DAYS, readCoverage } from '../../reconciliation/numbers/read-coverage.ts';
 import { lossRate } from '../../reconciliation/numbers/read-webhook-days.ts';
@@ -12,7 +13,6 @@ import { refuseField } from '../../texts/refuse.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
-import { day } from './fields.ts';
 
 const DEFAULT_DAYS = 14;
 export const numbersQuerySchema = z.object({ from: day.optional(), to: day.optional() });

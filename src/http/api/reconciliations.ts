@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
+import { presentPlatform } from '../../operations/mask-texts.ts';
+import { withoutSeq } from '../../operations/present-row.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { getActor, requireRole } from '../access/authorize.ts';
-import { presentPlatform } from '../access/mask-texts.ts';
+import { getActor, getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 export const newRunSchema = z.object({
@@ -38,14 +39,14 @@ export function reconciliationRoutes(context: Context): Router {
 
   router.get('/reconciliations', requireRole('viewer'), async (req, response) => {
     const { rows, next } = await readPage(context, req, ({ db }, ...page) => listRuns(db, ...page));
-    const shown = rows.map((row) => presentPlatform(response, row));
+    const shown = rows.map((row) => presentPlatform(getCaller(response), row));
     response.json(presentPage('reconciliations', shown, next));
   });
 
   router.get('/reconciliations/:id', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw refuse('run_unknown');
-    response.json(presentPlatform(response, withoutSeq(run)));
+    response.json(presentPlatform(getCaller(response), withoutSeq(run)));
   });
 
   router.get('/reconciliations/:id/pages', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {

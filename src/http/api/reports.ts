@@ -8,6 +8,7 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { describeError } from '../../log.ts';
+import { day, revision } from '../../operations/fields.ts';
 import { FILE_FORMATS, type FileFormat } from '../../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
 import { type MadeReport, makeReport } from '../../reports/revisions/make-report.ts';
@@ -21,7 +22,6 @@ import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
 import { sendRange, sendReport } from '../send-report.ts';
-import { day, revision } from './fields.ts';
 
 /** A day of 100,000 transactions took 6.6 s on two busy cores. A request that waits longer is answered 202. */
 const WAIT_MS = 20_000;

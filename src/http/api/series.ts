@@ -6,12 +6,12 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays, type Day, listDays, listHours } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { checkDays, type MoneyPoint, readMoneySeries } from '../../ledger/read/read-money-series.ts';
+import { day, platform } from '../../operations/fields.ts';
 import { refuseField } from '../../texts/refuse.ts';
 import { requireRole } from '../access/authorize.ts';
 import { listChoosablePlatforms } from '../access/choose-platform.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
-import { day, platform } from './fields.ts';
 
 const DAYS = 30;
 const range = {

@@ -11,6 +11,14 @@ import { OPERATIONS } from '../../domain/statuses.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
+import {
+  auditWithheldMatches,
+  authorizeSearch,
+  describeFilters,
+  formatSearchCursor,
+  parseSearchCursor,
+} from '../../operations/authorize-search.ts';
+import { day, instant } from '../../operations/fields.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type AsOf, endOfNow, readBalances } from '../../seal/read-balances.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -21,17 +29,9 @@ import {
   getCaller,
   requireRole,
 } from '../access/authorize.ts';
-import {
-  auditWithheldMatches,
-  authorizeSearch,
-  describeFilters,
-  formatSearchCursor,
-  parseSearchCursor,
-} from '../access/authorize-search.ts';
 import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
-import { day, instant } from './fields.ts';
 import { presentMismatches } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;

@@ -4,6 +4,9 @@ import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { reprocessWebhook } from '../../inbox/items/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/manage/read-webhooks.ts';
+import { auditWithheldWebhooks, authorizeSearch } from '../../operations/authorize-search.ts';
+import { maskWebhook } from '../../operations/mask-texts.ts';
+import { withoutSeq } from '../../operations/present-row.ts';
 import { refuse } from '../../texts/refuse.ts';
 import {
   auditPersonalAccess,
@@ -13,10 +16,8 @@ import {
   getCaller,
   requireRole,
 } from '../access/authorize.ts';
-import { auditWithheldWebhooks, authorizeSearch } from '../access/authorize-search.ts';
-import { maskWebhook } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;

@@ -5,19 +5,9 @@
  * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
  * data masked, and no buttons.
  *
- * - `parts/`: what the pages share; each list is sent by `parts/send-list.ts`. Start with `lists/list-tokens.ts`.
- * - `languages/`: the texts, in pt-BR in the code and in English in a catalogue, and what chooses between them.
- * - `overview/`: the first page.
- * - `search/`: the search for transactions.
- * - `two-step-form/`: forms whose change is previewed before it is made.
- * - `balances/`: the balances, and the forms that move money.
- * - `charts/`: draws charts (`charts/chart.ts`); `series/`: the pages of charts.
- * - `lists/`: the other lists.
- * - `reports/`: the month and the day of reports; `months/`: the closing of a month.
- * - `imports/`: files that people import.
- * - `merchants/`: the forms about merchants, and what their page shows of deliveries.
- * - `pages/`: the pages of one item.
- * - `portal/`: the pages of merchants, with a login of their own.
+ * A folder for each subject, with its lists, pages and forms; start with `access/list-tokens.ts`. Below them are `parts/`,
+ * which the pages share, `forms/`, whose changes are previewed before they are made, and `charts/`. Texts are
+ * in src/texts. `portal/` has the pages of merchants, with a login of their own.
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
@@ -28,59 +18,59 @@ import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { answerWithoutDatabase } from '../answer-without-database.ts';
 import { createRouter } from '../create-router.ts';
 import { createApiDocument } from '../openapi/create-documents.ts';
-import { bankForms } from './balances/bank-forms.ts';
-import { bankLists } from './balances/list-bank.ts';
+import { auditPages } from './access/list-audit.ts';
+import { tokenPages } from './access/list-tokens.ts';
+import { userPages } from './access/list-users.ts';
+import { issuerLoginPages } from './access/log-in-by-issuer.ts';
+import { languageForm } from './access/set-language.ts';
+import { loginPages } from './access/show-login.ts';
+import { alertListPages } from './alerts/list-alerts.ts';
+import { runbookPages } from './alerts/show-runbook.ts';
 import { statedLists } from './balances/list-stated.ts';
 import { platformNamePages } from './balances/platform-names.ts';
 import { reversalForms } from './balances/reversal-forms.ts';
 import { balancePage } from './balances/show-balances.ts';
-import { bankPage } from './balances/show-bank.ts';
 import { statedForms } from './balances/stated-forms.ts';
+import { bankForms } from './bank/bank-forms.ts';
+import { bankLists } from './bank/list-bank.ts';
+import { bankPage } from './bank/show-bank.ts';
+import { deliveryCharts } from './charts/show-deliveries.ts';
+import { moneyCharts } from './charts/show-money.ts';
 import { accountMapPages } from './imports/account-map.ts';
 import { importPages } from './imports/import-pages.ts';
-import { handleMismatchesPages } from './lists/handle-mismatches.ts';
-import { alertListPages } from './lists/list-alerts.ts';
-import { auditPages } from './lists/list-audit.ts';
-import { callbackListPages } from './lists/list-callbacks.ts';
-import { merchantListPages } from './lists/list-merchants.ts';
-import { mismatchListPages } from './lists/list-mismatches.ts';
-import { runListPages } from './lists/list-runs.ts';
-import { tokenPages } from './lists/list-tokens.ts';
-import { userPages } from './lists/list-users.ts';
-import { webhookListPages } from './lists/list-webhooks.ts';
-import { purgeWebhooksPages } from './lists/purge-webhooks.ts';
+import { callbackListPages } from './merchants/list-callbacks.ts';
+import { merchantListPages } from './merchants/list-merchants.ts';
 import { merchantForms } from './merchants/merchant-forms.ts';
 import { portalTokenForm } from './merchants/portal-token.ts';
 import { replayForm } from './merchants/replay-form.ts';
 import { secretForms } from './merchants/secret-forms.ts';
+import { callbackPages } from './merchants/show-callback.ts';
+import { merchantPages } from './merchants/show-merchant.ts';
+import { mismatchForms } from './mismatches/handle-mismatch.ts';
+import { handleMismatchesPages } from './mismatches/handle-mismatches.ts';
+import { mismatchListPages } from './mismatches/list-mismatches.ts';
+import { mismatchPages } from './mismatches/show-mismatch.ts';
 import { monthForms } from './months/month-forms.ts';
 import { monthClosePage } from './months/show-month-close.ts';
 import { overviewPage } from './overview/show-overview.ts';
-import { mismatchForms } from './pages/handle-mismatch.ts';
-import { issuerLoginPages } from './pages/log-in-by-issuer.ts';
-import { languageForm } from './pages/set-language.ts';
-import { callbackPages } from './pages/show-callback.ts';
-import { showErrors } from './pages/show-error.ts';
-import { loginPages } from './pages/show-login.ts';
-import { merchantPages } from './pages/show-merchant.ts';
-import { mismatchPages } from './pages/show-mismatch.ts';
-import { openapiPages } from './pages/show-openapi.ts';
-import { runPages } from './pages/show-run.ts';
-import { runbookPages } from './pages/show-runbook.ts';
-import { systemPages } from './pages/show-system.ts';
-import { transactionPages } from './pages/show-transaction.ts';
-import { webhookPages } from './pages/show-webhook.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
 import { refuseRepeated } from './parts/refuse-repeated.ts';
 import { requireSession } from './parts/require-session.ts';
 import { readRestored } from './parts/restored.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
+import { showErrors } from './parts/show-error.ts';
 import { dayPages } from './reports/show-day.ts';
 import { monthPages } from './reports/show-month.ts';
-import { transactionListPages } from './search/list-transactions.ts';
-import { deliveryCharts } from './series/show-deliveries.ts';
-import { moneyCharts } from './series/show-money.ts';
+import { runListPages } from './runs/list-runs.ts';
+import { runPages } from './runs/show-run.ts';
+import { openapiPages } from './system/show-openapi.ts';
+import { systemPages } from './system/show-system.ts';
+import { transactionListPages } from './transactions/list-transactions.ts';
+import { transactionPages } from './transactions/show-transaction.ts';
+import { webhookListPages } from './webhooks/list-webhooks.ts';
+import { purgeWebhooksPages } from './webhooks/purge-webhooks.ts';
+import { webhookPages } from './webhooks/show-webhook.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { bankEntry, bankLine, bankMatch, bankStatement, bankSummary } from '../../operations/rows/bank.ts';
+import { importOutcome } from '../../operations/rows/imports.ts';
 import { bankLineQuerySchema, bankMatchSchema, bankUndoSchema } from '../api/books/bank.ts';
 import { importQuerySchema } from '../api/imports/imports.ts';
-import { bankEntry, bankLine, bankMatch, bankStatement, bankSummary } from './components/bank.ts';
-import { importOutcome } from './components/imports.ts';
-import { created, describeTag, type Operation, ok } from './describe-operation.ts';
 
 const Bank = describeTag('Bank');
 const matched = z.object({ matched: z.object({ reference: z.int(), amount: z.int() }) });

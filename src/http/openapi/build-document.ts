@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { KEPT_DAYS } from '../../access/kept-answers.ts';
 import { KEY_CHARS_MAX } from '../../access/keyed-request.ts';
+import type { Operation, OperationResponse } from '../../operations/describe-operation.ts';
+import { problem } from '../../operations/rows/problem.ts';
+import { components } from '../../operations/rows/row-fields.ts';
 import { CHANGING_METHODS } from '../access/answer-once.ts';
 import { CALLBACK_HEADERS, type CallbackMessage } from './callback-messages.ts';
-import { problem } from './components/problem.ts';
-import type { Operation, OperationResponse } from './describe-operation.ts';
-import { components } from './fields.ts';
 
 type Json = Record<string, unknown>;
 

@@ -11,7 +11,7 @@ import { providerBodySchema } from '../../callbacks/render/provider-body.ts';
 import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
-import { components } from './fields.ts';
+import { components } from '../../operations/rows/row-fields.ts';
 
 eventTransactionSchema.register(components, { id: 'CallbackTransaction' });
 correctedFactsSchema.register(components, { id: 'CorrectedFacts' });

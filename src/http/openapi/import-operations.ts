@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { describeTag, type Operation } from '../../operations/describe-operation.ts';
+import { fileImport, importOutcome } from '../../operations/rows/imports.ts';
 import { importQuerySchema, templateQuerySchema } from '../api/imports/imports.ts';
-import { fileImport, importOutcome } from './components/imports.ts';
-import { describeTag, type Operation } from './describe-operation.ts';
 
 const Imports = describeTag('Imports');
 

@@ -3,12 +3,21 @@
  * the schemas in `components/`.
  */
 import { z } from 'zod';
+import { SUBJECTS } from '../../operations/catalogue.ts';
+import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { auditRow } from '../../operations/rows/access.ts';
+import { alert } from '../../operations/rows/alerts.ts';
+import { callback, callbackWithAttempts } from '../../operations/rows/callbacks.ts';
+import { jobs } from '../../operations/rows/jobs.ts';
+import * as ledger from '../../operations/rows/ledger.ts';
+import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
+import { problem } from '../../operations/rows/problem.ts';
+import { mismatch, numbers, run, runPage } from '../../operations/rows/reconciliation.ts';
+import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
+import { webhook, webhookWithItems } from '../../operations/rows/webhooks.ts';
 import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
 import { accountMapSchema } from '../api/books/accounts.ts';
-import { adjustmentSchema, reversalSchema, statementSchema } from '../api/books/adjustments.ts';
-import { contractSchema, contractWithdrawalSchema } from '../api/books/commissions.ts';
-import { newOpeningSchema, openingReversalSchema } from '../api/books/openings.ts';
 import { platformNameSchema } from '../api/books/platforms.ts';
 import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
 import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
@@ -22,21 +31,10 @@ import {
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
-import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import { BANK_OPERATIONS } from './bank-operations.ts';
-import { auditRow, newToken, token } from './components/access.ts';
-import { alert } from './components/alerts.ts';
-import { callback, callbackWithAttempts } from './components/callbacks.ts';
-import { jobs } from './components/jobs.ts';
-import * as ledger from './components/ledger.ts';
-import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from './components/merchants.ts';
-import { problem } from './components/problem.ts';
-import { mismatch, numbers, run, runPage } from './components/reconciliation.ts';
-import { callbackSeries, moneySeries } from './components/series.ts';
-import { webhook, webhookWithItems } from './components/webhooks.ts';
-import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
+import { describeDeclared } from './describe-declared.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
@@ -98,38 +96,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.put('/accounts', 'accountant', 'Replace the map', ok('The map', ledger.accountMap), accountMapSchema),
   ...BANK_OPERATIONS,
   ...IMPORT_OPERATIONS,
-  Ledger.list('/openings', ledger.opening),
-  Ledger.post(
-    '/openings',
-    'admin',
-    "State a platform's balance at the start of a day, where its books begin, or take one back",
-    created('Opened', ledger.opening),
-    z.union([newOpeningSchema, openingReversalSchema]),
-  ),
-  Ledger.list('/adjustments', ledger.adjustment),
-  Ledger.post(
-    '/adjustments',
-    'accountant',
-    "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
-    created('Entered', ledger.adjustment),
-    z.union([adjustmentSchema, reversalSchema]),
-  ),
-  Ledger.list('/statements', ledger.statement),
-  Ledger.post(
-    '/statements',
-    'accountant',
-    "State the balance that the provider's panel shows at an instant",
-    created('Stated', ledger.statement),
-    statementSchema,
-  ),
-  Ledger.list('/commissions', ledger.commissionContract),
-  Ledger.post(
-    '/commissions',
-    'admin',
-    'State what the provider may charge, or take such a contract back',
-    created('Stated', ledger.commissionContract),
-    z.union([contractSchema, contractWithdrawalSchema]),
-  ),
+  ...SUBJECTS.filter(({ tag }) => tag === 'Ledger').flatMap(describeDeclared),
   Runs.list('/reconciliations', run),
   Runs.post('/reconciliations', 'operator', 'Start a run for a range of days', accepted('Queued', run), newRunSchema),
   Runs.get('/reconciliations/{id}', 'One run', run),
@@ -229,9 +196,7 @@ export const API_OPERATIONS: readonly Operation[] = [
     replaySchema,
   ),
   ...REPORT_OPERATIONS,
-  Access.list('/tokens', token, undefined, 'admin'),
-  Access.post('/tokens', 'admin', 'Create a token', created('Its text is shown this once', newToken), newTokenSchema),
-  Access.delete('/tokens/{id}', 'admin', 'Revoke a token', 'Revoked'),
+  ...SUBJECTS.filter(({ tag }) => tag === 'Access').flatMap(describeDeclared),
   Access.list('/audit', auditRow, auditQuerySchema, 'admin'),
   Service.get('/jobs', 'The jobs of the timetable: their last and next ticks', jobs),
   Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),

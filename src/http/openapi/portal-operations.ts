@@ -1,10 +1,16 @@
 import { z } from 'zod';
+import { accepted, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import {
+  feedEvent,
+  manifestKeys,
+  ownMerchant,
+  rotatedSecret,
+  signedManifest,
+} from '../../operations/rows/merchants.ts';
+import { ownCallback, ownCallbackWithAttempts, ownFilterPreview, ownHealth } from '../../operations/rows/portal.ts';
 import { feedQuerySchema } from '../api/merchants/events.ts';
 import { manifestQuerySchema } from '../api/merchants/manifests.ts';
 import { ownCallbackQuerySchema, ownFilterSchema, ownReplaySchema } from '../api/merchants/portal.ts';
-import { feedEvent, manifestKeys, ownMerchant, rotatedSecret, signedManifest } from './components/merchants.ts';
-import { ownCallback, ownCallbackWithAttempts, ownFilterPreview, ownHealth } from './components/portal.ts';
-import { accepted, describeTag, type Operation, ok } from './describe-operation.ts';
 
 const Merchants = describeTag('Merchants');
 const Portal = describeTag('Portal');

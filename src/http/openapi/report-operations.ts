@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { REPORT_MAKERS } from '../../access/roles.ts';
+import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { listedMonth, shownMonth } from '../../operations/rows/months.ts';
+import { report } from '../../operations/rows/reports.ts';
 import { monthCloseSchema, monthReopeningSchema } from '../api/books/months.ts';
 import { newReportSchema, reportFileQuerySchema, reportQuerySchema } from '../api/reports.ts';
-import { listedMonth, shownMonth } from './components/months.ts';
-import { report } from './components/reports.ts';
-import { accepted, created, describeTag, type Operation, ok } from './describe-operation.ts';
 
 const Reports = describeTag('Reports');
 const beingMade = z.object({ day: z.iso.date(), state: z.literal('being_made') });

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
-import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
 import type { Reading } from '../../metrics/reading.ts';
+import { summarize } from '../../texts/alerts/describe-alert.ts';
 import { DROPPABLE, type Droppable, dropBodies } from './drop-bodies.ts';
 
 const MEASURE_EVERY_MS = 1_000;

@@ -1,10 +1,10 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
-import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { type Reading, secondsSince } from '../../metrics/reading.ts';
+import { summarize } from '../../texts/alerts/describe-alert.ts';
 import { detectSilence, findDownGaps, type ReceiverMinute, type Silence } from './detect-silence.ts';
 import { findLastArrival } from './record-minutes.ts';
 

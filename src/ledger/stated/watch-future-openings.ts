@@ -4,11 +4,11 @@
  * opening is alerted until its day.
  */
 import { syncAlerts } from '../../alerts/raise-alerts.ts';
-import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { summarize } from '../../texts/alerts/describe-alert.ts';
 
 const SHOWN_MAX = 5;
 
@@ -66,5 +66,5 @@ async function listFutureOpenings({ db, calendar, clock }: Context): Promise<Fut
 }
 
 function describeOpening({ id, platform, day }: FutureOpening): string {
-  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${id}`;
+  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${id}`;
 }

@@ -1,10 +1,10 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
-import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { ProviderClient } from '../../provider/client.ts';
+import { summarize } from '../../texts/alerts/describe-alert.ts';
 import { reportGivenUp } from '../watches/watch-provider.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { findRecoveredAlerts, RUN_FAILED } from './find-recovered-alerts.ts';

@@ -4,8 +4,6 @@
  * evidence either way, also where nothing else asks. One of the two alerts fires, never both.
  */
 import { syncAlerts } from '../../alerts/raise-alerts.ts';
-import type { AlertFacts } from '../../alerts/texts/alert-facts.ts';
-import { parseFacts, summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { ProviderClient } from '../../provider/client.ts';
@@ -13,6 +11,8 @@ import { ProviderError } from '../../provider/provider-error.ts';
 import { decideHealth, type HealthReport, type ProviderHealth, SLOT_MS } from '../../provider/track-health.ts';
 import { recordHeartbeat } from '../../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import type { AlertFacts } from '../../texts/alerts/alert-facts.ts';
+import { parseFacts, summarize } from '../../texts/alerts/describe-alert.ts';
 
 const FAILING = 'provider_failing';
 const UNAUTHORIZED = 'provider_unauthorized';

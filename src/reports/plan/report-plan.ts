@@ -1,8 +1,8 @@
 import type { Calendar, Day, Month, WallTime } from '../../domain/calendar.ts';
+import type { Language } from '../../domain/language/language.ts';
 import type { MonthBalance } from '../../seal/digest-month.ts';
 import type { EventWindow } from './read-event-window.ts';
 
-export type Locale = 'pt-BR' | 'en';
 /** The formats whose files each revision keeps. */
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -51,7 +51,7 @@ type FilePlan = {
   cut: Cut;
   state: ReportState;
   madeAt: Date;
-  locale: Locale;
+  locale: Language;
   fullDocuments: boolean;
   /** For a reader without the right to see personal data. */
   masked: boolean;

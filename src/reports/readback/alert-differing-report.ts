@@ -1,8 +1,8 @@
 import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
-import { summarize } from '../../alerts/texts/describe-alert.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { summarize } from '../../texts/alerts/describe-alert.ts';
 import { ReadBackError } from './read-back.ts';
 
 /** `isKept`: a revision, which is made again until it agrees; any other file is made on request. */

@@ -1,5 +1,5 @@
 import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../../texts/reports/texts.ts';
 import { parseCell } from './collect-table.ts';
 
 /** The lines that move a balance. Resumo of a day has no `openings`. */

@@ -1,7 +1,7 @@
 import { parseSum } from '../../domain/money.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
+import type { Texts } from '../../texts/reports/texts.ts';
 import type { ReportColumn } from '../render/columns.ts';
-import type { Texts } from '../texts/texts.ts';
 
 /** The rows above the data of a sheet: the title, *Linhas visíveis*, and the header. */
 const SHOWN_ROW = 2;

@@ -12,10 +12,10 @@ import { readSheet } from '../../spreadsheet/read-sheet.ts';
 import { decodeText } from '../../spreadsheet/read-xml.ts';
 import { type SheetRow, UnreadableFileError } from '../../spreadsheet/row.ts';
 import { scanSheet } from '../../spreadsheet/scan-sheet.ts';
+import { fill } from '../../texts/fill.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import type { ReportWork } from '../render/report-work.ts';
 import { TABLE_COLUMNS } from '../render/table-columns.ts';
-import { fill } from '../texts/texts.ts';
 import { type CollectedSummary, collectSummary } from './collect-summary.ts';
 import {
   type BalanceChain,

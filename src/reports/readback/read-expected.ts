@@ -2,6 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
+import type { Texts } from '../../texts/reports/texts.ts';
 import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-accounts.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
@@ -13,7 +14,6 @@ import { describeChanges } from '../render/changes/describe-changes.ts';
 import type { ChangeRow } from '../render/columns.ts';
 import type { ReportWork } from '../render/report-work.ts';
 import { sumHandedIn } from '../render/write-carried.ts';
-import type { Texts } from '../texts/texts.ts';
 import { sumPayments } from './sum-payments.ts';
 import { sumMoved, sumRunningBalances } from './sum-running-balances.ts';
 

@@ -1,11 +1,12 @@
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { nameCause } from '../../domain/mismatch.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
+import { describeCode, fill } from '../../texts/fill.ts';
+import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
+import type { Texts } from '../../texts/reports/texts.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
 import type { PendingTransaction } from '../read/read-pending.ts';
-import { describeEvidence } from '../texts/describe-evidence.ts';
-import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */

@@ -1,4 +1,5 @@
-import { fill, formatLocalCount, type Texts } from '../texts/texts.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatLocalCount, type Texts } from '../../texts/reports/texts.ts';
 import {
   countPagesWide,
   type FinishedSheet,

@@ -3,13 +3,13 @@ import { listPlatformNames } from '../../database/list-platform-names.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
+import { textsOf } from '../../texts/reports/texts.ts';
 import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
 import { filterPlatform, readAccountBalances } from '../read/read-accounts.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
-import { textsOf } from '../texts/texts.ts';
 import { createFactory, type ReportWork } from './report-work.ts';
 
 /** Reads what all steps need: the balances before the first day, and the facts that changed after the cut. */

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { Reader } from '../../database/reader.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatDay, type Texts } from '../../texts/reports/texts.ts';
 import { type AnyPlan, type FileFormat, type ReportPlan, spanOf } from '../plan/report-plan.ts';
 import type { Tally } from '../read/create-tally.ts';
 import type { RowDigest } from '../read/digest-rows.ts';
 import type { AccountBalance } from '../read/read-accounts.ts';
 import type { CutEntries } from '../read/read-cut-entries.ts';
 import type { FactsAtCut } from '../read/read-facts-at-cut.ts';
-import { fill, formatDay, type Texts } from '../texts/texts.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 import { openTable, type SheetFactory, type TableWriter } from './open-table.ts';
 

@@ -1,9 +1,9 @@
+import type { Texts } from '../../texts/reports/texts.ts';
 import type { AnyPlan, ReportPlan } from '../plan/report-plan.ts';
 import type { Hour, PlatformTotals } from '../read/create-tally.ts';
 import type { StatedOpening, StatusCount } from '../read/read-counts.ts';
 import type { MismatchCount } from '../read/read-mismatches.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
-import type { Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import type { FinishedTable } from './open-table.ts';
 

@@ -1,6 +1,7 @@
 import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatLocalCount } from '../../texts/reports/texts.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
-import { fill, formatLocalCount } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { type Summary, startSection } from './start-section.ts';

@@ -1,6 +1,7 @@
+import { fill } from '../../texts/fill.ts';
+import { formatMonth } from '../../texts/reports/texts.ts';
 import type { ClosedMonth, RangePlan } from '../plan/report-plan.ts';
 import { type AccountBalance, isBalanceAccount, platformAccountSegment, splitAccount } from '../read/read-accounts.ts';
-import { fill, formatMonth } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 import type { FinishedTable } from './open-table.ts';

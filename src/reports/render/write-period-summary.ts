@@ -1,6 +1,7 @@
+import { fill } from '../../texts/fill.ts';
+import { formatMoment, type Texts } from '../../texts/reports/texts.ts';
 import type { ClosedMonth, RangePlan } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
-import { fill, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { formatPeriod } from './report-work.ts';

@@ -3,10 +3,11 @@
  * *Alterações*: a range has no revision before it. A month that follows a closed one has *Ajustes de meses anteriores*.
  */
 import type { Reader } from '../../database/reader.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatMoment, formatMonth } from '../../texts/reports/texts.ts';
 import type { AnyPlan, FileFormat, RangePlan } from '../plan/report-plan.ts';
 import { type DayRow, listDayRows } from '../read/list-day-rows.ts';
 import { readDayEnds } from '../read/read-day-ends.ts';
-import { fill, formatMoment, formatMonth } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { describeAdjustments } from './changes/describe-adjustments.ts';
 import { ADJUSTMENT_COLUMNS } from './columns.ts';

@@ -5,10 +5,11 @@
  * all rows, is written last and packed first.
  */
 import type { Reader } from '../../database/reader.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatDay } from '../../texts/reports/texts.ts';
 import { type EventWindow, readEventWindow } from '../plan/read-event-window.ts';
 import { FORMATS, type Format, type ReportPlan } from '../plan/report-plan.ts';
 import type { PlatformTotals } from '../read/create-tally.ts';
-import { fill, formatDay } from '../texts/texts.ts';
 import { describeChanges } from './changes/describe-changes.ts';
 import * as columns from './columns.ts';
 import { finishWorkbook } from './finish-workbook.ts';

@@ -1,10 +1,10 @@
 import { largest } from '../../domain/lists.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
+import { formatLocalCount } from '../../texts/reports/texts.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import { LINES, type PlatformTotals, RANGE_LINES, sumPlatformTotals } from '../read/create-tally.ts';
 import { platformAccountSegment } from '../read/read-accounts.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
-import { formatLocalCount } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { FinishedTable } from './open-table.ts';

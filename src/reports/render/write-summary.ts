@@ -1,9 +1,10 @@
 import { addDays } from '../../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
+import { describeCode, fill } from '../../texts/fill.ts';
+import { formatDay, formatLocalCount, formatMoment, type Texts } from '../../texts/reports/texts.ts';
 import type { AnyPlan, ReportPlan, ReportState } from '../plan/report-plan.ts';
 import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
-import { describeCode, fill, formatDay, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 import { type Summary, startSection } from './start-section.ts';

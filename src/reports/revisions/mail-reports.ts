@@ -9,9 +9,10 @@ import { sendPendingMails } from '../../alerts/channels/send-pending-mails.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import type { Locale } from '../plan/report-plan.ts';
+import type { Language } from '../../domain/language/language.ts';
+import { fill } from '../../texts/fill.ts';
+import { formatDay, textsOf } from '../../texts/reports/texts.ts';
 import { formatSeal } from '../render/write-about.ts';
-import { fill, formatDay, textsOf } from '../texts/texts.ts';
 import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
 
 /** Whether a mail server and an address are configured. */
@@ -52,7 +53,7 @@ export async function mailReports(context: Context): Promise<void> {
     },
     async write({ report_seq: seq }) {
       const row = await selectReports(db).where('reports.seq', '=', seq).executeTakeFirstOrThrow();
-      const mail = writeMail(presentReport(row), row.locale as Locale, config.PUBLIC_URL);
+      const mail = writeMail(presentReport(row), row.locale as Language, config.PUBLIC_URL);
       const about = { day: row.day, revision: row.revision };
       return { mail: { to: config.ALERT_EMAIL_TO ?? [], ...mail }, about };
     },
@@ -60,7 +61,7 @@ export async function mailReports(context: Context): Promise<void> {
 }
 
 /** The mail holds day, revision, state, digests and the chain's head, which thereby leaves this machine, and no rows. Pure. */
-function writeMail(report: Report, locale: Locale, publicUrl: string): { subject: string; text: string; id: string } {
+function writeMail(report: Report, locale: Language, publicUrl: string): { subject: string; text: string; id: string } {
   const texts = textsOf(locale);
   const values = { day: formatDay(report.day), revision: report.revision, state: texts.states[report.state] };
   const chain = formatSeal(report.position, report.chain_hash);

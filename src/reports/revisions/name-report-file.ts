@@ -1,4 +1,5 @@
-import type { FileFormat, Locale } from '../plan/report-plan.ts';
+import type { Language } from '../../domain/language/language.ts';
+import type { FileFormat } from '../plan/report-plan.ts';
 import { platformAccountSegment } from '../read/read-accounts.ts';
 import { FORMAT_FACTS } from '../render/formats/formats.ts';
 
@@ -8,7 +9,7 @@ export function nameReportFile(of: {
   day: string;
   revision?: number;
   format: FileFormat;
-  otherLocale?: Locale | undefined;
+  otherLocale?: Language | undefined;
   platform: string | undefined;
   masked?: boolean;
 }): string {

@@ -3,9 +3,9 @@ import { inSnapshot } from '../../database/in-snapshot.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import type { Language } from '../../domain/language/language.ts';
 import { append } from '../../domain/lists.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
-import type { Locale } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { type Figures, parseFigures } from '../read/report-figures.ts';
 import { describeChanges } from '../render/changes/describe-changes.ts';
@@ -22,7 +22,7 @@ const ROWS_SHOWN_MAX = 200;
 /** Comparing the rows takes no longer. A page waits for it: the sheet *Alterações* of a revision has no such limit. */
 export const COMPARE_LIMITS = { msMax: 5_000 };
 
-type Wanted = { day: Day; from: number; to: number; platform?: string | undefined; locale: Locale; masked: boolean };
+type Wanted = { day: Day; from: number; to: number; platform?: string | undefined; locale: Language; masked: boolean };
 export type RevisionComparison = {
   /** The figures of both revisions; undefined where one stores none yet. */
   before: Figures | undefined;

@@ -1,17 +1,19 @@
 /** Writes transactions that a search found, as CSV or as a workbook. Nothing of it is stored. */
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import type { Language } from '../../domain/language/language.ts';
 import { parseSum } from '../../domain/money.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction, PresentedTransaction } from '../../domain/present-transaction.ts';
 import { VERSION } from '../../domain/version.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
-import { type Locale, ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
+import { describeCode, fill } from '../../texts/fill.ts';
+import { formatLocalCount, formatMoment, textsOf } from '../../texts/reports/texts.ts';
+import { ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
 import { openTable } from '../render/open-table.ts';
 import { nameParts } from '../render/report-work.ts';
-import { describeCode, fill, formatLocalCount, formatMoment, textsOf } from '../texts/texts.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { useDraft } from './build-once.ts';
 
@@ -34,7 +36,7 @@ export type FoundExport = {
   signal: AbortSignal;
 };
 
-const WORDS: Record<Locale, { title: string; made: string; cut: string }> = {
+const WORDS: Record<Language, { title: string; made: string; cut: string }> = {
   'pt-BR': {
     title: 'Transações',
     made: 'Busca de {at}, relógio do provedor ({zone}).',

@@ -5,6 +5,7 @@
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import { boundsOfMonth, type Day, isDay, isMonth } from '../../domain/calendar.ts';
+import type { Language } from '../../domain/language/language.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
 import { type MonthClose, readMonthClose } from '../../seal/read-month-closes.ts';
@@ -12,7 +13,6 @@ import { refuseField } from '../../texts/refuse.ts';
 import { findCloseBefore, findMonthClose, readMonthOfRange, toClosedMonth } from '../plan/find-month-close.ts';
 import {
   type FileFormat,
-  type Locale,
   type RangeDay,
   type RangePlan,
   type ReportState,
@@ -34,7 +34,7 @@ export type Range = { from: Day; to: Day };
 export type WantedRange = Range & {
   format: FileFormat;
   platform?: string | undefined;
-  locale?: Locale | undefined;
+  locale?: Language | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
   /** Ends the work when the client has left. */

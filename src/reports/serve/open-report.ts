@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import type { Language } from '../../domain/language/language.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -12,7 +13,6 @@ import { readSurplus } from '../plan/read-surplus.ts';
 import {
   type FileFormat,
   type Format,
-  type Locale,
   type ReportPlan,
   type ReportState,
   ROWS_PER_SHEET_MAX,
@@ -46,7 +46,7 @@ export type WantedReport<Name extends FileFormat = Format> = {
   day: Day;
   format: Name;
   revision?: number | undefined;
-  locale?: Locale | undefined;
+  locale?: Language | undefined;
   platform?: string | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
@@ -179,7 +179,7 @@ export async function planRebuild(
     state: row.state as ReportState,
     reading: await findReading(context, row),
     madeAt: row.made_at,
-    locale: wanted.locale ?? (row.locale as Locale),
+    locale: wanted.locale ?? (row.locale as Language),
     fullDocuments: row.full_documents === 1 && !wanted.masked,
     masked: wanted.masked ?? false,
     platform: wanted.platform,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
 import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { ALERT_KINDS } from '../../../src/texts/alerts/alert-kinds.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openHttpSink } from '../../support/open-http-sink.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';

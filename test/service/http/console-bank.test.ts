@@ -124,7 +124,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
 test('a form of many parts is refused before it is parsed, however its boundary is written', async () => {
   const session = await openConsoleSession(env, 'accountant');
   const token = /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '';
-  // Node's parser takes the boundary for one wherever it stands, and a token may hold any letter, but never a dot.
+  // Node's parser finds the boundary within a line too; a token may hold any letter, but no dot.
   const part = (name: string, value: string) =>
     `--x.y\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const others = Array.from({ length: 100 }, (_, index) => part(`p${index}`, '1')).join('');

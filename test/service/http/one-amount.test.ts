@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { formatAmount, parseSum } from '../../../src/domain/money.ts';
-import { MISMATCH_TITLES } from '../../../src/http/console/parts/explain-mismatch.ts';
+import { MISMATCH_TITLES } from '../../../src/http/console/mismatches/explain-mismatch.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { readMismatchMetrics } from '../../../src/mismatches/read-mismatch-metrics.ts';

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
-import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/authorize-search.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 

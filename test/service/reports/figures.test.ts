@@ -11,8 +11,8 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { listReportDays } from '../../../src/reports/serve/list-report-days.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { PT_BR } from '../../../src/reports/texts/texts-pt-br.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import {
   applyTransactions,

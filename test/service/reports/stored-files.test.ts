@@ -7,7 +7,7 @@ import type { Erase } from '../../../src/domain/person/person.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { eraseReportFiles } from '../../../src/reports/serve/erase-report-files.ts';
 import { findReport, nameDownload, openReport } from '../../../src/reports/serve/open-report.ts';
-import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import {
   applyTransactions,
   generateTransactions,

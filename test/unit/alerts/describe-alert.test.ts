@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
-import type { AlertFacts } from '../../../src/alerts/texts/alert-facts.ts';
-import { ALERT_LOCALES, ALERT_TEXTS, describeAlert, summarize } from '../../../src/alerts/texts/describe-alert.ts';
 import { createCalendar } from '../../../src/domain/calendar.ts';
+import type { AlertFacts } from '../../../src/texts/alerts/alert-facts.ts';
+import { ALERT_KINDS } from '../../../src/texts/alerts/alert-kinds.ts';
+import { ALERT_LOCALES, ALERT_TEXTS, describeAlert, summarize } from '../../../src/texts/alerts/describe-alert.ts';
 
 const calendar = createCalendar('America/Sao_Paulo');
 const SINCE = '2026-11-22T21:05:07.000Z';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
 import { isMismatchKind } from '../../../src/domain/mismatch.ts';
+import { ALERT_KINDS } from '../../../src/texts/alerts/alert-kinds.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
 import { choiceField, filterField, inputField, SELECT_ENTRIES_MAX } from '../../../src/http/console/parts/fields.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
 
 const EMPTY = { values: {}, faults: {} };
 const wordsTo = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, `Loja ${n}`]));

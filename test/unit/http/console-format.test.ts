@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
 import {
   formatAge,
   formatCount,
@@ -11,6 +10,7 @@ import {
   moment,
   shortenId,
 } from '../../../src/http/console/parts/format.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 test.each([

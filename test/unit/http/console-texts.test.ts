@@ -1,27 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { EN } from '../../../src/http/console/languages/en/catalogue.ts';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
-import { plural, t, words } from '../../../src/http/console/languages/translate.ts';
 import { html, tHtml } from '../../../src/http/console/parts/html.ts';
+import { EN } from '../../../src/texts/console/catalogue.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
+import { plural, t, words } from '../../../src/texts/translate.ts';
 
-const CONSOLE = path.resolve(import.meta.dirname, '../../../src/http/console');
-/** The codes' names that the texts of alerts share. */
-const CODES = path.resolve(CONSOLE, '../../alerts/texts/codes-pt-br.ts');
-const CATALOGUE = path.join('languages', 'en');
+const SRC = path.resolve(import.meta.dirname, '../../../src');
+const CATALOGUE = 'texts/console';
 const entries = Object.entries(EN);
 const read = (folder: string) =>
-  readdirSync(path.join(CONSOLE, folder), { recursive: true, encoding: 'utf8' })
+  readdirSync(path.join(SRC, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => ({ name: path.join(folder, name), text: readFileSync(path.join(CONSOLE, folder, name), 'utf8') }));
-const isCatalogue = (name: string): boolean => name.startsWith(CATALOGUE);
+    .map((name) => ({ name: path.join(folder, name), text: readFileSync(path.join(SRC, folder, name), 'utf8') }));
 
 test('every text of the catalogue is used', () => {
-  const code = read('.')
-    .filter(({ name }) => !isCatalogue(name))
+  const code = [...read('http/console'), ...read('texts').filter(({ name }) => !name.startsWith(CATALOGUE))]
     .map(({ text }) => text)
-    .concat(readFileSync(CODES, 'utf8'))
     .join('\n');
   expect(entries.length).toBeGreaterThan(100);
   expect(
@@ -91,9 +86,10 @@ test('no text of the source language stands in the code without its English', ()
 
 /** The console's code without comments. */
 function code() {
-  return read('.')
-    .filter(({ name }) => !isCatalogue(name))
-    .map(({ name, text }) => ({ name, text: text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '') }));
+  return read('http/console').map(({ name, text }) => ({
+    name,
+    text: text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''),
+  }));
 }
 
 type Template = { tag: string; text: string };

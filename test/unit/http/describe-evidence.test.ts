@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { renderEvidence } from '../../../src/http/console/parts/render-evidence.ts';
+import { renderEvidence } from '../../../src/http/console/mismatches/render-evidence.ts';
 
 const calendar = createCalendar('America/Sao_Paulo');
 const [ONE, TWO] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];

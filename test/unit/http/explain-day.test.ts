@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addMonths, boundsOfMonth } from '../../../src/domain/calendar.ts';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
 import { explainDay } from '../../../src/http/console/reports/explain-day.ts';
 import { nameMonth, nameWeekdays } from '../../../src/http/console/reports/month.ts';
 import type { ReportDay } from '../../../src/reports/serve/list-report-days.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
 
 const DAY = '2026-11-20';
 

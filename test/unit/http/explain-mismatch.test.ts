@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { MISMATCH_SEVERITY } from '../../../src/domain/mismatch.ts';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
-import { explainMismatch } from '../../../src/http/console/parts/explain-mismatch.ts';
+import { explainMismatch } from '../../../src/http/console/mismatches/explain-mismatch.ts';
 import type { ReportedMismatch } from '../../../src/reports/read/read-mismatches.ts';
 import { MISMATCH_COLUMNS, type RenderContext } from '../../../src/reports/render/columns.ts';
-import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 
 test.each(Object.keys(MISMATCH_SEVERITY))('%s has a title, a meaning, and one sentence on what to do', (kind) => {
   const { title, meaning, todo } = explainMismatch({ kind });

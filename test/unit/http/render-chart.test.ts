@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Chart } from '../../../src/http/console/charts/chart.ts';
 import { renderChart } from '../../../src/http/console/charts/render-chart.ts';
-import { t } from '../../../src/http/console/languages/translate.ts';
+import { t } from '../../../src/texts/translate.ts';
 
 const DAYS: Chart['slots'] = [
   { label: '19/11', title: '19/11/2026', href: '/reports/2026-11-19', values: [100_000n, 30_000n] },

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { runInLanguage } from '../../../src/http/console/languages/language.ts';
-import { translateMessage } from '../../../src/http/console/languages/translate-message.ts';
 import { programText } from '../../../src/http/console/parts/page-components.ts';
+import { runInLanguage } from '../../../src/texts/language.ts';
+import { translateMessage } from '../../../src/texts/translate-message.ts';
 
 const SRC = path.resolve(import.meta.dirname, '../../../src');
 
@@ -18,8 +18,8 @@ test.each([
     '11.8.2-MariaDB, gravado em disco a cada commit; todos os processos gravam em db1:3306 (desde 2026-12-01T00:00:00.000Z)',
   ],
   [
-    'opening op_1 is of 2026-12-01, a day to come: nothing of platform p1 is booked; confere open --reverse op_1; statement st_1 is of 2026-12-01T00:00:00.000Z, an instant to come',
-    'a abertura op_1 é de 2026-12-01, um dia por vir: nada da plataforma p1 é lançado; desfaça-a com confere open --reverse op_1; o saldo informado st_1 é de 2026-12-01T00:00:00.000Z, um instante por vir',
+    'opening op_1 is of 2026-12-01, a day to come: nothing of platform p1 is booked; confere open --undo op_1; statement st_1 is of 2026-12-01T00:00:00.000Z, an instant to come',
+    'a abertura op_1 é de 2026-12-01, um dia por vir: nada da plataforma p1 é lançado; desfaça-a com confere open --undo op_1; o saldo informado st_1 é de 2026-12-01T00:00:00.000Z, um instante por vir',
   ],
   [
     "id.example answers; 12 ms between its clock and this machine's; it must know https://c.example/login/done",

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeEvidence } from '../../../src/reports/texts/describe-evidence.ts';
-import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { describeEvidence } from '../../../src/texts/reports/describe-evidence.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 
 const pt = textsOf('pt-BR');
 

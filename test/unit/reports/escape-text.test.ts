@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { showUnseen } from '../../../src/domain/language/show-unseen.ts';
 import { escapeCsvField } from '../../../src/reports/render/formats/write-csv.ts';
-import { describeCode, fill, formatMoment } from '../../../src/reports/texts/texts.ts';
 import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
 import { STYLE_INDEX } from '../../../src/reports/xlsx/render-styles.ts';
+import { describeCode, fill } from '../../../src/texts/fill.ts';
+import { formatMoment } from '../../../src/texts/reports/texts.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 /** Any UTF-16, with lone surrogates, and with characters of formulas and XML more often. */

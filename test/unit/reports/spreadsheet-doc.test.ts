@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { LINES } from '../../../src/reports/read/create-tally.ts';
 import { COLUMNS_VERSION } from '../../../src/reports/render/columns.ts';
 import { TABLE_COLUMNS } from '../../../src/reports/render/table-columns.ts';
-import { textsOf } from '../../../src/reports/texts/texts.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
 const [pt, en] = [textsOf('pt-BR'), textsOf('en')];

@@ -8,11 +8,11 @@ import {
   readAccountMap,
   setAccountMap,
 } from '../../../ledger/stated/account-map.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { platform } from '../../../operations/fields.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseBody } from '../../parse-request.ts';
-import { platform } from '../fields.ts';
 
 const text = z.string('must be a text, or null').trim().min(1, 'must be a text, or null').nullable().default(null);
 
@@ -53,5 +53,5 @@ export function accountRoutes(context: Context): Router {
 async function presentAccountMap(context: Context, response: Response) {
   const { accounts, ...change } = await readAccountMap(context.db);
   const unmapped = await listUnmappedAccounts(context.db, accounts);
-  return { accounts: accounts.map((row) => presentPlatform(response, row)), unmapped, ...change };
+  return { accounts: accounts.map((row) => presentPlatform(getCaller(response), row)), unmapped, ...change };
 }

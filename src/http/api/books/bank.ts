@@ -10,12 +10,13 @@ import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { note } from '../../../operations/fields.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { presentWritten } from '../../../operations/present-row.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { presentPage, presentWritten, readPage } from '../../parse-page.ts';
+import { presentPage, readPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';
-import { note } from '../fields.ts';
 
 export const bankLineQuerySchema = z.object({
   state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),
@@ -132,6 +133,6 @@ export function presentBankLine<T extends Awaited<ReturnType<typeof listBankLine
 }
 
 function presentNoted<T extends { platform: string; note: string | null }>(response: Response, row: T): T {
-  const shown = presentPlatform(response, row);
+  const shown = presentPlatform(getCaller(response), row);
   return canSeePersonalData(response) ? shown : { ...shown, note: maskNote(shown.note) };
 }

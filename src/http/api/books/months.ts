@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { isMonth, type Month } from '../../../domain/calendar.ts';
+import { note } from '../../../operations/fields.ts';
 import { closeMonth } from '../../../reports/months/close-month.ts';
 import { listMonths, presentMonth, presentShownMonth, readMonth } from '../../../reports/months/list-months.ts';
 import { reopenMonth } from '../../../reports/months/reopen-month.ts';
@@ -11,7 +12,6 @@ import { canSeePersonalData, getActor, requireRole } from '../../access/authoriz
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
-import { note } from '../fields.ts';
 
 type MonthRequest = Request<{ month: string }>;
 

@@ -5,11 +5,11 @@ import type { Context } from '../../../context.ts';
 import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { setPlatformName } from '../../../ledger/stated/platform-names.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatformName } from '../../access/mask-texts.ts';
+import { platform } from '../../../operations/fields.ts';
+import { presentPlatformName } from '../../../operations/mask-texts.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseBody } from '../../parse-request.ts';
-import { platform } from '../fields.ts';
 
 export const platformNameSchema = z.strictObject({
   platform,
@@ -21,7 +21,7 @@ export function platformRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/platforms', requireRole('viewer'), async (_request, response) => {
     const named = await listPlatformNames(context.db);
-    response.json({ platforms: named.map((one) => presentPlatformName(response, one)) });
+    response.json({ platforms: named.map((one) => presentPlatformName(getCaller(response), one)) });
   });
 
   router.put('/platforms', requireRole('operator', 'accountant'), async (request, response) => {

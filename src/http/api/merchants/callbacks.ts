@@ -13,6 +13,7 @@ import { redeliver } from '../../../callbacks/manage/redeliver.ts';
 import { assertReplays, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { authorizeFilter } from '../../../operations/authorize-search.ts';
 import {
   auditShownTransactions,
   canSeePersonalData,
@@ -20,7 +21,6 @@ import {
   getCaller,
   requireRole,
 } from '../../access/authorize.ts';
-import { authorizeFilter } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';

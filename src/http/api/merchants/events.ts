@@ -4,12 +4,12 @@ import { readFeed } from '../../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
+import { instant, wholeNumber } from '../../../operations/fields.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
-import { instant, wholeNumber } from '../fields.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;

@@ -9,6 +9,7 @@ import { listPublicKeys } from '../../../manifests/keys.ts';
 import { type ManifestQuery, readManifest, readManifestIds } from '../../../manifests/read-manifests.ts';
 import { isPullToken } from '../../../merchants/pull-token.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { revision } from '../../../operations/fields.ts';
 import { refuseField } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import { readBearer, requireRole } from '../../access/authorize.ts';
@@ -17,7 +18,6 @@ import { authenticateMerchant, getScope } from '../../access/require-scope.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
-import { revision } from '../fields.ts';
 
 /** Anybody may ask for the public keys: the database is asked once in this time. */
 const KEYS_CACHED_MS = 10_000;

@@ -22,11 +22,11 @@ import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.t
 import { findMerchant, listMerchants, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { CALLBACK_FORMATS } from '../../../merchants/request-headers.ts';
 import { rotateSecret } from '../../../merchants/secrets.ts';
+import { authorizeFilter } from '../../../operations/authorize-search.ts';
+import { presentMerchantTo } from '../../../operations/mask-texts.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { describe } from '../../../texts/refuse.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
-import { authorizeFilter } from '../../access/authorize-search.ts';
-import { presentMerchantTo } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { presentPage, readPage } from '../../parse-page.ts';
 import { parseBody } from '../../parse-request.ts';
@@ -90,12 +90,12 @@ export function merchantRoutes(context: Context): express.Router {
     const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
       listMerchants(db, { limit, after }),
     );
-    const shown = await mapInTurns(rows, (row) => presentMerchantTo(response, row));
+    const shown = await mapInTurns(rows, (row) => presentMerchantTo(getCaller(response), row));
     response.json(presentPage('merchants', shown, next));
   });
   router.post('/merchants', requireRole('admin'), (request, response) => addMerchant(context, request, response));
   router.get('/merchants/:id', requireRole('viewer'), async (request, response) => {
-    response.json(presentMerchantTo(response, await findMerchant(context.db, idOf(request))));
+    response.json(presentMerchantTo(getCaller(response), await findMerchant(context.db, idOf(request))));
   });
   router.patch('/merchants/:id', requireRole('admin'), (request, response) =>
     changeMerchant(context, request, response),

@@ -11,13 +11,13 @@ import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
+import { day } from '../../../operations/fields.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';
-import { day } from '../fields.ts';
 import { REPLAY_ORDER, replayRangeFields } from './callbacks.ts';
 import { filterSchema } from './merchants.ts';
 

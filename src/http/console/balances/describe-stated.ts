@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
-import { t, words } from '../languages/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
 import { hasRole } from '../parts/send-page.ts';

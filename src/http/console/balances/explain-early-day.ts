@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
 import { findFirstDay } from '../../../seal/find-first-day.ts';
-import { plural } from '../languages/translate.ts';
+import { plural } from '../../../texts/translate.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 

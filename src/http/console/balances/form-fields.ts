@@ -3,13 +3,13 @@ import type { Context } from '../../../context.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { language } from '../languages/language.ts';
-import { type Label, t, translate } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { type Label, t, translate } from '../../../texts/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
+import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
-import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 /** Shows how an amount is typed in the page's language. */
 const EXAMPLE_CENTS = 123_456n;
@@ -37,12 +37,12 @@ export function readDay(context: Context, draft: Draft): Day {
 }
 
 /** Reads a platform. Another one than those listed is typed, and so confirmed as new. */
-export function readStatedPlatform(draft: Draft): { platform: string; newPlatform: boolean } {
+export function readStatedPlatform(draft: Draft): { platform: string; new_platform: boolean } {
   const [listed = '', other = ''] = [draft.values.platform, draft.values.other_platform];
   if (listed !== '' && other !== '')
     draft.faults.other_platform = t('Escolha uma da lista, ou escreva outra: não as duas.');
   else if (listed === '' && other === '') draft.faults.platform = t('Escolha uma plataforma, ou escreva outra.');
-  return { platform: listed || other, newPlatform: other !== '' };
+  return { platform: listed || other, new_platform: other !== '' };
 }
 
 /** A field for an amount. Its hint says how the page's language writes one. */

@@ -1,17 +1,15 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { type AdjustmentKind, listAdjustments } from '../../../ledger/stated/adjust-books.ts';
-import { listStatements } from '../../../ledger/stated/state-balance.ts';
-import { listOpenings } from '../../../ledger/stated/state-opening.ts';
-import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { authorizeSearch } from '../../access/authorize-search.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
+import { adjustments, undoAdjustment } from '../../../operations/adjustments.ts';
+import type { List, RowOf } from '../../../operations/define-list.ts';
+import { openings, undoOpening } from '../../../operations/openings.ts';
+import { statements } from '../../../operations/statements.ts';
+import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
-import { t } from '../languages/translate.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { platformField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -37,29 +35,15 @@ type Made = { created_at: string; created_by: string };
 /** The lists of stated balances, adjustments and openings: with who entered each, and when. */
 export function statedLists(context: Context): Router {
   const router = createRouter();
-  statedList(context, router, 'statements', {
-    rowsShown: STATEMENTS_SHOWN,
-    read: (reading, platform, limit, before) => listStatements(reading, limit, before, undefined, platform),
-    render: statementTable,
-  });
-  statedList(context, router, 'adjustments', {
-    read: ({ db }, platform, limit, before) => listAdjustments(db, limit, before, undefined, platform),
-    async render(...given) {
-      await auditPersonalAccess(context, given[1], 'adjustments.list', 'notes', 'console');
-      return adjustmentTable(...given);
-    },
-  });
-  statedList(context, router, 'openings', {
-    read: ({ db }, platform, limit, before) => listOpenings(db, limit, before, undefined, platform),
-    render: openingTable,
-  });
+  statedList(context, router, statements, { rowsShown: STATEMENTS_SHOWN, render: statementTable });
+  statedList(context, router, adjustments, { render: adjustmentTable });
+  statedList(context, router, openings, { render: openingTable });
   return router;
 }
 
 type Stated<Row> = {
   rowsShown?: number;
-  read(reading: Context, platform: string | undefined, limit: number, before: number | undefined): Promise<Row[]>;
-  render(context: Context, response: Response, rows: Row[], names: PlatformNames): Html | Promise<Html>;
+  render: (context: Context, rows: NoInfer<Row>[], names: PlatformNames, response: Response) => Html;
 };
 
 const query = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
@@ -68,14 +52,15 @@ const query = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
 function statedList<Row extends { seq: number }>(
   context: Context,
   router: Router,
-  table: keyof typeof LISTS,
-  stated: Stated<Row>,
+  declared: List<Row, { platform?: string | undefined }> & { name: string },
+  { rowsShown, render }: Stated<Row>,
 ): void {
-  const list = LISTS[table];
+  const name = declared.name as keyof typeof LISTS;
+  const list = LISTS[name];
   router.get(list.address, async (request, response) => {
     const { filters, draft } = readFilters(request.query, query);
     const names = await readPlatformNames(context, response);
-    const known = await context.db.selectFrom(table).select('platform').distinct().limit(PLATFORMS_MAX).execute();
+    const known = await context.db.selectFrom(name).select('platform').distinct().limit(PLATFORMS_MAX).execute();
     const platforms = known.map(({ platform }) => platform);
     const words = listPlatformWords(response, platforms, names);
     const fields = [platformField(draft, words)];
@@ -85,14 +70,9 @@ function statedList<Row extends { seq: number }>(
       return;
     }
     const { platform } = filters;
-    await authorizeSearch(context, getCaller(response), { platform });
-    const { rows, next } = await readPage(
-      context,
-      request,
-      (one, ...page) => stated.read(one, platform, ...page),
-      stated.rowsShown,
-    );
-    const shown = await stated.render(context, response, rows, names);
+    const given = { filter: filters, via: 'console', ...(rowsShown ? { limitDefault: rowsShown } : {}) } as const;
+    const { rows, next } = await readListPage(context, declared, request, response, given);
+    const shown = render(context, rows, names, response);
     sendList(request, response, {
       ...list,
       lead,
@@ -103,18 +83,13 @@ function statedList<Row extends { seq: number }>(
   });
 }
 
-function statementTable(
-  context: Context,
-  response: Response,
-  rows: Awaited<ReturnType<typeof listStatements>>,
-  names: PlatformNames,
-): Html {
+function statementTable(context: Context, rows: RowOf<typeof statements>[], names: PlatformNames): Html {
   return table({
     caption: 'Saldos informados, os mais novos primeiro',
     rows,
     empty: 'Ninguém informou um saldo até agora.',
     columns: [
-      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Instante', cell: (row) => moment(context.calendar, row.at) },
       { title: 'Informado', cell: (row) => moneyOf(row.balance), align: 'end' },
       { title: 'No razão', cell: (row) => moneyOf(row.ledger), align: 'end' },
@@ -130,21 +105,21 @@ function statementTable(
 
 function adjustmentTable(
   context: Context,
-  response: Response,
-  rows: Awaited<ReturnType<typeof listAdjustments>>,
+  rows: RowOf<typeof adjustments>[],
   names: PlatformNames,
+  response: Response,
 ): Html {
-  const [full, mayReverse] = [canSeePersonalData(response), hasRole(response, 'accountant')];
+  const mayReverse = hasRole(response, ...undoAdjustment.roles);
   return table({
     caption: 'Ajustes, os mais novos primeiro',
     rows,
     empty: 'Nenhum ajuste até agora.',
     columns: [
       { title: 'Dia', cell: (row) => dayLink(row.day) },
-      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Tipo', cell: (row) => ADJUSTMENT_KIND_WORDS[row.kind as AdjustmentKind] },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
-      { title: 'Por quê', cell: (row) => html`<span class="long">${full ? row.note : maskNote(row.note)}</span>` },
+      { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
       ...madeColumns<(typeof rows)[number]>(context),
       {
         title: 'Situação',
@@ -159,17 +134,17 @@ function adjustmentTable(
 
 function openingTable(
   context: Context,
-  response: Response,
-  rows: Awaited<ReturnType<typeof listOpenings>>,
+  rows: RowOf<typeof openings>[],
   names: PlatformNames,
+  response: Response,
 ): Html {
-  const mayReverse = hasRole(response, 'admin');
+  const mayReverse = hasRole(response, ...undoOpening.roles);
   return table({
     caption: 'Saldos iniciais, os mais novos primeiro',
     rows,
     empty: 'Nenhum saldo inicial: os livros começam na primeira transação conhecida.',
     columns: [
-      { title: 'Plataforma', cell: (row) => platformLink(names, presentPlatform(response, row).platform) },
+      { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Primeiro dia', cell: (row) => dayLink(row.day) },
       { title: 'Saldo', cell: (row) => moneyOf(row.balance), align: 'end' },
       ...madeColumns<(typeof rows)[number]>(context),

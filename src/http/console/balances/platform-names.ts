@@ -5,20 +5,20 @@ import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
+import { presentPlatformName } from '../../../operations/mask-texts.ts';
 import { refuseField } from '../../../texts/refuse.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatformName } from '../../access/mask-texts.ts';
+import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
+import { t } from '../../../texts/translate.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { sayFaults, sayRefusal } from '../languages/say-refusal.ts';
-import { t } from '../languages/translate.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { END_OF_TIME, readPlatformBalances } from './read-platform-balances.ts';
 
 const ADDRESS = '/balances/platforms';
 const ROLES = ['operator', 'accountant'] as const;
@@ -58,7 +58,7 @@ export function platformNamePages(context: Context): Router {
 const EMPTY: Draft = { values: {}, faults: {} };
 
 async function render(context: Context, response: Response, draft: Draft): Promise<Html> {
-  const rows = (await listPlatformNames(context.db)).map((one) => presentPlatformName(response, one));
+  const rows = (await listPlatformNames(context.db)).map((one) => presentPlatformName(getCaller(response), one));
   return html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p><h1>${t('Plataformas')}</h1>
 <p class="lead">${t('O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.')}</p>
 ${hasRole(response, ...ROLES) && (await nameForm(context, response, draft))}

@@ -1,22 +1,24 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
-import { type AdjustmentKind, listAdjustments, reverseAdjustment } from '../../../ledger/stated/adjust-books.ts';
-import { compareStatements } from '../../../ledger/stated/state-balance.ts';
-import { finishReposts, listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
+import { previewRepost } from '../../../ledger/read/preview-change.ts';
+import { type AdjustmentKind, listAdjustments } from '../../../ledger/stated/adjust-books.ts';
+import { listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
+import { undoAdjustment } from '../../../operations/adjustments.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
+import { undoOpening } from '../../../operations/openings.ts';
 import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
+import { renderPreview } from '../parts/render-preview.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
-import { renderPreview } from './render-preview.ts';
 
 type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
 type Opening = Awaited<ReturnType<typeof listOpenings>>[number];
@@ -31,12 +33,10 @@ export function reversalForms(context: Context): Router {
   return router;
 }
 
-function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustment> {
-  const reverse = (inner: Context, item: Adjustment, by: { note: string; actor: string }) =>
-    reverseAdjustment(inner, item.id, by);
+function adjustmentReversalForm(context: Context): TwoStepForm<GivenOf<typeof undoAdjustment>, Adjustment> {
   return {
+    ...ofChange(undoAdjustment),
     address: '/balances/adjustments/:id/reverse',
-    roles: ['accountant'],
     title: 'Estornar um ajuste',
     lead: 'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.',
     list: LISTS.adjustments,
@@ -49,22 +49,19 @@ function adjustmentReversalForm(context: Context): TwoStepForm<string, Adjustmen
     },
     fields: async (draft, item) =>
       html`${await describeAdjustment(context, item)}${noteField(draft, 'Por que estornar')}`,
-    read: readNote,
-    async preview(note, item) {
-      const preview = await previewChange(context, (inner) => reverse(inner, item, { note, actor: 'preview' }));
-      return html`${await describeAdjustment(context, item)}${facts([['Por que estornar', note]])}${await renderPreview(context, preview)}`;
+    read: (draft, { id }) => ({ reverses: id, note: readNote(draft) }),
+    async preview(undone, item) {
+      const preview = await previewOf(context, undoAdjustment, undone);
+      return html`${await describeAdjustment(context, item)}${facts([['Por que estornar', undone.note]])}${await renderPreview(context, preview)}`;
     },
-    change: (inner, note, { actor, item }) => reverse(inner, item, { note, actor }),
-    finish: () => compareStatements(context),
-    action: 'adjustments.create',
     done: 'adjustment_reversed',
   };
 }
 
-function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
+function openingReversalForm(context: Context): TwoStepForm<GivenOf<typeof undoOpening>, Opening> {
   return {
+    ...ofChange(undoOpening),
     address: '/balances/openings/:id/reverse',
-    roles: ['admin'],
     title: 'Estornar um saldo inicial',
     lead: 'Os livros da plataforma voltam a ter tudo o que o Confere conhece, também o de antes desse dia. Depois outro saldo inicial pode ser informado.',
     list: LISTS.openings,
@@ -75,18 +72,12 @@ function openingReversalForm(context: Context): TwoStepForm<void, Opening> {
       return item;
     },
     fields: (_draft, item) => describeOpening(context, item),
-    read: () => undefined,
+    read: (_draft, { id }) => ({ reverses: id }),
     async preview(_value, item) {
       const preview = await previewRepost(context, item.platform, (inner) => reverseOpeningEntry(inner, item.id));
       const later = html`<p class="hint">${t('Esta plataforma tem muitas transações: abaixo está só o estorno do saldo inicial. O que aconteceu antes desse dia é lançado depois, em lotes; só então se conhece o saldo.')}</p>`;
       return html`${await describeOpening(context, item)}${await renderPreview(context, preview, preview.isWhole ? undefined : later)}`;
     },
-    async change(inner, _value, { item }) {
-      await reverseOpeningEntry(inner, item.id);
-      return item.id;
-    },
-    finish: () => finishReposts(context).then(() => compareStatements(context)),
-    action: 'openings.reverse',
     done: 'opening_reversed',
   };
 }

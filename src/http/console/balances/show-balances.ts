@@ -4,20 +4,20 @@ import type { WallTime } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type Balance, endOfNow, readBalances } from '../../../seal/read-balances.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { t } from '../../../texts/translate.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
 import { type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, filterForm, table } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
+import { type PlatformBalance, sumByPlatform } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
-import { type PlatformBalance, sumByPlatform } from './read-platform-balances.ts';
 
 type Statement = Awaited<ReturnType<typeof readNewestStatements>>[number];
 type Row = PlatformBalance & { statement: Statement | undefined; mismatchId: string | undefined };
@@ -106,7 +106,8 @@ function balanceTable(context: Context, response: Response, rows: Row[], names: 
     columns: [
       {
         title: 'Plataforma',
-        cell: (row) => cell(row, (one) => platformLink(names, presentPlatform(response, one).platform), t('Todas')),
+        cell: (row) =>
+          cell(row, (one) => platformLink(names, presentPlatform(getCaller(response), one).platform), t('Todas')),
       },
       {
         title: 'Disponível',

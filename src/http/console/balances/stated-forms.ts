@@ -1,26 +1,29 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { previewChange, previewRepost } from '../../../ledger/read/preview-change.ts';
-import { ADJUSTMENT_KINDS, type AdjustmentKind, adjustBooks } from '../../../ledger/stated/adjust-books.ts';
+import { previewRepost } from '../../../ledger/read/preview-change.ts';
+import { ADJUSTMENT_KINDS } from '../../../ledger/stated/adjust-books.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
-import { compareStatements, readLedgerBalance, storeStatement } from '../../../ledger/stated/state-balance.ts';
-import { finishReposts, stateOpening } from '../../../ledger/stated/state-opening.ts';
-import { openBooks } from '../../../reconciliation/runs/open-books.ts';
+import { readLedgerBalance } from '../../../ledger/stated/state-balance.ts';
+import { stateOpening } from '../../../ledger/stated/state-opening.ts';
+import { addAdjustment } from '../../../operations/adjustments.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
+import { addOpening } from '../../../operations/openings.ts';
+import { addStatement } from '../../../operations/statements.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, noteField, parseWall, readNote } from '../parts/fields.ts';
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
+import { renderEffects, renderPreview } from '../parts/render-preview.ts';
 import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import { moneyField, platformFields, readDay, readMoney, readStatedPlatform } from './form-fields.ts';
-import { readPlatformBalances } from './read-platform-balances.ts';
-import { renderEffects, renderPreview } from './render-preview.ts';
 
 const nothing = async () => undefined;
 
@@ -35,13 +38,13 @@ export function statedForms(context: Context): Router {
   return router;
 }
 
-type Stated = { platform: string; newPlatform: boolean; at: Date; balanceCents: bigint };
+type Stated = GivenOf<typeof addStatement>;
 
 function statementForm(context: Context): TwoStepForm<Stated> {
   const { calendar, clock } = context;
   return {
+    ...ofChange(addStatement),
     address: '/balances/statements/new',
-    roles: ['accountant'],
     title: 'Informar um saldo',
     lead: 'O saldo (disponível mais retido) que o painel do provedor mostra num instante. O Confere o compara com o razão e abre uma divergência se não bate.',
     list: LISTS.statements,
@@ -55,16 +58,18 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
       const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
       if (wall === undefined) draft.faults.at = t('Escolha o dia e a hora.');
       else if (at > clock.now()) draft.faults.at = t('Este instante ainda não chegou.');
-      return { ...readStatedPlatform(draft), at, balanceCents: readMoney(draft, 'balance') };
+      return { ...readStatedPlatform(draft), at: at.toISOString(), balance: readMoney(draft, 'balance') };
     },
     async preview(stated) {
-      const preview = await previewChange(context, (inner) => storeStatement(inner, { ...stated, actor: 'preview' }));
-      const ledger = await readLedgerBalance(context, { ...stated, balance_cents: stated.balanceCents });
-      const difference = stated.balanceCents - ledger;
+      const preview = await previewOf(context, addStatement, stated);
+      const { platform, balance } = stated;
+      const at = new Date(stated.at);
+      const ledger = await readLedgerBalance(context, { platform, at, balance_cents: balance });
+      const difference = balance - ledger;
       return html`${facts([
         ['Plataforma', await describePlatform(context, stated)],
-        ['Instante', moment(calendar, stated.at)],
-        ['Saldo informado', money(stated.balanceCents)],
+        ['Instante', moment(calendar, at)],
+        ['Saldo informado', money(balance)],
         ['No razão nesse instante', money(ledger)],
         ['Diferença', difference === 0n ? t('nenhuma: o saldo confere') : money(difference)],
       ])}
@@ -77,26 +82,16 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
       }</p>
 ${await renderPreview(context, preview)}`;
     },
-    change: (inner, stated, { actor }) => storeStatement(inner, { ...stated, actor }),
-    finish: () => compareStatements(context),
-    action: 'statements.create',
     done: 'stated',
   };
 }
 
-type Adjusted = {
-  platform: string;
-  newPlatform: boolean;
-  day: string;
-  kind: AdjustmentKind;
-  amountCents: bigint;
-  note: string;
-};
+type Adjusted = GivenOf<typeof addAdjustment>;
 
 function adjustmentForm(context: Context): TwoStepForm<Adjusted> {
   return {
+    ...ofChange(addAdjustment),
     address: '/balances/adjustments/new',
-    roles: ['accountant'],
     title: 'Lançar um ajuste',
     lead: 'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.',
     list: LISTS.adjustments,
@@ -110,45 +105,42 @@ ${noteField(draft, 'Por quê')}`,
     read(draft) {
       const kind = ADJUSTMENT_KINDS.find((one) => one === draft.values.kind);
       if (kind === undefined) draft.faults.kind = t('Escolha o tipo.');
-      const amountCents = readMoney(draft, 'amount');
-      if (amountCents === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
+      const amount = readMoney(draft, 'amount');
+      if (amount === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
-      return { ...readStatedPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amountCents, note };
+      return { ...readStatedPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amount, note };
     },
     async preview(adjustment) {
-      const { day, kind, amountCents, note } = adjustment;
-      const preview = await previewChange(context, (inner) => adjustBooks(inner, { ...adjustment, actor: 'preview' }));
+      const { day, kind, amount, note } = adjustment;
+      const preview = await previewOf(context, addAdjustment, adjustment);
       return html`${facts([
         ['Plataforma', await describePlatform(context, adjustment)],
         ['Dia', formatDay(day)],
         ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
-        ['Valor', money(amountCents)],
+        ['Valor', money(amount)],
         ['Por quê', note],
       ])}${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
     // an adjustment that somebody entered since the preview may be the same one
     basis: async (inner) => String(await readNewestAdjustment(inner.db)),
-    change: (inner, adjustment, { actor }) => adjustBooks(inner, { ...adjustment, actor }),
-    finish: () => compareStatements(context),
-    action: 'adjustments.create',
     done: 'adjusted',
   };
 }
 
 /** Says that the same money is booked already, such as by the form sent again after a step back. */
 async function explainEqual({ db, calendar }: Context, adjustment: Adjusted): Promise<Html | undefined> {
-  const [equal] = await findEqualAdjustments(db, [adjustment]);
+  const [equal] = await findEqualAdjustments(db, [{ ...adjustment, amountCents: adjustment.amount }]);
   if (!equal) return undefined;
   const { note, actor, created_at: at } = equal;
   return html`<p class="explain bad">${tHtml('Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.', { note, who: actor, when: moment(calendar, at) })}</p>`;
 }
 
-type Opened = { platform: string; newPlatform: boolean; day: string; balanceCents: bigint };
+type Opened = GivenOf<typeof addOpening>;
 
 function openingForm(context: Context): TwoStepForm<Opened> {
   return {
+    ...ofChange(addOpening),
     address: '/balances/openings/new',
-    roles: ['admin'],
     title: 'Informar um saldo inicial',
     lead: 'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.',
     list: LISTS.openings,
@@ -158,20 +150,17 @@ function openingForm(context: Context): TwoStepForm<Opened> {
 ${dayField(context, draft)}
 ${moneyField(draft, { name: 'balance', label: 'Saldo no começo do dia, em R$' })}</div>`,
     read(draft) {
-      return { ...readStatedPlatform(draft), day: readDay(context, draft), balanceCents: readMoney(draft, 'balance') };
+      return { ...readStatedPlatform(draft), day: readDay(context, draft), balance: readMoney(draft, 'balance') };
     },
     preview: (opening) => previewOpening(context, opening),
-    change: async (inner, opening, { actor }) => (await openBooks(inner, { ...opening, actor })).id,
-    finish: () => finishReposts(context).then(() => compareStatements(context)),
-    action: 'openings.create',
     done: 'opened',
   };
 }
 
 async function previewOpening(context: Context, opening: Opened): Promise<Html> {
-  const { platform, day, balanceCents } = opening;
+  const { platform, day, balance: balanceCents } = opening;
   const preview = await previewRepost(context, platform, (inner) =>
-    stateOpening(inner, { ...opening, actor: 'preview' }),
+    stateOpening(inner, { platform, day, balanceCents, newPlatform: opening.new_platform, actor: 'preview' }),
   );
   const stated = html`${facts([
     ['Plataforma', await describePlatform(context, opening)],
@@ -183,7 +172,7 @@ async function previewOpening(context: Context, opening: Opened): Promise<Html> 
 }
 
 /** The effect of an opening whose platform has too many transactions to repost them in a preview. */
-async function describeLater(context: Context, { platform, day, balanceCents }: Opened): Promise<Html> {
+async function describeLater(context: Context, { platform, day, balance: balanceCents }: Opened): Promise<Html> {
   const find = (rows: Awaited<ReturnType<typeof readPlatformBalances>>): bigint => {
     const { availableCents = 0n, heldCents = 0n } = rows.find((row) => row.platform === platform) ?? {};
     return availableCents + heldCents;
@@ -199,7 +188,7 @@ function dayField(context: Context, draft: Draft): Html {
   return inputField(draft, { name: 'day', label: 'Dia' }, html` type="date" max="${today}"`);
 }
 
-async function describePlatform(context: Context, stated: { platform: string; newPlatform: boolean }): Promise<Html> {
-  const { platform, newPlatform } = stated;
+async function describePlatform(context: Context, stated: { platform: string; new_platform: boolean }): Promise<Html> {
+  const { platform, new_platform: newPlatform } = stated;
   return html`${showPlatform(await readNamesInFull(context), platform)}${newPlatform && html` <span class="hint">${t('nova na lista')}</span>`}`;
 }

@@ -2,7 +2,7 @@
  * A chart, as a page gives it. `render-chart.ts` makes a drawing with axes, values on hover, links by keyboard, a legend, and
  * the same values as a table.
  */
-import type { Label, Translated } from '../languages/translate.ts';
+import type { Label, Translated } from '../../../texts/translate.ts';
 import type { TableColumn } from '../parts/page-components.ts';
 import type { Form, Unit } from './plan-scale.ts';
 

@@ -1,4 +1,4 @@
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import type { Drawing, Slot } from './chart.ts';
 import { formatValue } from './format-value.ts';
 

@@ -1,6 +1,6 @@
 import { NUMBER_MARKS } from '../../../domain/language/language.ts';
-import { language } from '../languages/language.ts';
-import { words } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { words } from '../../../texts/translate.ts';
 import { formatCount, formatMoney } from '../parts/format.ts';
 import type { Unit } from './plan-scale.ts';
 

@@ -1,5 +1,5 @@
 import type { AttemptFigures } from '../../../callbacks/manage/sample-attempts.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { Slot } from './chart.ts';

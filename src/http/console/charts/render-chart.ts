@@ -1,4 +1,4 @@
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
 import { type Chart, isGap, type Slot } from './chart.ts';

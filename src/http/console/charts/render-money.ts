@@ -1,6 +1,6 @@
 import type { Day } from '../../../domain/calendar.ts';
 import type { MoneyPoint, MoneySums } from '../../../ledger/read/read-money-series.ts';
-import { type Label, t } from '../languages/translate.ts';
+import { type Label, t } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, money } from '../parts/format.ts';
 import type { Html } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';

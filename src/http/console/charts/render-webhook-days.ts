@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { type Day, listDays } from '../../../domain/calendar.ts';
 import type { CountedWebhookDay } from '../../../reconciliation/numbers/count-webhook-days.ts';
-import { type Label, t } from '../languages/translate.ts';
+import { type Label, t } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import type { TableColumn } from '../parts/page-components.ts';

@@ -4,10 +4,10 @@ import { importFile } from '../../../imports/import-file.ts';
 import { ImportRefusedError } from '../../../imports/import-kind.ts';
 import { ACCOUNTS, renderAccountMap } from '../../../imports/kinds/accounts.ts';
 import { listUnmappedAccounts, readAccountMap } from '../../../ledger/stated/account-map.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { t } from '../../../texts/translate.ts';
+import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormLines } from '../parts/parse-filters.ts';
@@ -54,7 +54,7 @@ ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem li
 ${hasRole(response, ROLE) && mapForm(response, draft ?? { text: renderAccountMap(accounts), faults: [] })}
 ${table({
   caption: 'Contas mapeadas',
-  rows: accounts.map((row) => presentPlatform(response, row)),
+  rows: accounts.map((row) => presentPlatform(getCaller(response), row)),
   empty: 'Nenhuma conta está mapeada até agora.',
   columns: [
     { title: 'Conta do razão', cell: (row) => row.account },

@@ -1,5 +1,5 @@
 import type { AccountFault } from '../../../ledger/stated/check-accounts.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 
 /** A fault in the language of the request. */
 export function describeAccountFault({ kind, value = '' }: AccountFault): string {

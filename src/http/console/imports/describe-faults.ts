@@ -1,8 +1,8 @@
 import type { ImportFault, ImportKind, LeftOutReason, LeftOutRow } from '../../../imports/import-kind.ts';
 import { findImportKind, type ImportKindName } from '../../../imports/import-kinds.ts';
-import { language } from '../languages/language.ts';
-import { type PlainText, t, words } from '../languages/translate.ts';
-import { translateMessage } from '../languages/translate-message.ts';
+import { language } from '../../../texts/language.ts';
+import { type PlainText, t, words } from '../../../texts/translate.ts';
+import { translateMessage } from '../../../texts/translate-message.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { describeAccountFault } from './describe-account-fault.ts';

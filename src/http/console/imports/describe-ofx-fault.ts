@@ -1,5 +1,5 @@
 import type { OfxFault } from '../../../imports/ofx/ofx-faults.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 
 type Value = string | number;
 

@@ -1,5 +1,5 @@
 import type { StatementFault } from '../../../ledger/bank/statement-faults.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 
 const FAULTS: Record<StatementFault['kind'], (value: string | number) => string> = {
   no_account: (value) => t('falta {value}: escreva banco, agência e conta', { value }),

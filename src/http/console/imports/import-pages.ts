@@ -24,20 +24,20 @@ import {
   isImportKind,
 } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
-import { renderPreview } from '../balances/render-preview.ts';
-import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
+import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { renderPreview } from '../parts/render-preview.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
-import { halfOf, keyOf } from '../two-step-form/preview-key.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
 import { allowField, renderEqual } from './render-equal.ts';

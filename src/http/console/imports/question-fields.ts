@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import type { Answers, ImportFault, ImportKind, Question } from '../../../imports/import-kind.ts';
 import { listQuestions } from '../../../imports/import-kind.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
-import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { uploadForm } from '../parts/send-page.ts';

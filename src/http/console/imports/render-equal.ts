@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import type { EqualRow } from '../../../imports/import-kind.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 

@@ -1,5 +1,5 @@
 import type { BankImport, ImportedStatement } from '../../../ledger/bank/import-bank-file.ts';
-import { plural, t } from '../languages/translate.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
-import { type PlainText, t } from '../languages/translate.ts';
+import { type PlainText, t } from '../../../texts/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS } from '../parts/words.ts';

@@ -6,8 +6,8 @@ import { findMerchantFaults, MERCHANT_LIMITS } from '../../../merchants/check-me
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { sayFault } from '../languages/say-refusal.ts';
-import { type PlainText, t } from '../languages/translate.ts';
+import { sayFault } from '../../../texts/say-refusal.ts';
+import { type PlainText, t } from '../../../texts/translate.ts';
 import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';

@@ -2,11 +2,11 @@ import type { Router } from 'express';
 import { checkTokenName, createToken, TOKEN_NAME_CHARS_MAX } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { inputField } from '../parts/fields.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The form that gives a merchant a token of its portal. Tokens are listed and revoked in the list of tokens. */

@@ -5,13 +5,14 @@ import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
 import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
-import { t, words } from '../languages/translate.ts';
 import { formatAge, formatBounded, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS, describeCode } from '../parts/words.ts';
+import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS } from '../parts/words.ts';
 
 type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 

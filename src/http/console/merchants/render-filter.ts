@@ -1,12 +1,13 @@
 import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
-import { t, words } from '../languages/translate.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { formatCount, formatWallTime, money, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
-import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
 const FILTER_WORDS: Record<string, string> = words({
   platforms: 'plataformas',

@@ -4,12 +4,12 @@ import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
-import { t, words } from '../languages/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { choiceField, type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
 import { ofMerchant } from './merchant-forms.ts';
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;

@@ -12,8 +12,8 @@ import {
   MASKED,
   type RequestChange,
 } from '../../../merchants/request-headers.ts';
-import { sayFault } from '../languages/say-refusal.ts';
-import { type Label, type PlainText, t, words } from '../languages/translate.ts';
+import { sayFault } from '../../../texts/say-refusal.ts';
+import { type Label, type PlainText, t, words } from '../../../texts/translate.ts';
 import { choiceField, type Draft, inputField, labelled } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 

@@ -3,14 +3,14 @@ import type { Context } from '../../../context.ts';
 import { issuePullToken, revokePullToken } from '../../../merchants/pull-token.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { findNewestSecret, rotateSecret } from '../../../merchants/secrets.ts';
+import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import type { OwnForm, TwoStepForm } from '../forms/two-step-form.ts';
 import { inputField, parseWall } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
 import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
@@ -21,7 +21,7 @@ export function secretForms(context: Context): Router {
     names: [],
     read: () => undefined,
     done: 'repeated',
-  } satisfies Partial<TwoStepForm<void, MerchantRow>>;
+  } satisfies Partial<OwnForm<void, MerchantRow>>;
   const router = createRouter();
   router.use([
     serveTwoStepForm<void, MerchantRow>(context, { ...shared, ...rotation(context) }),
@@ -34,10 +34,10 @@ export function secretForms(context: Context): Router {
 const PASSED = 'Escolha um instante que ainda não passou.';
 
 type Form = Pick<
-  TwoStepForm<void, MerchantRow>,
+  OwnForm<void, MerchantRow>,
   'address' | 'title' | 'lead' | 'fields' | 'preview' | 'change' | 'action' | 'basis'
 > &
-  Partial<Pick<TwoStepForm<void, MerchantRow>, 'done'>>;
+  Partial<Pick<OwnForm<void, MerchantRow>, 'done'>>;
 
 function rotation(context: Context): Form {
   const follows = (): string =>

@@ -1,7 +1,7 @@
 /** What keeps a month from being closed, or reopened: a sentence, which leads to the page that ends it. */
 import type { Calendar, Month } from '../../../domain/calendar.ts';
 import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
-import { plural, t } from '../languages/translate.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';

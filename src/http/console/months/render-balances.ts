@@ -1,13 +1,14 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, boundsOfMonth } from '../../../domain/calendar.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { MonthBalance } from '../../../seal/digest-month.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
-import { type PlatformBalance, readPlatformBalances, sumByPlatform } from '../balances/read-platform-balances.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { EMPTY_VALUE, money } from '../parts/format.ts';
 import type { Html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
+import { type PlatformBalance, readPlatformBalances, sumByPlatform } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 
 /** A platform's month, in cents: available and held. `now` is the closing balance as the ledger knows it now. */
@@ -58,7 +59,7 @@ export function platformMonthTable(
     columns: [
       {
         title: 'Plataforma',
-        cell: ({ platform }) => showPlatform(names, presentPlatform(response, { platform }).platform),
+        cell: ({ platform }) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform),
       },
       ...amounts.map(([title, cell]) => ({ title, cell, align: 'end' as const })),
     ],

@@ -3,12 +3,12 @@ import type { Context } from '../../../context.ts';
 import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
 import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { t, words } from '../languages/translate.ts';
 import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, buttonLink, facts, idText, table } from '../parts/page-components.ts';
@@ -50,7 +50,7 @@ export async function findMonth(context: Context, text: string): Promise<ShownMo
 
 async function renderMonth(context: Context, response: Response, month: ShownMonth): Promise<Html> {
   const names = await readPlatformNames(context, response);
-  const shown = (platform: string) => showPlatform(names, presentPlatform(response, { platform }).platform);
+  const shown = (platform: string) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
   const of = { calendar: context.calendar, showPlatform: shown };
   const rows = await readPlatformMonths(context, month);
   const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined, isRunning: month.state === 'running' })}</section>`;

@@ -5,7 +5,7 @@
 import type { Count } from '../../../callbacks/health/count-undelivered.ts';
 import type { Day } from '../../../domain/calendar.ts';
 import type { PageProgress } from '../../../reconciliation/numbers/read-runs.ts';
-import { plural, t } from '../languages/translate.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { formatAge, formatBounded, formatCount, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
 
 /** How old the newest complete reading of today may be. */

@@ -4,7 +4,7 @@ import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { provesDay } from '../../../domain/late-days.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 
 /** How many receipts and payments a day has: the rows of its sheets. */
 export type PaidCounts = { receipts: number; payments: number };

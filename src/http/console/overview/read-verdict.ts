@@ -9,14 +9,14 @@ import { maskText } from '../../../domain/person/mask-person.ts';
 import { findOldestUnverified } from '../../../inbox/manage/read-inbox-metrics.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import { type OpenMismatchCount, readDecidedMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { findReadingOfToday, readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
 import { readPageProgress } from '../../../reconciliation/numbers/read-runs.ts';
 import { readProviderHealth } from '../../../reconciliation/watches/watch-provider.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
-import { explainAlert } from '../lists/list-alerts.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { explainAlert } from '../alerts/list-alerts.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
@@ -35,7 +35,8 @@ export async function readVerdict(
 ): Promise<{ facts: VerdictFacts; alerts: ListedAlert[] }> {
   const { db, calendar, clock } = context;
   const { platforms, open, callbacks, names } = shown;
-  const nameOf = (platform: string): string => labelPlatform(names, presentPlatform(response, { platform }).platform);
+  const nameOf = (platform: string): string =>
+    labelPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
   const now = clock.now();
   const restored = restoredSince(response);
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();

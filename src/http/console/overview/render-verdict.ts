@@ -1,11 +1,12 @@
 import type { Response } from 'express';
 import type { ListedAlert } from '../../../alerts/read/read-alerts.ts';
 import type { LiveProcess } from '../../../runtime/read-processes.ts';
-import { plural, t, words } from '../languages/translate.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { formatAge, formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
-import { describeCode, SEVERITY_WORDS } from '../parts/words.ts';
+import { SEVERITY_WORDS } from '../parts/words.ts';
 import type { Action, Reason, Verdict } from './decide-verdict.ts';
 
 const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });

@@ -1,6 +1,7 @@
 import type { Response, Router } from 'express';
 import { type CallbackCounts, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import type { Context } from '../../../context.ts';
+import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
 import {
@@ -10,19 +11,18 @@ import {
   readMoneySeries,
 } from '../../../ledger/read/read-money-series.ts';
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
+import { plural, t } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { type PlatformBalance, readPlatformBalances } from '../balances/read-platform-balances.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { plural, t } from '../languages/translate.ts';
-import { runTable } from '../lists/list-runs.ts';
-import { explainMismatch } from '../parts/explain-mismatch.ts';
+import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
   formatBounded,
@@ -35,10 +35,12 @@ import {
 } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
+import { type PlatformBalance, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
+import { runTable } from '../runs/list-runs.ts';
 import { decideVerdict } from './decide-verdict.ts';
 import {
   countPaidToday,
@@ -67,17 +69,17 @@ export function overviewPage(context: Context): Router {
     // as on the page of balances: what is dated later is no balance of now
     const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost] =
       await Promise.all([
-        countPaidToday(context),
-        readMoneySeries(context, shown),
-        readDayProofs(context, shown),
-        readPlatformBalances(context, endOfNow(context)),
+        readPart(countPaidToday(context)),
+        readPart(readMoneySeries(context, shown)),
+        readPart(readDayProofs(context, shown)),
+        readPart(readPlatformBalances(context, endOfNow(context))),
         listBookedPlatforms(context),
         readOpenMismatches(db),
-        readInboxCounts(db),
-        listRuns(db, RUNS_SHOWN, undefined),
+        readPart(readInboxCounts(db)),
+        readPart(listRuns(db, RUNS_SHOWN, undefined)),
         readCallbackCounts(db),
-        readCoverage(context),
-        readCountedDays(db, shown),
+        readPart(readCoverage(context)),
+        readPart(readCountedDays(db, shown)),
         // while nobody can write, nobody's silence says anything
         context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
       ]);
@@ -89,19 +91,35 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}${renderLost(lost, facts.now)}
-<div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(paid, days.at(-1)?.sums)}</div></div>
-<section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
+<div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
+<section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderPart(coverage, renderCoverage)}</section>
 <div class="columns">
 <section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
-<section><h2>${t('Webhooks')}</h2>${inboxSummary(context, inbox)}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
+<section><h2>${t('Webhooks')}</h2>${renderPart(inbox, (counts) => inboxSummary(context, counts))}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
-<section><h2>${t('Como os webhooks chegam')}</h2>${renderWebhookDays(context, lately, shown)}
+<section><h2>${t('Como os webhooks chegam')}</h2>${renderPart(lately, (counted) => renderWebhookDays(context, counted, shown))}
 <p><a href="/charts">${t('Todos os gráficos')}</a></p></section>
-<section><h2>${t('Últimas conferências')}</h2>${runTable(context, runs)}
+<section><h2>${t('Últimas conferências')}</h2>${renderPart(runs, (rows) => runTable(context, rows))}
 <p><a href="/reconciliations">${t('Todas as conferências')}</a></p></section>`;
     sendPage(request, response, { title: t('Visão geral'), body, refreshS: REFRESH_S });
   });
   return router;
+}
+
+/** Reads a part of the page; undefined where the database takes too long for it: the other parts are shown all the same. */
+async function readPart<T>(part: Promise<T>): Promise<T | undefined> {
+  try {
+    return await part;
+  } catch (error) {
+    if (isStatementTimeout(error)) return undefined;
+    throw error;
+  }
+}
+
+function renderPart<T>(part: T | undefined, render: (part: T) => Html): Html {
+  return part === undefined
+    ? html`<p class="fault">${t('O banco demorou demais para ler esta parte: recarregue a página.')}</p>`
+    : render(part);
 }
 
 function balanceCard(response: Response, balances: PlatformBalance[], names: PlatformNames): Html {
@@ -114,7 +132,7 @@ ${table({
   columns: [
     {
       title: 'Plataforma',
-      cell: (row) => platformLink(names, presentPlatform(response, row).platform),
+      cell: (row) => platformLink(names, presentPlatform(getCaller(response), row).platform),
     },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
     { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },

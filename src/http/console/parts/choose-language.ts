@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import type { Language } from '../../../domain/language/language.ts';
-import { isLanguage, runInLanguage } from '../languages/language.ts';
+import { isLanguage, runInLanguage } from '../../../texts/language.ts';
 import { isHttps, readCookie } from './require-session.ts';
 
 const COOKIE = 'confere_language';

@@ -9,7 +9,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { createVault, type Place, type Vault } from '../../../database/keys/vault.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import type { Draft } from './fields.ts';
 import { isPersonal, readFilters } from './parse-filters.ts';
 import { readSessionCookie } from './require-session.ts';

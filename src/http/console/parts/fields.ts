@@ -2,8 +2,8 @@
 import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import { isWallTime, type WallTime } from '../../../domain/calendar.ts';
 import { formatTypedAmount } from '../../../domain/money.ts';
-import { language } from '../languages/language.ts';
-import { type Label, t, translate } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { type Label, t, translate } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** What a person typed, by field, and what is wrong with it. */

@@ -2,8 +2,8 @@ import type { Count } from '../../../callbacks/health/count-undelivered.ts';
 import type { Calendar, Day, WallTime } from '../../../domain/calendar.ts';
 import { formatDay as formatDayIn, formatWallTime as formatWallTimeIn } from '../../../domain/language/language.ts';
 import { formatMoney as formatMoneyIn, groupThousands, parseSum } from '../../../domain/money.ts';
-import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
 import { type Html, html } from './html.ts';
 
 /** `R$ 1.234,56`, in English `R$ 1,234.56`. */

@@ -1,6 +1,7 @@
 import { escapeMarkup } from '../../../domain/language/escape-markup.ts';
 import { showUnseen } from '../../../domain/language/show-unseen.ts';
-import { findText, type Text, type Values } from '../languages/translate.ts';
+import type { Values } from '../../../texts/fill.ts';
+import { findText, type Text } from '../../../texts/translate.ts';
 
 /**
  * Markup with escaped values. A value in a template is text, unless it is markup of this tag. So no text of a payer, a

@@ -1,9 +1,9 @@
 import type { Day } from '../../../domain/calendar.ts';
-import { type Label, t, translate } from '../languages/translate.ts';
-import { translateMessage } from '../languages/translate-message.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { type Label, t, translate } from '../../../texts/translate.ts';
+import { translateMessage } from '../../../texts/translate-message.ts';
 import { EMPTY_VALUE, formatDay, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
-import { describeCode } from './words.ts';
 
 export type TableColumn<Row> = { title: Label; cell: (row: Row) => Part; align?: 'end' };
 

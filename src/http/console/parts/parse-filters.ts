@@ -2,8 +2,8 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { isDay } from '../../../domain/calendar.ts';
 import { namesNobody } from '../../../ledger/read/classify-search.ts';
+import { t } from '../../../texts/translate.ts';
 import { QUERY_CHARS_MAX } from '../../check-query.ts';
-import { t } from '../languages/translate.ts';
 import type { Draft } from './fields.ts';
 
 /** Filters that may name a person: extra is free text, and often a document. */

@@ -5,11 +5,11 @@ import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
+import { presentPlatformName } from '../../../operations/mask-texts.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { listChoosablePlatforms, mayChoosePlatform } from '../../access/choose-platform.ts';
-import { presentPlatformName } from '../../access/mask-texts.ts';
-import { language } from '../languages/language.ts';
-import { t } from '../languages/translate.ts';
 import { EMPTY_VALUE, shortenId, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
@@ -23,7 +23,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export async function readPlatformNames(context: Context, response: Response): Promise<PlatformNames> {
   if (canSeePersonalData(response)) return await readNamesInFull(context);
   const named = await listPlatformNames(context.db);
-  const shown = named.map((one) => [one.platform, presentPlatformName(response, one).name] as const);
+  const shown = named.map((one) => [one.platform, presentPlatformName(getCaller(response), one).name] as const);
   return new Map(shown.filter(([, name]) => name !== WITHHELD));
 }
 

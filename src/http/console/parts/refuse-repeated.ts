@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
+import { redactFieldName } from '../../../operations/redact-field-name.ts';
 import { faultOf, refuseFields } from '../../../texts/refuse.ts';
-import { redactFieldName } from '../../redact-field-name.ts';
 
 /**
  * Refuses an address that gives a parameter more than once, or as a list (`state[]=open`), for all pages alike: a page

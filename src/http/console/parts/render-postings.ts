@@ -1,4 +1,4 @@
-import type { Label } from '../languages/translate.ts';
+import type { Label } from '../../../texts/translate.ts';
 import { money } from './format.ts';
 import { type Html, html } from './html.ts';
 import { table } from './page-components.ts';

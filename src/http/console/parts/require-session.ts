@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { findSession, SESSION_MS } from '../../../access/sessions.ts';
 import type { Context } from '../../../context.ts';
+import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { readUpload } from '../../read-upload.ts';
-import { language } from '../languages/language.ts';
 import { html } from './html.ts';
 import { removePersonalFilters } from './parse-filters.ts';
 

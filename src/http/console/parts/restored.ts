@@ -2,7 +2,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { findUnconfirmedRestore, type Restore } from '../../../database/restores.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { moment } from './format.ts';
 import { type Html, html, tHtml } from './html.ts';
 

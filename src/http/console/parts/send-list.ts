@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
+import { type Label, translate } from '../../../texts/translate.ts';
 import { encodeCursor } from '../../parse-page.ts';
-import { type Label, translate } from '../languages/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { filterForm, pager } from './page-components.ts';
 import { sendPage } from './send-page.ts';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { mayActAs, type Role } from '../../../access/roles.ts';
 import type { Caller } from '../../../access/tokens.ts';
-import { language } from '../languages/language.ts';
-import { t, words } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { removePersonalFilters, SEARCH_BOX } from './parse-filters.ts';
 import { restoreNotice } from './restored.ts';

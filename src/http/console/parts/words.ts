@@ -1,10 +1,11 @@
 import type { Role } from '../../../access/roles.ts';
-import { PT_BR_PARTS, PT_BR_TRIGGERS } from '../../../alerts/texts/codes-pt-br.ts';
 import type { Language } from '../../../domain/language/language.ts';
-import { textsOf } from '../../../reports/texts/texts.ts';
-import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
-import { language } from '../languages/language.ts';
-import { words, wordsBy } from '../languages/translate.ts';
+import { PT_BR_PARTS, PT_BR_TRIGGERS } from '../../../texts/alerts/codes-pt-br.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { language } from '../../../texts/language.ts';
+import { textsOf } from '../../../texts/reports/texts.ts';
+import { PT_BR } from '../../../texts/reports/texts-pt-br.ts';
+import { words, wordsBy } from '../../../texts/translate.ts';
 
 /** The console's names for codes. A code that reports show too has the report's name. */
 export const STATUS_WORDS = reportWords('statuses');
@@ -144,11 +145,6 @@ export const CHECK_WORDS: Record<string, string> = words({
   issuer: 'Contas da empresa',
   books: 'Livros',
 });
-
-/** The name of a code; the code itself where it has none. */
-export function describeCode(words: Record<string, string>, name: string): string {
-  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
-}
 
 type ReportWords =
   | 'statuses'

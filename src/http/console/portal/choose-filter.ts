@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { type MerchantFilter, parseFilter } from '../../../merchants/match-filter.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from '../merchants/render-filter.ts';
 import { html } from '../parts/html.ts';

@@ -3,11 +3,11 @@ import type { Context } from '../../../context.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
 import type { OwnChanges } from '../../../portal/own-changes.ts';
 import { getScope } from '../../access/require-scope.ts';
-import { serveTwoStepForm } from '../two-step-form/serve-two-step-form.ts';
-import type { TwoStepForm } from '../two-step-form/two-step-form.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import type { OwnForm } from '../forms/two-step-form.ts';
 import { HOME } from './site.ts';
 
-type Form<Value> = TwoStepForm<Value, MerchantScope>;
+type Form<Value> = OwnForm<Value, MerchantScope>;
 
 /** A form of the portal in two steps. Its change has the changes of the request's merchant and no database. */
 export type PortalForm<Value> = Omit<Form<Value>, 'roles' | 'section' | 'list' | 'find' | 'change'> & {

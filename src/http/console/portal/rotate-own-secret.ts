@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import type { PortalContext } from '../../../portal/open-scope.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { showSecret } from '../merchants/merchant-forms.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';

@@ -1,14 +1,14 @@
 import type { Response, Router } from 'express';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
-import { merchantBadges } from '../lists/list-merchants.ts';
+import { merchantBadges } from '../merchants/list-merchants.ts';
 import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
-import { BACKFILL_WORDS, renderUrl } from '../pages/show-merchant.ts';
+import { BACKFILL_WORDS, renderUrl } from '../merchants/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, programText } from '../parts/page-components.ts';

@@ -1,17 +1,18 @@
 import type { Request, Router } from 'express';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
+import { renderAttempts } from '../merchants/render-attempts.ts';
 import { describeHold } from '../merchants/render-delivery.ts';
-import { renderAttempts } from '../pages/render-attempts.ts';
-import { renderMessage } from '../pages/render-message.ts';
+import { renderMessage } from '../merchants/render-message.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
-import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
+import { CALLBACK_STATE_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { CALLBACKS } from './site.ts';
 
 /** A person waits for the outcome of a test. */

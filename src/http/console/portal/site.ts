@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import type { PortalContext } from '../../../portal/open-scope.ts';
+import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { t } from '../languages/translate.ts';
 import { html } from '../parts/html.ts';
 import { MARK, postForm, type Site } from '../parts/send-page.ts';
 import { assetAddress } from '../parts/serve-assets.ts';

@@ -3,7 +3,7 @@ import type { Day } from '../../../domain/calendar.ts';
 import { LATE_DAYS } from '../../../domain/late-days.ts';
 import type { DayState } from '../../../reports/serve/decide-day.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
-import { plural, t, words } from '../languages/translate.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { formatDay } from '../parts/format.ts';
 
 export const DAY_STATE_WORDS: Record<DayState, string> = words({

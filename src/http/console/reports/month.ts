@@ -1,6 +1,6 @@
 import { type Day, isMonth, listDays, type Month } from '../../../domain/calendar.ts';
+import { language } from '../../../texts/language.ts';
 import { refuseField } from '../../../texts/refuse.ts';
-import { language } from '../languages/language.ts';
 
 /** A week from Sunday on, as calendars in Brazil begin. */
 const WEEK = listDays('2026-11-01', '2026-11-07');

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
-import { t, words } from '../languages/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 
 export const FORMAT_WORDS = words<FileFormat>({

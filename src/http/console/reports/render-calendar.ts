@@ -1,6 +1,6 @@
 import { monthOf } from '../../../domain/calendar.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
-import { t } from '../languages/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge } from '../parts/page-components.ts';

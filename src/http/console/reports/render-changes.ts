@@ -1,13 +1,14 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { FIGURE_LINES, type Figures } from '../../../reports/read/report-figures.ts';
 import type { ChangeRow } from '../../../reports/render/columns.ts';
 import { COMPARE_LIMITS, type RevisionComparison } from '../../../reports/serve/compare-revisions.ts';
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
-import { textsOf } from '../../../reports/texts/texts.ts';
-import { presentPlatform } from '../../access/mask-texts.ts';
-import { language } from '../languages/language.ts';
-import { type Label, t } from '../languages/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { textsOf } from '../../../texts/reports/texts.ts';
+import { type Label, t } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { choiceField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -106,7 +107,7 @@ function renderRows(context: Context, response: Response, rows: ChangeRow[], nam
 
 function platformHint(response: Response, row: ChangeRow, names: PlatformNames): Part {
   if (row.platform === null) return undefined;
-  const { platform } = presentPlatform(response, { platform: row.platform });
+  const { platform } = presentPlatform(getCaller(response), { platform: row.platform });
   return html`<br><span class="hint">${showPlatform(names, platform)}</span>`;
 }
 

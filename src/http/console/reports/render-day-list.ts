@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { REPORT_MAKERS } from '../../../access/roles.ts';
 import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
-import { plural, t, words } from '../languages/translate.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDay, formatMoney } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, dayLink } from '../parts/page-components.ts';

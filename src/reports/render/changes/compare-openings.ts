@@ -1,7 +1,7 @@
 import { maskAccount } from '../../../domain/person/mask-person.ts';
+import { formatLocalAmount, type Texts } from '../../../texts/reports/texts.ts';
 import type { ReportPlan } from '../../plan/report-plan.ts';
 import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../../read/read-accounts.ts';
-import { formatLocalAmount, type Texts } from '../../texts/texts.ts';
 import type { ChangeRow } from '../columns.ts';
 
 /** The empty cells of a row of Alterações. */

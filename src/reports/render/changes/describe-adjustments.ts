@@ -5,6 +5,7 @@
  */
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
+import { formatLocalAmount } from '../../../texts/reports/texts.ts';
 import { type ClosedMonth, type RangePlan, spanOf, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { listMovedTransactions } from '../../read/list-changed-transactions.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
@@ -12,7 +13,6 @@ import { isBalanceAccount, platformAccountSegment, readOpened, splitAccount } fr
 import { readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
-import { formatLocalAmount } from '../../texts/texts.ts';
 import type { AdjustmentRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
 import { EMPTY_CHANGE } from './compare-openings.ts';

@@ -4,6 +4,8 @@
  */
 import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
+import { describeCode, fill } from '../../../texts/fill.ts';
+import { formatLocalAmount, formatLocalCount, formatMoment, type Texts } from '../../../texts/reports/texts.ts';
 import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
 import { type AccountBalance, filterPlatform, readAccountBalances } from '../../read/read-accounts.ts';
@@ -11,14 +13,6 @@ import { type DayChange, readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 import { listChangedStatements, readNewestStatements, type StatedBalance } from '../../read/read-statements.ts';
-import {
-  describeCode,
-  fill,
-  formatLocalAmount,
-  formatLocalCount,
-  formatMoment,
-  type Texts,
-} from '../../texts/texts.ts';
 import type { ChangeRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
 import { isReadWhole } from '../write-summary.ts';

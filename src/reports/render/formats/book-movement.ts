@@ -1,6 +1,7 @@
 import type { Day } from '../../../domain/calendar.ts';
+import { fill } from '../../../texts/fill.ts';
+import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
 import type { Movement } from '../../read/read-movements.ts';
-import { fill, formatDay, type Texts } from '../../texts/texts.ts';
 import { nameMovement } from '../columns.ts';
 
 /** A movement as another program books it. */

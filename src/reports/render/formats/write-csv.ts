@@ -1,6 +1,6 @@
 import { showUnseen } from '../../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../../domain/money.ts';
-import { formatDay, formatMoment } from '../../texts/texts.ts';
+import { formatDay, formatMoment } from '../../../texts/reports/texts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS } from '../columns.ts';
 import { openTextFile, type TextFile } from './open-text-file.ts';

@@ -1,0 +1,135 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
+import { type PickedEntry, pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditPersonalAccess } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { BANK } from '../balances/describe-stated.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import type { TwoStepForm } from '../forms/two-step-form.ts';
+import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
+import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
+
+type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
+type Picked = { entry: PickedEntry; note: string | undefined };
+
+const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e quando.';
+
+/** The forms that match a line with an entry, and that undo a match. */
+export function bankForms(context: Context): Router {
+  const router = createRouter();
+  router.use([serveTwoStepForm(context, matchForm(context)), serveTwoStepForm(context, undoForm(context))]);
+  return router;
+}
+
+function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
+  return {
+    address: `${BANK_LISTS.lines.address}/:id/match`,
+    roles: ['accountant'],
+    title: 'Casar uma linha',
+    lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.',
+    list: BANK,
+    names: ['entry', 'adjustment', 'transaction', 'note'],
+    async find({ params }, response) {
+      const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
+      if (!line) throw refuse('bank_line_unknown');
+      await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
+      return line;
+    },
+    fields: async (draft, line) => html`${describeLine(line)}<div class="fields">${candidateField(draft, line)}
+${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
+${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
+    read: readPicked,
+    async preview({ entry, note }, line) {
+      await previewChange(context, (inner) => pickMatch(inner, line.id, entry, { actor: 'preview', note }));
+      const paired = {
+        adjustment_id: 'adjustment' in entry ? entry.adjustment : null,
+        transaction_id: 'transaction' in entry ? entry.transaction : null,
+      };
+      return html`${describeLine(line)}${facts([
+        ['Lançamento', describePaired(paired)],
+        ['Observação', note],
+      ])}<p class="explain">${t(UNCHANGED)}</p>`;
+    },
+    change: (inner, { entry, note }, { actor, item }) => pickMatch(inner, item.id, entry, { actor, note }),
+    action: 'bank.match',
+    done: 'bank_matched',
+  };
+}
+
+/** The candidates as choices: `adjustment adj_…`, `transaction …`. */
+function candidateField(draft: Draft, { candidates }: BankLine): Html {
+  const words = Object.fromEntries(
+    candidates.map(({ adjustment_id: adjustment, transaction_id: transaction, day }) =>
+      adjustment === null
+        ? [`transaction ${transaction}`, `${t('Saque por PIX')} ${shortenId(transaction ?? '')}, ${formatDay(day)}`]
+        : [`adjustment ${adjustment}`, `${t('Ajuste')} ${shortenId(adjustment)}, ${formatDay(day)}`],
+    ),
+  );
+  const any = candidates.length > 0 ? 'Escolha' : 'sem candidato';
+  return choiceField(draft, { name: 'entry', label: 'Candidato', words, any });
+}
+
+function readPicked(draft: Draft): Picked {
+  const { entry = '', adjustment = '', transaction = '', note = '' } = draft.values;
+  const given = [entry, adjustment, transaction].filter((one) => one !== '');
+  if (given.length !== 1) draft.faults.entry = t('Escolha um lançamento, e só um.');
+  const [kind, id = ''] = entry.split(' ');
+  const chosen =
+    transaction !== '' || kind === 'transaction'
+      ? { transaction: transaction || id }
+      : { adjustment: adjustment || id };
+  return { entry: chosen, note: note === '' ? undefined : note };
+}
+
+function undoForm(context: Context): TwoStepForm<string, Match> {
+  return {
+    address: `${BANK_LISTS.matches.address}/:id/undo`,
+    roles: ['accountant'],
+    title: 'Desfazer um par',
+    lead: 'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.',
+    list: BANK,
+    names: ['note'],
+    async find({ params }, response) {
+      const [match] = await listBankMatches(context.db, 1, undefined, params.id);
+      if (!match) throw refuse('bank_match_unknown');
+      await auditPersonalAccess(context, response, 'bank.matches', match.id, 'console');
+      return match;
+    },
+    fields: async (draft, match) => html`${describeMatch(match)}${noteField(draft, 'Por quê')}`,
+    read: readNote,
+    async preview(note, match) {
+      await previewChange(context, (inner) => undoMatch(inner, match.id, { actor: 'preview', note }));
+      return html`${describeMatch(match)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
+    },
+    change: (inner, note, { actor, item }) => undoMatch(inner, item.id, { actor, note }),
+    action: 'bank.undo',
+    done: 'bank_undone',
+  };
+}
+
+function describeLine(line: BankLine): Html {
+  return facts([
+    ['Conta', line.account],
+    ['Dia', formatDay(line.day)],
+    ['Valor', moneyOf(line.amount)],
+    ['Texto', describeTexts(line)],
+  ]);
+}
+
+function describeMatch(match: Match): Html {
+  return facts([
+    ['Linha', `${match.line_id}, ${formatDay(match.day)}`],
+    ['Lançamento', html`${describePaired(match)} ${formatDay(match.entry_day)}`],
+    ['Valor', moneyOf(match.amount)],
+    ['Como', RULE_WORDS[match.rule]],
+    ['Observação', match.note],
+  ]);
+}

@@ -1,0 +1,101 @@
+import type { Response } from 'express';
+import type { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import type { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
+import { presentBankLine } from '../../api/books/bank.ts';
+import { BANK, LISTS } from '../balances/describe-stated.ts';
+import { EMPTY_VALUE, formatDay, moneyOf, shortId } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { table, transactionLink } from '../parts/page-components.ts';
+import { type PlatformNames, platformLink } from '../parts/read-platform-names.ts';
+import { hasRole } from '../parts/send-page.ts';
+
+export const BANK_LISTS = {
+  lines: { address: `${BANK.address}/lines`, title: 'Linhas do extrato' },
+  matches: { address: `${BANK.address}/matches`, title: 'Pares' },
+} as const;
+
+export const RULE_WORDS: Record<string, string> = words({
+  reference: 'pela referência',
+  amount: 'pelo valor e pelo dia',
+  person: 'por uma pessoa',
+  undo: 'desfeito por uma pessoa',
+});
+
+export type BankLine = Awaited<ReturnType<typeof listBankLines>>[number];
+export type BankEntry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
+type Paired = { adjustment_id: string | null; transaction_id: string | null };
+
+/** Lines of the bank's statements: each with its match, or its candidates and a link to the form that chooses one. */
+export function lineTable(response: Response, rows: BankLine[], caption: Label): Html {
+  const mayMatch = hasRole(response, 'accountant');
+  return table({
+    caption,
+    rows: rows.map((row) => presentBankLine(response, row)),
+    empty: 'Nenhuma linha.',
+    columns: [
+      { title: 'Dia', cell: (row) => html`${formatDay(row.day)}<br><span class="id hint">${row.id}</span>` },
+      { title: 'Conta', cell: (row) => row.account },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Texto', cell: (row) => html`<span class="long">${describeTexts(row)}</span>` },
+      {
+        title: 'Situação',
+        cell: (row) => {
+          if (row.match)
+            return html`${describePaired(row.match)} <span class="hint">${RULE_WORDS[row.match.rule]}</span>`;
+          if (row.amount === '0.00') return EMPTY_VALUE;
+          const open = html`${describeCandidates(row)}`;
+          return mayMatch
+            ? html`${open}<br><a href="${BANK_LISTS.lines.address}/${row.id}/match">${t('Casar')}</a>`
+            : open;
+        },
+      },
+    ],
+  });
+}
+
+/** The texts that the bank wrote into a line. */
+export function describeTexts({ name, memo, check_number: number }: BankLine): string {
+  return [name, memo, number].filter(Boolean).join(' · ');
+}
+
+function describeCandidates({ candidates }: BankLine): Html {
+  if (candidates.length === 0) return html`${t('sem candidato')}`;
+  const each = candidates.map(
+    (one) =>
+      html`<br>${describePaired(one)}, ${formatDay(one.day)}${one.named && html` <b>${t('nomeado na linha')}</b>`}`,
+  );
+  return html`${candidates.length > 1 ? t('mais de um candidato') : t('um candidato')}${each}`;
+}
+
+/** The adjustment or the transaction that a line is, or may be. */
+export function describePaired({ adjustment_id: adjustment, transaction_id: transaction }: Paired): Html {
+  return adjustment === null
+    ? html`${t('Saque por PIX')} ${transactionLink(transaction)}`
+    : html`${t('Ajuste')} ${shortId(adjustment)}`;
+}
+
+/** Entries of Assets:Bank without a line, as the caller may see them. */
+export function entryTable(rows: BankEntry[], names: PlatformNames): Html {
+  return table({
+    caption: 'Lançamentos do banco sem linha no extrato',
+    rows,
+    empty: 'Nenhum: cada ajuste do tipo banco tem a sua linha no extrato.',
+    columns: [
+      { title: 'Dia', cell: (row) => formatDay(row.day) },
+      {
+        title: 'Ajuste',
+        cell: (row) => html`<a href="${LISTS.adjustments.address}">${shortId(row.adjustment_id)}</a>`,
+      },
+      { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
+      { title: 'Candidatas', cell: (row) => listCandidateLines(row) },
+    ],
+  });
+}
+
+function listCandidateLines({ candidates }: BankEntry): Part {
+  if (candidates.length === 0) return t('nenhuma');
+  return candidates.map(({ line_id: id, day }) => html`<span class="id">${id}</span> ${formatDay(day)}<br>`);
+}

@@ -1,0 +1,80 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { LINE_STATES, listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../parse-page.ts';
+import { BANK, balanceTabs } from '../balances/describe-stated.ts';
+import { filterField } from '../parts/fields.ts';
+import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { hasRole } from '../parts/send-page.ts';
+import { BANK_LISTS, describePaired, lineTable, RULE_WORDS } from './describe-bank.ts';
+
+const STATE_WORDS = words({ open: 'Em aberto', matched: 'Casada' });
+const MATCH_STATE_WORDS: Record<string, string> = words({
+  matched: 'Em vigor',
+  undone: 'Desfeito',
+  reversed: 'Encerrado: o lançamento foi estornado',
+  undo: 'Desfaz outro',
+});
+const lineQuery = z.object({ state: filterChoice(LINE_STATES) });
+
+/** The lists of the bank's lines and of matches. */
+export function bankLists(context: Context): Router {
+  const router = createRouter();
+  router.get(BANK_LISTS.lines.address, async (request, response) => {
+    const { filters, draft } = readFilters(request.query, lineQuery);
+    const fields = [filterField(draft, { name: 'state', label: 'Estado', words: STATE_WORDS, any: 'Todas' })];
+    const list = { ...BANK_LISTS.lines, lead: balanceTabs(response, BANK.address) };
+    if (filters === undefined) {
+      sendWrongFilters(request, response, { ...list, filters: { fields, areSet: true } });
+      return;
+    }
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listBankLines(db, ...page, filters));
+    await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
+    const shown = lineTable(response, rows, 'Linhas do extrato, as mais novas primeiro');
+    sendList(request, response, { ...list, filters: { fields, areSet: isFiltered(filters) }, rows: shown, next });
+  });
+
+  router.get(BANK_LISTS.matches.address, async (request, response) => {
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listBankMatches(db, ...page));
+    await auditPersonalAccess(context, response, 'bank.matches', 'notes', 'console');
+    const [full, mayUndo] = [canSeePersonalData(response), hasRole(response, 'accountant')];
+    const shown = table({
+      caption: 'Pares, os mais novos primeiro',
+      rows,
+      empty: 'Nenhum par até agora.',
+      columns: [
+        { title: 'Linha', cell: (row) => html`<span class="id">${row.line_id}</span> ${formatDay(row.day)}` },
+        { title: 'Lançamento', cell: (row) => html`${describePaired(row)} ${formatDay(row.entry_day)}` },
+        { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+        { title: 'Como', cell: (row) => RULE_WORDS[row.rule] },
+        { title: 'Por quê', cell: (row) => html`<span class="long">${full ? row.note : maskNote(row.note)}</span>` },
+        { title: 'Quem', cell: (row) => (row.created_by === '' ? EMPTY_VALUE : shortId(row.created_by)) },
+        { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
+        {
+          title: 'Situação',
+          cell: (row) =>
+            row.state === 'matched' && mayUndo
+              ? html`<a href="${BANK_LISTS.matches.address}/${row.id}/undo">${t('Desfazer')}</a>`
+              : MATCH_STATE_WORDS[row.state],
+        },
+      ],
+    });
+    sendList(request, response, {
+      ...BANK_LISTS.matches,
+      lead: balanceTabs(response, BANK.address),
+      rows: shown,
+      next,
+    });
+  });
+  return router;
+}

@@ -1,0 +1,130 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
+import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
+import { type BankAccount, type BankSummary, type Sum, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { BANK, balanceTabs } from '../balances/describe-stated.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { buttonLink, facts, table } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { BANK_LISTS, entryTable, lineTable } from './describe-bank.ts';
+
+const ROLE = 'accountant';
+/** Rows of each side on the page; the list of lines has all. */
+const ROWS_SHOWN = 20;
+
+/** The page of the company's bank account: its balance beside the ledger's, and what is open on both sides. */
+export function bankPage(context: Context): Router {
+  const router = createRouter();
+  router.get(BANK.address, async (request, response) => {
+    await send(context, request, response);
+  });
+
+  router.post(`${BANK.address}/match`, requireRole(ROLE), async (_request, response) => {
+    const actor = getActor(response);
+    await auditChange(
+      context,
+      (inner) => matchBankLines(inner),
+      (counts) => ({ actor, action: 'bank.match', target: 'rules', detail: JSON.stringify(counts) }),
+    );
+    response.redirect(303, `${BANK.address}?done=bank_matched`);
+  });
+  return router;
+}
+
+async function send(context: Context, request: Request, response: Response): Promise<void> {
+  const db = limitStatementTime(context.db);
+  const summary = await summarizeBank(db);
+  const lines = await listBankLines(db, ROWS_SHOWN, undefined, { state: 'open' });
+  const entries = await listOpenBankEntries(db, ROWS_SHOWN, undefined);
+  await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
+  const full = canSeePersonalData(response);
+  const shownEntries = entries.map((row) => {
+    const masked = presentPlatform(getCaller(response), row);
+    return full ? masked : { ...masked, note: maskNote(masked.note) };
+  });
+  const names = await readPlatformNames(context, response);
+  const body = html`<h1>${t('Banco')}</h1>${balanceTabs(response, BANK.address)}
+<p class="lead">${t('O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.')}</p>
+${hasRole(response, ROLE) && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))}</div>`}
+<section><h2>${t('Contas no banco')}</h2>${accountTable(summary.accounts)}</section>
+<section><h2>${t('O banco e o razão')}</h2>${renderComparison(summary)}</section>
+<section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeSum(summary.openLines)}</p>
+${lineTable(response, lines, 'Linhas do extrato sem lançamento')}
+<p><a href="${BANK_LISTS.lines.address}?state=open">${t('Todas as linhas em aberto')}</a> · <a href="${BANK_LISTS.lines.address}?state=matched">${t('Linhas casadas')}</a> · <a href="${BANK_LISTS.matches.address}">${t('Pares')}</a></p></section>
+<section><h2>${t('Lançamentos do banco em aberto')}</h2><p class="hint">${describeSum(summary.openEntries)}</p>
+${entryTable(shownEntries, names)}
+${hasRole(response, ROLE) && postForm(response, `${BANK.address}/match`, html`<div class="actions"><button class="secondary">${t('Procurar pares de novo')}</button></div>`)}</section>`;
+  sendPage(request, response, { title: t('Banco'), body });
+}
+
+function accountTable(accounts: BankAccount[]): Html {
+  return table({
+    caption: 'Contas no banco',
+    rows: accounts,
+    empty: 'Nenhum extrato foi importado até agora.',
+    columns: [
+      { title: 'Conta', cell: (row) => row.account },
+      { title: 'Linhas', cell: (row) => formatCount(row.lines.count), align: 'end' },
+      { title: 'De', cell: (row) => (row.firstDay === null ? EMPTY_VALUE : formatDay(row.firstDay)) },
+      { title: 'Até', cell: (row) => (row.lastDay === null ? EMPTY_VALUE : formatDay(row.lastDay)) },
+      { title: 'Saldo no banco', cell: balanceCell, align: 'end' },
+      { title: 'Lacunas', cell: gapCell },
+    ],
+  });
+}
+
+function balanceCell({ balance }: BankAccount): Part {
+  if (balance === null) return html`<span class="hint">${t('o arquivo não traz o saldo')}</span>`;
+  return html`${money(balance.cents)}<br><span class="hint">${t('em {day}', { day: formatDay(balance.day) })}</span>`;
+}
+
+function gapCell({ gaps }: BankAccount): Part {
+  if (gaps.length === 0) return t('nenhuma');
+  return gaps.map(
+    ({ from, to, cents }) =>
+      html`${t('entre {from} e {to} faltam linhas que somam {sum}', { from: formatDay(from), to: formatDay(to), sum: formatMoney(cents) })}<br>`,
+  );
+}
+
+/** What explains the difference between the bank's balance and the ledger's, to the cent. */
+function renderComparison(summary: BankSummary): Html {
+  const { bankCents, ledgerCents } = summary;
+  const closed = summary.openEntries.count === 0;
+  return html`${facts([
+    ['Saldo no banco', bankCents === null ? EMPTY_VALUE : money(bankCents)],
+    ['Assets:Bank no razão', money(ledgerCents)],
+    ['Diferença', bankCents === null ? EMPTY_VALUE : money(bankCents - ledgerCents)],
+    ['Saldo antes da primeira linha', money(summary.beforeCents)],
+    ['Mais saques por PIX casados', sumPart(summary.withdrawals)],
+    ['Mais linhas em aberto', sumPart(summary.openLines)],
+    ['Menos lançamentos em aberto', sumPart(summary.openEntries)],
+    ['Menos linhas depois do saldo', money(summary.afterCents)],
+    ['Casado com ajustes', sumPart(summary.matched)],
+  ])}<p class="explain">${
+    summary.accounts.length === 0
+      ? t('Sem um extrato não se sabe se Assets:Bank confere: importe um.')
+      : closed
+        ? t('Assets:Bank está fechado: cada ajuste do tipo banco tem a sua linha no extrato.')
+        : t('Assets:Bank está em aberto em {sum}.', { sum: formatMoney(summary.openEntries.cents) })
+  }</p>`;
+}
+
+function sumPart(sum: Sum): Html {
+  return html`${money(sum.cents)} <span class="hint">(${formatCount(sum.count)})</span>`;
+}
+
+function describeSum({ count, cents }: Sum): string {
+  return t('{n} em aberto, que somam {sum}.', { n: formatCount(count), sum: formatMoney(cents) });
+}

@@ -1,0 +1,89 @@
+import type { Request, Response } from 'express';
+import type { Role } from '../../../access/roles.ts';
+import type { Context } from '../../../context.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { type By, type Change, makeChange, type Once } from '../../../operations/define-change.ts';
+import { type PlainText, t } from '../../../texts/translate.ts';
+import type { Draft } from '../parts/fields.ts';
+import type { Html } from '../parts/html.ts';
+
+/** Of an item that the address names, such as the adjustment that is reversed. */
+export type Params = { id: string };
+
+/** @template Title a text of the catalogue, or the name of an item. */
+export type Place<Title extends string = PlainText> = { address: string; title: Title };
+
+export type OwnForm<Value, Item = undefined> = Page<Value, Item> & Own<Value, Item>;
+
+/** Who confirmed a form, for which item, and its key. */
+export type Confirmed<Item> = { by: By; item: Item; once: Once };
+
+export type TwoStepForm<Value, Item = undefined, Made = unknown> = Page<Value, Item> &
+  (Declared<Value, Item, Made> | Own<Value, Item>);
+
+type Page<Value, Item> = {
+  /** The address of the page; the form is posted there too. It may have `:id`. */
+  address: string;
+  title: PlainText;
+  lead: PlainText;
+  /** The section of the console; default: the balances. */
+  section?: Place;
+  /** The page that the form belongs to, and where a change leads to. */
+  list: Place | ((item: Item) => Place<string>);
+  names: readonly string[];
+  /** The values of the fields at first. */
+  initial?(item: Item): Record<string, string>;
+  /** The item that `:id` names. @throws ConfereError `not_found`. */
+  find(request: Request<Params>, response: Response): Promise<Item>;
+  fields(draft: Draft, item: Item): Promise<Html>;
+  /** Reads the fields, and notes in the draft what is wrong with them. */
+  read(draft: Draft, item: Item): Value;
+  /** What the change would do. @throws ConfereError as the change. */
+  preview(value: Value, item: Item, response: Response): Promise<Html>;
+  /** What the change replaces, as a text: once it is another than at the preview, the preview is shown again. */
+  basis?(context: Context, item: Item): Promise<string>;
+  /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
+  done: string;
+};
+
+type Declared<Value, Item, Made> = {
+  roles: readonly [Role, ...Role[]];
+  /** Makes the change, once for each key. @returns what was made; undefined where the form was sent before. */
+  make(context: Context, value: Value, confirmed: Confirmed<Item>): Promise<Made | undefined>;
+  /** A page that is shown once, such as a secret. */
+  shown?(made: Made, item: Item): Html;
+};
+
+/** A merchant's change, in its scope. */
+type Own<Value, Item> = {
+  /** Who may use it: roles of ours, or the merchant whose scope the request has. */
+  roles: readonly [Role, ...Role[]] | 'merchant';
+  action: string;
+  /** Does what no transaction may wait for; it runs before the change. @throws ConfereError as the change. */
+  prepare?(value: Value, by: { actor: string; item: Item }): Promise<Value>;
+  /** @returns the target for the audit, perhaps with its detail, and perhaps a page to show once. */
+  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | MadeOwn>;
+  /** Does what follows the commit. @param by.isRepeated whether the form was sent before. */
+  finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
+};
+export type MadeOwn = { target: string; detail?: string | undefined; shown?: Html };
+
+/** What a declared change would do, rolled back. @throws ConfereError as the change. */
+export function previewOf<Given, Made>(context: Context, change: Change<Given, Made>, given: Given, id = '') {
+  const by = { caller: { id: 'preview', role: 'admin' }, id } as const;
+  return previewChange(context, (inner) => change.change(inner, given, by));
+}
+
+/** The parts of a form that a declared change gives. */
+export function ofChange<Given, Made>(change: Change<Given, Made>) {
+  return {
+    roles: change.roles,
+    make: async (context: Context, given: Given, { by, once }: Pick<Confirmed<unknown>, 'by' | 'once'>) =>
+      (await makeChange(context, change, { given, by, once })).made,
+  };
+}
+
+/** The page that a form belongs to. */
+export function placeOf<Item>({ list }: Pick<TwoStepForm<never, Item>, 'list'>, item: Item): Place<string> {
+  return typeof list === 'function' ? list(item) : { ...list, title: t(list.title) };
+}

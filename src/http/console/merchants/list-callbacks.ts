@@ -1,0 +1,112 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
+import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
+import type { Context } from '../../../context.ts';
+import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
+import type { Label } from '../../../texts/translate.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../parse-page.ts';
+import { filterField, inputField } from '../parts/fields.ts';
+import { moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
+import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
+import { type MerchantWords, merchantLink, readMerchantWords } from './list-merchants.ts';
+
+const text = filterText(128);
+const query = z.object({
+  merchant: text,
+  transaction_id: text,
+  state: filterChoice(CALLBACK_STATES),
+  type: text,
+});
+const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
+
+/** The types of callbacks by name, as they are sent. An unknown status has a type of its own, which an address can name. */
+export const TYPE_WORDS: Record<string, string> = Object.fromEntries(
+  [
+    ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
+    MANIFEST_TYPE,
+    TEST_TYPE,
+  ].map((type) => [type, type]),
+);
+
+/** The list of callbacks. */
+export function callbackListPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/callbacks', async (request, response) => {
+    const { filters: given, draft } = readFilters(request.query, query);
+    const merchants = await readMerchantWords(context, response);
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: CALLBACK_STATE_WORDS, any: 'Todos' }),
+      filterField(draft, { name: 'merchant', label: 'Lojista', words: merchants, any: 'Todos' }),
+      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+      filterField(draft, { name: 'type', label: 'Tipo', words: TYPE_WORDS, any: 'Todos' }),
+    ];
+    if (given === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
+    const { transaction_id: transactionId, ...filters } = given;
+    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
+      listCallbacks(db, { ...filters, transactionId }, { limit, before }),
+    );
+    const areSet = isFiltered({ ...filters, transactionId });
+    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    sendList(request, response, {
+      ...LIST,
+      filters: { fields, areSet },
+      rows: callbackTable(context, rows.map(presentCallback), empty, { merchants }),
+      next,
+    });
+  });
+  return router;
+}
+
+/**
+ * A table of callbacks, each linked to its page.
+ * @param place.on the item of the page: the table leaves out its column. @param place.merchants their names by id.
+ */
+export function callbackTable(
+  context: Context,
+  rows: PresentedCallback[],
+  empty: Label,
+  place: { on: 'merchant' } | { on?: 'transaction'; merchants: MerchantWords },
+): Html {
+  const { on } = place;
+  const transaction: TableColumn<PresentedCallback> = {
+    title: 'Transação',
+    cell: (row) => transactionLink(row.transaction_id),
+  };
+  const created: TableColumn<PresentedCallback> = {
+    title: 'Criado em',
+    cell: (row) => moment(context.calendar, row.created_at),
+  };
+  return table({
+    caption: 'Callbacks',
+    rows,
+    empty,
+    columns: [
+      { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
+      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
+      ...(place.on === 'merchant' ? [] : [merchantColumn(place.merchants)]),
+      ...(on === 'transaction' ? [] : [transaction]),
+      { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
+      ...(on === undefined ? [] : [created]),
+      {
+        title: 'Entregue ou próxima',
+        cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),
+      },
+    ],
+  });
+}
+
+function merchantColumn(merchants: MerchantWords): TableColumn<PresentedCallback> {
+  return { title: 'Lojista', cell: (row) => merchantLink(merchants, row.merchant_id) };
+}

@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { lastDayBefore } from '../../../domain/calendar.ts';
+import { parseSum } from '../../../domain/money.ts';
+import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
+import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import {
+  acknowledgeMismatch,
+  MISMATCH_NOTE_CHARS_MAX,
+  resolveMismatchByHand,
+} from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { refuse, refuseField } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatMoneyInput, labelled } from '../parts/fields.ts';
+import { moment, money } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
+import { buttonLink } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
+import { renderPreview } from '../parts/render-preview.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { explainMismatch } from './explain-mismatch.ts';
+import { renderEvidence } from './render-evidence.ts';
+
+const ACTIONS = {
+  acknowledge: { handle: acknowledgeMismatch, done: 'acknowledged' },
+  resolve: { handle: resolveMismatchByHand, done: 'resolved' },
+  accept: { handle: acceptMismatchOrSurplus, done: 'accepted' },
+} as const;
+type Action = keyof typeof ACTIONS;
+
+/**
+ * The forms that acknowledge, resolve or accept a mismatch. Accepting, and resolving a critical one, take a second page,
+ * which shows what changes, and a note.
+ */
+export function mismatchForms(context: Context): Router {
+  const router = createRouter();
+  for (const action of Object.keys(ACTIONS) as Action[]) {
+    router.post(
+      `/mismatches/:id/${action}`,
+      requireRole('operator'),
+      async (request: Request<{ id: string }>, response) => {
+        const { id } = request.params;
+        const mismatch = await findMismatch(context.db, id);
+        if (!mismatch) throw refuse('mismatch_unknown');
+        const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
+        const isConfirmed = readFormField(request, 'step') === 'confirm';
+        const isStale = action !== 'acknowledge' && hasChanged(mismatch, by.actual);
+        if (isStale || (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined))) {
+          const fault =
+            isConfirmed && by.note === undefined ? t('Escreva o que você descobriu ou decidiu.') : undefined;
+          const shown = isStale ? { ...by, actual: mismatch.actual } : by;
+          await sendSecondStep(context, request, response, { action, mismatch, by: shown, fault, isStale });
+          return;
+        }
+        const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
+        await auditChange(context, (inner) => ACTIONS[action].handle(inner, id, by), audited);
+        context.wakeUps.alerts.notify();
+        response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=${ACTIONS[action].done}`);
+      },
+    );
+  }
+  return router;
+}
+
+function needsSecondStep(action: Action, { severity }: PresentedMismatch): boolean {
+  return action === 'accept' || (action === 'resolve' && severity === 'critical');
+}
+
+/** Whether the evidence is another than the one that the page showed: the decision was about that one. */
+function hasChanged({ actual }: PresentedMismatch, seen: unknown): boolean {
+  return seen !== undefined && !isDeepStrictEqual(seen, actual);
+}
+
+/** The provider's version that the page showed, as its form returns it. @throws ConfereError `invalid_request`. */
+function readSeen(request: Request): unknown {
+  const text = readFormField(request, 'actual');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuseField('actual', 'evidence_not_json');
+  }
+}
+
+/** The form of a mismatch's page. */
+export function handleForm(response: Response, mismatch: PresentedMismatch): Html {
+  const address = `/mismatches/${mismatch.id}`;
+  const surplus = surplusIn(mismatch);
+  const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
+  const hint =
+    surplus > 0
+      ? t(
+          'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.',
+        )
+      : t(
+          'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas. A próxima página mostra o que muda antes de gravar.',
+        );
+  const content = html`${seenField(mismatch)}<label><span>${t('Observação')}</span><textarea name="note" rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" placeholder="${t('O que você descobriu ou decidiu')}"></textarea></label>
+<div class="actions">${
+    mismatch.state === 'open' &&
+    html`<button formaction="${address}/acknowledge" class="secondary">${t('Estou tratando')}</button>`
+  }<button formaction="${address}/resolve">${nameAction('resolve', mismatch)}</button>${
+    canAccept &&
+    html`<button formaction="${address}/accept" class="secondary">${nameAction('accept', mismatch)}</button>`
+  }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
+  return html`<section class="act" aria-label="${t('Tratar a divergência')}">${postForm(response, `${address}/resolve`, content)}</section>`;
+}
+
+function seenField(mismatch: PresentedMismatch): Html {
+  return html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`;
+}
+
+function nameAction(action: Action, mismatch: PresentedMismatch): string {
+  const surplus = surplusIn(mismatch);
+  if (action === 'accept') return surplus > 0 ? t('Aceitar {n} a mais', { n: surplus }) : t('Aceitar a do provedor');
+  return isAcceptableKind(mismatch.kind) ? t('Manter a nossa versão') : t('Resolver');
+}
+
+type Second = {
+  action: Action;
+  mismatch: PresentedMismatch;
+  by: { actor: string; note: string | undefined; actual: unknown };
+  fault: string | undefined;
+  isStale: boolean;
+};
+
+/** Answers with what the decision changes, computed by the decision itself, and with the form that confirms it. */
+async function sendSecondStep(
+  context: Context,
+  request: Request,
+  response: Response,
+  { action, mismatch, by, fault, isStale }: Second,
+): Promise<void> {
+  const address = `/mismatches/${mismatch.id}`;
+  const { handle } = ACTIONS[action];
+  if (isStale)
+    await auditShownTransactions(context, response, 'mismatches.show', {
+      target: mismatch.id,
+      transactions: listTransactionIds(mismatch),
+      via: 'console',
+    });
+  const preview = await previewChange(context, (inner) => handle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
+  const name = nameAction(action, mismatch);
+  const title = t('{name}: confira', { name });
+  const { title: kind, meaning } = explainMismatch(mismatch);
+  const follows =
+    action === 'resolve'
+      ? t('A diferença fica como está: só a pergunta se encerra.')
+      : surplusIn(mismatch) > 0
+        ? t('O dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.')
+        : t('O lançamento em vigor é estornado na data dele, e os lojistas são avisados.');
+  const draft = { values: { note: by.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
+  const note = labelled(
+    draft,
+    { name: 'note', label: 'Observação (obrigatória)' },
+    (attributes) =>
+      html`<textarea rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
+  );
+  const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
+<div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;
+  const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a> · <a href="${address}">${kind}</a></p>
+<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>
+${isStale && html`<p class="fault" role="alert">${t('Mudou depois da página que você viu: agora é isto.')}</p>${renderEvidence(context.calendar, mismatch)}`}
+<p class="explain"><b>${meaning}.</b> ${follows}</p>
+${await renderPreview(context, preview)}
+<section class="act">${postForm(response, `${address}/${action}`, content)}</section>`;
+  sendPage(request, response, { title, body, status: isStale ? 409 : fault === undefined ? 200 : 422 });
+}
+
+/**
+ * Of a `balance_differs`: its platform, and the adjustment that would explain the difference, on the last day that began before
+ * the instant. Before the opening nothing is adjusted: then the opening is what differs.
+ */
+export async function offerAdjustment(
+  context: Context,
+  response: Response,
+  mismatch: PresentedMismatch,
+  names: PlatformNames,
+): Promise<Html | undefined> {
+  if (mismatch.kind !== 'balance_differs') return undefined;
+  const { platform, at } = mismatch.expected as { platform: string; at: string };
+  const { difference } = mismatch.actual as { difference: string };
+  const cents = parseSum(difference) ?? 0n;
+  const day = lastDayBefore(at.slice(0, 19).replace('T', ' '));
+  const opening = await context.db
+    .selectFrom('openings')
+    .select('day')
+    .where('platform', '=', platform)
+    .where('in_force', '=', 1)
+    .executeTakeFirst();
+  const values = {
+    platform: spellPlatform(names, platform),
+    amount: money(cents < 0n ? -cents : cents),
+    at: moment(context.calendar, at),
+  };
+  if (opening && opening.day > day)
+    return html`<section class="act"><p>${tHtml('O saldo informado de {platform} em {at} é do começo dos livros ou de antes: nenhum ajuste o explica. Se está certo, estorne o saldo inicial e informe outro.', values)}</p>
+<p class="actions"><a href="/balances/openings">${t('Saldos iniciais')}</a></p></section>`;
+  const search = new URLSearchParams({ platform, day, amount: formatMoneyInput(cents) });
+  const restate = new URLSearchParams({ platform });
+  return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
+${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
+}

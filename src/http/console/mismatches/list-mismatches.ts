@@ -1,0 +1,148 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
+import { listMismatches, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
+import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
+import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../parse-page.ts';
+import { filterField, inputField } from '../parts/fields.ts';
+import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, table, transactionLink } from '../parts/page-components.ts';
+import { filterChoice, filterText, isFiltered, nameFilters, readFilters } from '../parts/parse-filters.ts';
+import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
+import { handleManyForm } from './handle-mismatches.ts';
+
+const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
+const query = z.object({
+  state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
+  kind: filterChoice(KINDS),
+  severity: filterChoice(['medium', 'high', 'critical']),
+  cause: filterText(160),
+  transaction_id: filterText(128),
+  decided: filterChoice(['yes']),
+});
+const LIST = { title: 'Divergências', address: '/mismatches' } as const;
+const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
+
+const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
+
+/** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
+export function mismatchListPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/mismatches', async (request, response) => {
+    const { filters: given, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
+      filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
+      filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
+      filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
+      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    ];
+    if (given === undefined) {
+      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      return;
+    }
+    const { transaction_id: transactionId, state: shown = 'unresolved', decided, ...filters } = given;
+    const state = shown === 'all' ? undefined : shown;
+    const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
+      listMismatches(db, { ...filters, state, transactionId, decided: decided === 'yes', limit, after }),
+    );
+    await auditShownTransactions(context, response, 'mismatches.list', {
+      target: nameFilters({ ...filters, state: request.query.state, transaction_id: transactionId }),
+      transactions: all.flatMap(listTransactionIds),
+      via: 'console',
+    });
+    const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
+    const areSet = isFiltered({ ...filters, transactionId, decided }) || shown !== 'unresolved';
+    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
+    const { kind, cause } = filters;
+    const hasCauses =
+      (shown === 'unresolved' || shown === 'open') && transactionId === undefined && request.query.cursor === undefined;
+    const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
+    const lead =
+      kind === undefined
+        ? causes.length > 0 && causeTable(context, causes)
+        : html`${explain(kind)}${hasCauses && handleManyForm(context, response, { kind, cause, causes })}`;
+    sendList(request, response, {
+      ...LIST,
+      filters: { fields, areSet },
+      lead,
+      rows: mismatchTable(context, rows, await readPlatformNames(context, response), empty),
+      next,
+    });
+  });
+  return router;
+}
+
+function causeTable(context: Context, causes: OpenCause[]): Html {
+  const address = ({ kind, cause }: OpenCause): string =>
+    `/mismatches?${new URLSearchParams({ kind, ...(cause === null ? {} : { cause }) }).toString()}`;
+  return html`<section><h2>${t('Por causa')}</h2>${table({
+    caption: 'Divergências por resolver, por causa',
+    rows: causes,
+    empty: '',
+    columns: [
+      { title: 'Causa', cell: (row) => html`<a href="${address(row)}">${explainMismatch(row).title}</a>` },
+      { title: 'Origem', cell: (row) => describeCause(row) },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Por resolver', cell: (row) => formatCount(row.count), align: 'end' },
+      { title: 'Em tratamento', cell: (row) => formatCount(row.acknowledged), align: 'end' },
+      { title: 'Em jogo', cell: (row) => moneyAtStake(row.stakeCents), align: 'end' },
+      { title: 'Desde', cell: (row) => moment(context.calendar, row.first_at) },
+    ],
+  })}</section><h2>${t('Uma a uma')}</h2>`;
+}
+
+/** What mismatches have in common: a run that found them, or only that they were found without one. */
+function describeCause({ run_id: run, cause }: OpenCause): Html {
+  if (run !== null) return html`<a href="/reconciliations/${run}">${t('conferência')} ${shortId(run)}</a>`;
+  return cause === null ? EMPTY_VALUE : html`${t('fora de uma conferência')}`;
+}
+
+/** A table of mismatches, each linked to its page. */
+export function mismatchTable(
+  context: Context,
+  rows: PresentedMismatch[],
+  names: PlatformNames,
+  empty: Label = 'Nenhuma divergência.',
+): Html {
+  return table({
+    caption: 'Divergências, as mais novas primeiro',
+    rows,
+    empty,
+    columns: [
+      {
+        title: 'Divergência',
+        cell: (row) => html`<a href="/mismatches/${row.id}">${explainMismatch(row).title}</a>`,
+      },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
+      { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
+      { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
+      { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
+      { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
+    ],
+  });
+}
+
+function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {
+  const { platform } = (row.expected ?? {}) as { platform?: unknown };
+  if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
+  if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);
+  return html`<span class="long">${row.reference}</span>`;
+}
+
+function explain(kind: string): Html {
+  const { title, meaning, todo } = explainMismatch({ kind });
+  return html`<p class="explain"><b>${title}.</b> ${meaning}. ${todo}</p>`;
+}

@@ -1,0 +1,100 @@
+import type { Request, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { parseSum } from '../../../domain/money.ts';
+import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { WITHHELD } from '../../../domain/person/mask-person.ts';
+import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
+import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { plural, t } from '../../../texts/translate.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { moment, money, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { hasRole, sendPage } from '../parts/send-page.ts';
+import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { explainMismatch } from './explain-mismatch.ts';
+import { handleForm, offerAdjustment } from './handle-mismatch.ts';
+import { renderEvidence } from './render-evidence.ts';
+
+/** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
+export function mismatchPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
+    const found = await findMismatch(context.db, request.params.id);
+    if (!found) throw refuse('mismatch_unknown');
+    const full = canSeePersonalData(response);
+    await auditShownTransactions(context, response, 'mismatches.show', {
+      target: found.id,
+      transactions: listTransactionIds(found),
+      via: 'console',
+    });
+    const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
+    const { title, meaning, todo } = explainMismatch(mismatch);
+    const names = await readPlatformNames(context, response);
+    const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
+<div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
+<p class="sub">${idText(mismatch.id)}</p>
+<p class="explain"><b>${meaning}.</b> ${todo}</p>
+${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
+${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
+<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
+<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, full)}</section>`;
+    sendPage(request, response, { title, body });
+  });
+  return router;
+}
+
+function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
+  const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
+    one === null ? undefined : parseSum(one),
+  );
+  const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
+  return facts([
+    ['Em jogo', stake !== undefined && money(stake)],
+    ['Valor da transação', whole !== undefined && money(whole)],
+    [
+      'Transação',
+      transactionId &&
+        html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
+    ],
+    [
+      'Referência',
+      mismatch.reference === WITHHELD
+        ? WITHHELD
+        : mismatch.reference &&
+          html`<a class="id" href="/transactions?reference=${encodeURIComponent(mismatch.reference)}">${mismatch.reference}</a>`,
+    ],
+    ['Conferência', runId && html`<a href="/reconciliations/${runId}">${shortId(runId)}</a>`],
+    ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
+    ['Aberta em', moment(context.calendar, mismatch.opened_at)],
+    ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
+    ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
+    ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
+    ['Observação', mismatch.note],
+    ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
+    ['Base inicial', mismatch.baseline && t('sim: é de antes de os webhooks serem devidos')],
+  ]);
+}
+
+async function renderChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
+  const changes = await context.db
+    .selectFrom('mismatch_changes')
+    .select(['at', 'state', 'resolution', 'note', 'actor'])
+    .where('mismatch_seq', '=', mismatch.seq)
+    .orderBy('seq', 'desc')
+    .execute();
+  return html`<ol class="story">${changes.map(
+    (
+      change,
+      index,
+    ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
+<p class="hint">${t('por {actor}', { actor: change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
+      changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
+    }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
+  )}</ol>`;
+}

@@ -1,0 +1,127 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { startRun } from '../../../reconciliation/runs/start-run.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t } from '../../../texts/translate.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../parse-page.ts';
+import { type Draft, filterField, inputField } from '../parts/fields.ts';
+import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { readPlatformWords } from '../parts/read-platform-names.ts';
+import { sendList } from '../parts/send-list.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
+import { RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
+
+const DAYS_MAX = 3700;
+
+/** The list of runs, and the form that starts one for a range of days. */
+export function runListPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/reconciliations', async (request, response) => {
+    const today = context.calendar.dayOf(context.clock.now());
+    await sendRuns(context, request, response, { values: { from: addDays(today, -1), to: today }, faults: {} });
+  });
+
+  router.post('/reconciliations', requireRole('operator'), async (request, response) => {
+    const today = context.calendar.dayOf(context.clock.now());
+    const draft = readDraft(request, today);
+    if (Object.keys(draft.faults).length > 0) {
+      await sendRuns(context, request, response, draft);
+      return;
+    }
+    const actor = getActor(response);
+    const { from = '', to = '', platform } = draft.values;
+    const run = await auditChange(
+      context,
+      (inner) => startRun(inner, { from, to, platform: platform || undefined, trigger: 'console', createdBy: actor }),
+      ({ id }) => ({ actor, action: 'reconciliations.start', target: id, detail: 'console' }),
+    );
+    response.redirect(303, `/reconciliations/${run.id}?done=started`);
+  });
+  return router;
+}
+
+/** A table of runs, each linked to its page. */
+export function runTable(context: Context, rows: PresentedRun[]): Html {
+  return table({
+    caption: 'Conferências, as mais novas primeiro',
+    rows,
+    empty: 'Nenhuma conferência até agora.',
+    columns: [
+      {
+        title: 'Conferência',
+        cell: (row) => html`<a href="/reconciliations/${row.id}">${shortId(row.id)}</a>`,
+      },
+      { title: 'Dias', cell: formatDayRange },
+      { title: 'Estado', cell: (row) => badge(RUN_STATE_WORDS, row.state) },
+      {
+        title: 'Transações',
+        cell: (row) => (row.started_at === null ? EMPTY_VALUE : formatCount(row.seen)),
+        align: 'end',
+      },
+      {
+        title: 'Aplicadas',
+        cell: (row) => (row.started_at === null ? EMPTY_VALUE : formatCount(row.applied)),
+        align: 'end',
+      },
+      { title: 'Divergências', cell: (row) => formatCount(row.mismatches), align: 'end' },
+      { title: 'Origem', cell: (row) => describeCode(TRIGGER_WORDS, row.trigger) },
+      { title: 'Terminou', cell: (row) => (row.finished_at ? moment(context.calendar, row.finished_at) : EMPTY_VALUE) },
+    ],
+  });
+}
+
+/** `20/11/2026 a 21/11/2026`. */
+export function formatDayRange(run: { from: Day; to: Day }): string {
+  return run.from === run.to
+    ? formatDay(run.from)
+    : t('{from} a {to}', { from: formatDay(run.from), to: formatDay(run.to) });
+}
+
+async function sendRuns(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
+  const { rows, next } = await readPage(context, request, ({ db }, ...page) => listRuns(db, ...page));
+  const isWrong = Object.keys(draft.faults).length > 0;
+  const lead = html`<p class="lead">${t('Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.')}</p>
+${hasRole(response, 'operator') && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${await startForm(context, response, draft)}</section>`}`;
+  const status = isWrong ? 422 : 200;
+  const address = '/reconciliations';
+  sendList(request, response, { title: 'Conferências', address, lead, rows: runTable(context, rows), next, status });
+}
+
+async function startForm(context: Context, response: Response, draft: Draft): Promise<Html> {
+  const today = context.calendar.dayOf(context.clock.now());
+  // the provider cannot be asked for what has no platform
+  const { [NO_PLATFORM]: _, ...words } = await readPlatformWords(context, response);
+  const days = html` type="date" max="${today}"`;
+  return postForm(
+    response,
+    '/reconciliations',
+    html`<div class="fields">${inputField(draft, { name: 'from', label: 'De' }, days)}${inputField(draft, { name: 'to', label: 'Até' }, days)}
+${filterField(draft, { name: 'platform', label: 'Plataforma (opcional)', words, any: 'Todas' })}
+<div class="actions"><button>${t('Iniciar')}</button></div></div>`,
+  );
+}
+
+function readDraft(request: Request, today: Day): Draft {
+  const [from, to] = [readFormField(request, 'from') ?? '', readFormField(request, 'to') ?? ''];
+  const platform = readFormField(request, 'platform') ?? '';
+  const faults: Draft['faults'] = {};
+  if (!isDay(from)) faults.from = t('Escolha um dia.');
+  else if (from > today) faults.from = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
+  if (!isDay(to)) faults.to = t('Escolha um dia.');
+  else if (isDay(from) && to < from) faults.to = t('Vem antes do primeiro dia.');
+  else if (isDay(from) && to > addDays(from, DAYS_MAX))
+    faults.to = t('São mais de {n} dias.', { n: formatCount(DAYS_MAX) });
+  if (platform.length > PLATFORM_CHARS_MAX) faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
+  else if (platform === NO_PLATFORM)
+    faults.platform = t('A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.');
+  return { values: { from, to, platform }, faults };
+}

@@ -1,0 +1,132 @@
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { parseSum } from '../../../domain/money.ts';
+import type { Operation } from '../../../domain/statuses.ts';
+import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
+import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { auditWithheldMatches, formatSearchCursor, parseSearchCursor } from '../../../operations/authorize-search.ts';
+import { mapInTurns } from '../../../runtime/take-turns.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { parsePage } from '../../parse-page.ts';
+import { readMerchantWords } from '../merchants/list-merchants.ts';
+import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import type { Draft } from '../parts/fields.ts';
+import { html } from '../parts/html.ts';
+import { isFiltered, SEARCH_BOX } from '../parts/parse-filters.ts';
+import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { formTokenField } from '../parts/send-page.ts';
+import { sendExport } from './export-transactions.ts';
+import { foundTable, presentForCaller } from './present-found.ts';
+import { type Asked, authorizeFound, readDayOf, searchOf, searchSchema } from './read-search.ts';
+import {
+  type Choices,
+  renderChips,
+  renderExports,
+  renderReadings,
+  renderTotal,
+  searchFields,
+} from './render-search.ts';
+
+const LIST = { title: 'Transações', address: '/transactions' } as const;
+const EXPORT = '/transactions/export';
+
+/** The search for transactions. Roles that may see personal data see it, which is audited; viewers see it masked. */
+export function transactionListPages(context: Context): Router {
+  const router = createRouter();
+  const refuse = (request: Request, response: Response, draft: Draft) => sendWrong(context, request, response, draft);
+  const list = { schema: searchSchema, field: SEARCH_BOX, refuse };
+  router.all([LIST.address, EXPORT], encryptFilters(context, list));
+  for (const [address, send] of [
+    [LIST.address, sendFound],
+    [EXPORT, sendExport],
+  ] as const) {
+    router.get(address, async (request, response) => {
+      const { filters, draft, given } = readSealedFilters(context, request, list);
+      try {
+        if (filters === undefined) await refuse(request, response, draft);
+        else await send(context, request, response, { filters, draft, given: withoutPage(given) });
+      } catch (error) {
+        if (response.headersSent || !isTooWide(error)) throw error;
+        const fault = t('Escolha menos dias: esta busca leva mais de {ms} ms.', { ms: SEARCH_MS_MAX });
+        await refuse(request, response, { ...draft, faults: { from: fault, to: fault } });
+      }
+    });
+  }
+  return router;
+}
+
+async function sendFound(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
+  const { filters, draft, given } = asked;
+  const addressOf = (other: Filters): string => encryptAddress(context, request, LIST.address, other);
+  const day = readDayOf(filters);
+  if (day !== undefined) {
+    const { [SEARCH_BOX]: _, as: __, ...others } = given;
+    response.redirect(303, addressOf({ ...others, from: day, to: day }));
+    return;
+  }
+  const full = canSeePersonalData(response);
+  const search = searchOf(response, filters);
+  const { limit, after } = parsePage(request);
+  await authorizeFound(context, response, search);
+  const page = { ...search.query, limit, after: parseSearchCursor(after) };
+  const { transactions, next } = await searchTransactions(context.db, context.keys, page);
+  const shown = await mapInTurns(transactions, (one) => presentForCaller(context, one, full));
+  await auditShownTransactions(context, response, 'transactions.list', {
+    target: search.target,
+    transactions: shown.map(({ id }) => id),
+    via: 'console',
+  });
+  await auditWithheldMatches(context, getCaller(response), search.named, shown);
+  const total =
+    next === undefined && after === undefined
+      ? sumShown(shown)
+      : await readSearchTotal(context.db, context.keys, search.query);
+  const choices = await readChoices(context, response);
+  const empty = isFiltered(filters) ? 'Nenhuma transação com estes filtros.' : 'O razão ainda não tem transações.';
+  const today = context.calendar.dayOf(context.clock.now());
+  const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
+  sendList(request, response, {
+    ...LIST,
+    filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
+    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
+${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}</div>`,
+    rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
+    next: formatSearchCursor(next),
+  });
+}
+
+async function sendWrong(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
+  const choices = await readChoices(context, response);
+  sendWrongFilters(request, response, { ...LIST, filters: { ...form(response, draft, choices), areSet: true } });
+}
+
+function form(response: Response, draft: Draft, choices: Choices) {
+  const fields = searchFields(draft, choices, canSeePersonalData(response));
+  return { fields, token: formTokenField(response) };
+}
+
+async function readChoices(context: Context, response: Response): Promise<Choices> {
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  const platforms = await readPlatformWords(reading, response);
+  return { platforms, merchants: await readMerchantWords(reading, response) };
+}
+
+/** The total of a search whose only page is shown. */
+function sumShown(shown: { operation: Operation; status: string; amount: string }[]): SearchTotal {
+  const cents = sumByOutcome(shown.map((one) => ({ ...one, cents: parseSum(one.amount) ?? 0n })));
+  return { count: shown.length, isMore: false, cents };
+}
+
+/** Filters alone: the place in the list and the file's format do not lead to another search. */
+function withoutPage({ cursor: _, limit: __, done: ___, format: ____, ...filters }: Filters): Filters {
+  return filters;
+}
+
+function isTooWide(error: unknown): boolean {
+  return error instanceof ConfereError && error.code === 'invalid_request' && error.fields?.from !== undefined;
+}

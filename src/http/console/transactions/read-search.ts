@@ -1,0 +1,151 @@
+/** The search of the console: what its filters mean, and which persons it may find. */
+import type { Response } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Day } from '../../../domain/calendar.ts';
+import { parseAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
+import {
+  classifySearch,
+  type Reading,
+  SEARCH_CHARS_MAX,
+  SEARCH_KINDS,
+  type SearchFault,
+} from '../../../ledger/read/classify-search.ts';
+import type { SearchTerms, TransactionQuery } from '../../../ledger/read/transaction-query.ts';
+import { authorizeSearch, describeFilters, type TRANSACTION_FILTERS } from '../../../operations/authorize-search.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import type { Filters } from '../parts/encrypt-filters.ts';
+import type { Draft } from '../parts/fields.ts';
+import { formatMoney } from '../parts/format.ts';
+import { filterChoice, filterDay, filterText, SEARCH_BOX } from '../parts/parse-filters.ts';
+
+const EXAMPLE_CENTS = 123_456n;
+
+function describeFault(fault: SearchFault): string {
+  switch (fault) {
+    case 'too_long':
+      return t('No máximo {n} caracteres.', { n: SEARCH_CHARS_MAX });
+    case 'no_such_day':
+      return t('Este dia não existe: escreva 22/11/2026.');
+    case 'no_amount':
+      return t('Escreva o valor como {example}.', { example: formatMoney(EXAMPLE_CENTS) });
+    case 'amount_too_large':
+      return t('Este valor é maior que qualquer transação.');
+  }
+}
+
+const TEXTS_MAX = 2048;
+const text = filterText(TEXTS_MAX);
+/** Filters that address a text of its own: links lead to them. The box stands for all of them. */
+export const TEXT_FILTERS = ['id', 'reference', 'extra', 'e2e_id', 'document', 'name', 'amount'] as const;
+
+export const searchSchema = z
+  .object({
+    q: filterText(TEXTS_MAX),
+    as: filterChoice(SEARCH_KINDS),
+    id: text,
+    reference: text,
+    extra: text,
+    e2e_id: text,
+    document: text.refine((value) => value === undefined || normalizeDocument(value) !== null, {
+      error: () => t('Escreva os dígitos.'),
+    }),
+    name: text.refine((value) => value === undefined || foldName(value).length > 1, {
+      error: () => t('Escreva duas letras ou mais.'),
+    }),
+    amount: text.refine((value) => value === undefined || parseLocal(value) !== undefined, {
+      error: () => describeFault('no_amount'),
+    }),
+    status: filterText(64),
+    operation: filterChoice(OPERATIONS),
+    platform: filterText(PLATFORM_CHARS_MAX),
+    merchant: filterText(40),
+    from: filterDay,
+    to: filterDay,
+    by: filterChoice(['created', 'status']),
+  })
+  .superRefine((given, issues) => {
+    const refuse = (name: string, message: string) => issues.addIssue({ code: 'custom', path: [name], message });
+    const { readings, fault } = classifySearch(given.q ?? '', language());
+    if (fault) refuse(SEARCH_BOX, describeFault(fault));
+    else if (given.as && !readings.some(({ kind }) => kind === given.as))
+      refuse(SEARCH_BOX, t('Este texto não se lê assim: busque-o de novo.'));
+    else if (given.q && TEXT_FILTERS.some((name) => given[name] !== undefined))
+      refuse(SEARCH_BOX, t('Tire antes o outro texto da busca, ou busque só por ele.'));
+    if (given.from && given.to && given.to < given.from) refuse('to', t('Vem antes do primeiro dia.'));
+  });
+
+export type SearchFilters = z.infer<typeof searchSchema>;
+/** A search as its address gives it. */
+export type Asked = { filters: SearchFilters; draft: Draft; given: Filters };
+
+/** An amount of an address: as the page writes it, or with a decimal point. */
+function parseLocal(value: string): bigint | undefined {
+  return parseTypedAmount(value, language()) ?? parseAmount(value);
+}
+
+export type Search = {
+  query: Omit<TransactionQuery, 'limit' | 'after'>;
+  /** What the box's text is searched as; empty for an empty box. */
+  readings: Reading[];
+  /** Every filter by its own name, the box's under the names of its readings. */
+  named: Partial<Record<(typeof TRANSACTION_FILTERS)[number], string | undefined>>;
+  /** The names of the filters, for the audit. */
+  target: string;
+};
+
+/** The day that the box holds: it becomes the period. */
+export function readDayOf({ q = '' }: SearchFilters): Day | undefined {
+  const [reading] = classifySearch(q, language()).readings;
+  return reading?.kind === 'day' ? reading.day : undefined;
+}
+
+/** Turns filters into a search. @param mayName whether the caller may search by name: else the box does not. */
+export function toSearch(filters: SearchFilters, mayName: boolean): Search {
+  const { q = '', as, e2e_id: e2eId, amount, by, ...rest } = filters;
+  const all = classifySearch(q, language()).readings;
+  const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'name') : all;
+  const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
+  const terms = { ...rest, e2eId, amountCents: amount === undefined ? undefined : parseLocal(amount) };
+  const day = readDayOf(filters);
+  const period = day === undefined ? {} : { from: day, to: day };
+  const anyOf = q === '' || day !== undefined ? undefined : readings.map(toTerms);
+  const read = readings.map((one) => [one.kind, 'text' in one ? one.text : q] as const);
+  const named = { ...rest, ...period, e2e_id: e2eId, amount, by, ...Object.fromEntries(read) };
+  return {
+    query: { ...terms, ...period, by: by ?? 'created', anyOf },
+    readings,
+    named,
+    target: describeFilters(named),
+  };
+}
+
+function toTerms(reading: Reading): SearchTerms {
+  switch (reading.kind) {
+    case 'id':
+      return { idPrefix: reading.text };
+    case 'e2e_id':
+      return { e2eId: reading.text };
+    case 'amount':
+      return { amountCents: reading.cents, ...(reading.operation ? { operation: reading.operation } : {}) };
+    case 'day':
+      return {};
+    default:
+      return { [reading.kind]: reading.text };
+  }
+}
+
+/** Authorizes the search for the persons that it may find. @throws ConfereError `forbidden`, `too_many_requests`. */
+export async function authorizeFound(context: Context, response: Response, { named }: Search): Promise<void> {
+  await authorizeSearch(context, getCaller(response), named);
+}
+
+/** The search of these filters by the caller. */
+export function searchOf(response: Response, filters: SearchFilters): Search {
+  return toSearch(filters, canSeePersonalData(response));
+}

@@ -1,0 +1,74 @@
+import type { Request, Router } from 'express';
+import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import type { Context } from '../../../context.ts';
+import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
+import { listMismatches } from '../../../mismatches/read-mismatches.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { callbackTable } from '../merchants/list-callbacks.ts';
+import { readMerchantWords } from '../merchants/list-merchants.ts';
+import { mismatchTable } from '../mismatches/list-mismatches.ts';
+import { formatDuration, moment, moneyOf } from '../parts/format.ts';
+import { html, tHtml } from '../parts/html.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
+import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { presentForCaller } from './present-found.ts';
+import { renderTimeline } from './render-timeline.ts';
+
+const MISMATCHES_SHOWN_MAX = 200;
+
+/** The page of a transaction: its facts, and the timeline of its events and entries. */
+export function transactionPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
+    const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
+    if (!timeline) throw refuse('transaction_unknown');
+    const full = canSeePersonalData(response);
+    const shown = presentForCaller(context, timeline.transaction, full);
+    const entries = full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction);
+    await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
+    const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
+    const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
+    const names = await readPlatformNames(context, response);
+    const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
+<div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
+<p class="sub">${idText(shown.id)}</p>
+${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
+${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
+<section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
+<section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', { on: 'transaction', merchants: await readMerchantWords(context, response) })}</section>`;
+    sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
+  });
+  return router;
+}
+
+function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, names: PlatformNames) {
+  const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
+  return facts([
+    ['Valor', moneyOf(shown.amount)],
+    ['Tarifa', shown.commission === null ? t('ainda desconhecida') : moneyOf(shown.commission)],
+    [shown.operation === 'cashin' ? 'Líquido' : 'Total debitado', moneyOf(shown.net)],
+    ['Criada em', moment(context.calendar, shown.created_at)],
+    [
+      'Nesta situação desde',
+      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${t('{duration} depois', { duration: formatDuration(spanS) })})</span>`}`,
+    ],
+    ['Referência', shown.reference && idText(shown.reference)],
+    ['Extra', shown.extra],
+    ['Plataforma', shown.platform && spellPlatform(names, shown.platform)],
+    ['Id E2E', shown.e2e_id && idText(shown.e2e_id)],
+    ['Nome', shown.name],
+    ['Documento', shown.document],
+    ['E-mail', shown.email],
+    ['Telefone', shown.phone],
+    ['Chave PIX', shown.pix_key],
+    ['Descrição', shown.description],
+  ]);
+}

@@ -1,0 +1,75 @@
+/** Routes of the API for changes and lists that `src/operations` declares. */
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../context.ts';
+import type { Subject } from '../operations/catalogue.ts';
+import { answerChange, type By, type Change } from '../operations/define-change.ts';
+import { type List, readList } from '../operations/define-list.ts';
+import { parseInput } from '../operations/parse-input.ts';
+import { getCaller, requireRole } from './access/authorize.ts';
+import { createRouter } from './create-router.ts';
+import { parseNumberedPage, presentPage } from './parse-page.ts';
+
+/** Mounts the changes and lists of a subject. Of several changes on one route, the body has the field that chooses one, or is the first one's. */
+export function mountOperations(context: Context, { changes = [], lists = [] }: Subject): Router {
+  const router = createRouter();
+  for (const route of new Set(changes.map((one) => one.route))) {
+    const [method = '', path = ''] = route.split(' ');
+    const own = changes.filter((one) => one.route === route);
+    const roles = own.flatMap((one) => one.roles) as Change['roles'][number][];
+    router[method.toLowerCase() as 'post'](
+      toExpress(path),
+      requireRole(...(roles as [(typeof roles)[0]])),
+      async (request, response) => {
+        await answer(context, choose(own, request.body), request, response);
+      },
+    );
+  }
+  for (const list of lists) {
+    router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
+      const { rows, next } = await readListPage(context, list, request, response);
+      response.json(presentPage(list.name, rows, next));
+    });
+  }
+  return router;
+}
+
+/**
+ * Reads the page of a list that the query asks for.
+ * @param given.filter as a page of the console reads it; default: the query.
+ * @throws ConfereError `invalid_request`.
+ */
+export async function readListPage<Row extends { seq: number }, Filter>(
+  context: Context,
+  list: List<Row, Filter>,
+  request: Request,
+  response: Response,
+  given: { filter?: Filter; limitDefault?: number; via?: 'console' } = {},
+): Promise<{ rows: Row[]; next: number | undefined }> {
+  const { limit: _, cursor: __, ...query } = request.query;
+  const filter = given.filter ?? ((list.filters ? parseInput(query, list.filters) : {}) as Filter);
+  const by = {
+    caller: getCaller(response),
+    id: String(request.params.id ?? ''),
+    ...(given.via ? { via: given.via } : {}),
+  };
+  return await readList(context, list, { filter, page: parseNumberedPage(request, given.limitDefault), ...by });
+}
+
+async function answer(context: Context, change: Change, request: Request, response: Response): Promise<void> {
+  const by: By = { caller: getCaller(response), id: String(request.params.id ?? '') };
+  const given = change.input ? parseInput(request.body ?? {}, change.input) : undefined;
+  const { status, body, location } = await answerChange(context, change, given, by);
+  if (location !== undefined) response.location(location);
+  response.status(status);
+  if (body === undefined) response.end();
+  else response.json(body);
+}
+
+function choose([first, ...others]: readonly Change[], body: unknown): Change {
+  const given = (body ?? {}) as Record<string, unknown>;
+  return others.find(({ chosenBy = '' }) => (given[chosenBy] ?? null) !== null) ?? (first as Change);
+}
+
+function toExpress(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}

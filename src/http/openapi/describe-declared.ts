@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import type { Subject } from '../../operations/catalogue.ts';
+import { describeTag, type Operation } from '../../operations/describe-operation.ts';
+
+/** Describes the changes and lists of a subject: the changes of a route as one operation. */
+export function describeDeclared({ tag, changes = [], lists = [] }: Subject): Operation[] {
+  const described = describeTag(tag);
+  return [
+    ...lists.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
+    ...[...new Set(changes.map(({ route }) => route))].map((route) => {
+      const own = changes.filter((one) => one.route === route);
+      const [method = '', path = ''] = route.split(' ');
+      const inputs = own.flatMap(({ input }) => input ?? []);
+      return {
+        ...{ method: method.toLowerCase() as Operation['method'], path: `/api/v1${path}`, tag },
+        summary: own.map(({ summary }, index) => (index === 0 ? summary : lowerFirst(summary))).join(', or '),
+        access: [...new Set(own.flatMap(({ roles }) => roles))],
+        body: inputs.length > 1 ? z.union(inputs) : inputs[0],
+        responses: Object.assign({}, ...own.map(({ answers }) => answers)) as Operation['responses'],
+      };
+    }),
+  ];
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,119 @@
+/**
+ * A change that people may make, declared once: the API, its document, the command line, the forms of the console, the audit
+ * and the table of roles read it from here.
+ */
+import type { z } from 'zod';
+import { type AuditedAction, auditChange, auditChangeOnce } from '../access/audit.ts';
+import type { Role } from '../access/roles.ts';
+import type { Caller } from '../access/tokens.ts';
+import type { Context } from '../context.ts';
+import type { Reason } from '../texts/refuse.ts';
+import type { Responses } from './describe-operation.ts';
+
+/** Who asks, and for what. */
+export type By = {
+  caller: Caller;
+  /** The item that the address names; '' where it names none. */
+  id: string;
+  /** Where from, for the audit; the API and the command line say nothing. */
+  via?: 'console';
+};
+
+/** The command line, as the audit names it: who may run it may do everything. */
+export const COMMAND: Caller = { id: 'command', role: 'admin' };
+
+/** @template Given the body, parsed. @template Made what the change returns. */
+export type Change<Given = unknown, Made = unknown> = {
+  /** `subject.verb`. */
+  name: `${string}.${string}`;
+  /** The action of its audit row, as rows of earlier versions have it; default: the name. */
+  audit?: string;
+  /** An admin may do everything. */
+  roles: readonly [Role, ...Role[]];
+  /** Below `/api/v1`, as OpenAPI writes it. */
+  route: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** Of several changes on one route: the field of the body that chooses this one. */
+  chosenBy?: string;
+  summary: string;
+  /** The body; without it, none is read. */
+  input?: z.ZodType<Given>;
+  /** By status; the first one is that of the change. */
+  answers: Responses;
+  /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
+  refuses?: readonly Reason[];
+  /** Only says what the change would do, and answers 200; undefined: it was not asked for. */
+  dryRun?(context: Context, given: Given, by: By): Promise<object | undefined>;
+  /** Does what no transaction may wait for. @throws ConfereError as the change. */
+  prepare?(context: Context, given: Given, by: By): Promise<Given>;
+  /** Makes the change, within the transaction of its audit row. */
+  change(inner: Context, given: Given, by: By): Promise<Made>;
+  /** The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. */
+  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'>;
+  /** Does what follows the commit. @param made undefined where a form is sent again. */
+  after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
+  /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
+  answer?(context: Context, made: Made, more: { given: Given; by: By; followed: unknown }): Promise<object>;
+  /** The address of what was made. */
+  location?(made: Made): string;
+};
+
+/** The body of a change, parsed. */
+export type GivenOf<C> = C extends Change<infer Given, infer _> ? Given : never;
+
+/** Declares a change. */
+export function defineChange<Given = unknown, Made = unknown>(change: Change<Given, Made>): Change<Given, Made> {
+  return change;
+}
+
+export type Once = {
+  /** 32 hexadecimal digits: with a key that was used, nothing is changed. */
+  key: string;
+  /** Runs first, within the transaction. @throws what ends it. */
+  check(inner: Context): Promise<void>;
+};
+
+/**
+ * Makes a change, with its audit row, and does what follows it. With a key it is made once.
+ * @returns what the change returned, undefined where the key was used before; and what `after` returned.
+ */
+export async function makeChange<Given, Made>(
+  context: Context,
+  change: Change<Given, Made>,
+  { given, by, once }: { given: Given; by: By; once?: Once },
+): Promise<{ made: Made | undefined; followed: unknown }> {
+  const prepared = change.prepare ? await change.prepare(context, given, by) : given;
+  const work = async (inner: Context): Promise<Made> => {
+    await once?.check(inner);
+    return await change.change(inner, prepared, by);
+  };
+  const describe = (result: Made): AuditedAction => {
+    const target = change.target?.(result, by, prepared) ?? (typeof result === 'string' ? result : by.id);
+    return {
+      ...(by.via ? { detail: by.via } : {}),
+      ...{ actor: by.caller.id, action: change.audit ?? change.name },
+      ...(typeof target === 'string' ? { target } : target),
+    };
+  };
+  const made = once
+    ? await auditChangeOnce(context, once.key, work, describe)
+    : await auditChange(context, work, describe);
+  return { made, followed: await change.after?.(context, made, prepared, by) };
+}
+
+/** Makes a change, or only counts. @returns the status and the body that answer it, and what the change returned. */
+export async function answerChange<Given, Made>(
+  context: Context,
+  change: Change<Given, Made>,
+  given: Given,
+  by: By,
+): Promise<{ status: number; body?: object; made?: Made; location?: string }> {
+  const counted = await change.dryRun?.(context, given, by);
+  if (counted) return { status: 200, body: counted };
+  const { made: result, followed } = await makeChange(context, change, { given, by });
+  const made = result as Made; // without a key, a change is made
+  return {
+    ...{ status: Number(Object.keys(change.answers)[0]), made },
+    ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
+    ...(change.location ? { location: change.location(made) } : {}),
+  };
+}

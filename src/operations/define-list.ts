@@ -1,0 +1,69 @@
+/** A list that people may read, declared once: the API, its document, the command line and the console read it from here. */
+import type { z } from 'zod';
+import { audit } from '../access/audit.ts';
+import { maySeePersons, type Role } from '../access/roles.ts';
+import type { Caller } from '../access/tokens.ts';
+import type { Context } from '../context.ts';
+import { limitStatementTime } from '../database/limit-statement-time.ts';
+import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
+
+export type Page = {
+  /** Rows at most. */
+  limit: number;
+  /** The number of the row that the page follows; undefined for the first page. */
+  after: number | undefined;
+};
+type Numbered = { seq: number };
+
+/** @template Row as `read` returns it. @template Filter the query, parsed. */
+export type List<Row extends Numbered = Numbered, Filter = unknown> = {
+  /** The plural of its items, by which the answer has them. */
+  name: string;
+  roles: readonly [Role, ...Role[]];
+  /** Below `/api/v1`, as OpenAPI writes it; it ends in the name. */
+  route: `/${string}`;
+  filters?: z.ZodObject & z.ZodType<Filter>;
+  /** An item of the answer. */
+  row: z.ZodType;
+  /** Of a filter, what may name a person: a viewer may not guess by it. */
+  search?(filter: Filter): PersonFilters;
+  /** Reads up to `page.limit` rows. Each statement is limited in time. */
+  read(reading: Context, page: Page, filter: Filter, by: { id: string }): Promise<Row[]>;
+  /** The action and target of the audit row for callers who see persons: before the rows are shown. */
+  personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: 'console' }): Promise<void>;
+  /** Returns the rows as this caller may see them. */
+  mask?(context: Context, rows: Row[], caller: Caller): Promise<Row[]> | Row[];
+};
+
+/** A row of a list, as it is shown. */
+export type RowOf<L extends { read: unknown }> = L extends { read(...given: never[]): Promise<(infer Row)[]> }
+  ? Omit<Row, 'seq'>
+  : never;
+
+export function defineList<Row extends Numbered, Filter = unknown>(list: List<Row, Filter>): List<Row, Filter> {
+  return list;
+}
+
+/** Records that persons are about to be shown, of a list whose rows name no transaction. */
+export function auditShowing(action: string, target: string) {
+  return (context: Context, _rows: unknown, { caller, via }: { caller: Caller; via?: 'console' }): Promise<void> =>
+    audit(context, { actor: caller.id, action, target, ...(via ? { detail: via } : {}) });
+}
+
+/**
+ * Reads one page of a list, as the caller may see it, in the order of its row numbers.
+ * @returns the rows, and after which row the next page begins; undefined at the end.
+ */
+export async function readList<Row extends Numbered, Filter>(
+  context: Context,
+  list: List<Row, Filter>,
+  { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: 'console' },
+): Promise<{ rows: Row[]; next: number | undefined }> {
+  if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, { id: by.id ?? '' });
+  const rows = found.slice(0, page.limit);
+  if (maySeePersons(by.caller.role)) await list.personal?.(context, rows, { ...by, filter });
+  const shown = list.mask ? await list.mask(context, rows, by.caller) : rows;
+  return { rows: shown, next: found.length > page.limit ? rows.at(-1)?.seq : undefined };
+}

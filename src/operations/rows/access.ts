@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { TOKEN_ROLES } from '../../access/roles.ts';
+import { component, instant, nullableInstant } from './row-fields.ts';
+
+const tokenFields = { id: z.string(), role: z.enum(TOKEN_ROLES) };
+
+export const token = component('Token', {
+  ...tokenFields,
+  name: z.string(),
+  merchant: z.string().nullable().describe('whose portal it opens'),
+  state: z.enum(['live', 'expired', 'revoked']),
+  created_at: instant,
+  expires_at: nullableInstant,
+  last_used_at: nullableInstant.describe('to the minute'),
+  revoked_at: nullableInstant,
+});
+
+export const newToken = component('NewToken', {
+  ...tokenFields,
+  token: z.string().describe('shown this once'),
+  merchant: z.string().optional().describe('with the role merchant'),
+  expires_at: instant.optional().describe('where it expires'),
+});
+
+export const auditRow = component('AuditRow', {
+  id: z.string(),
+  at: instant,
+  actor: z.string().describe('the id of a token or a user; admin, command: without one'),
+  actor_name: z.string().nullable().describe("the token's or the user's name; null if it is not known any more"),
+  action: z.string(),
+  target: z.string(),
+  detail: z.string().nullable(),
+});

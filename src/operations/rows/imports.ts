@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { LEFT_OUT_REASONS } from '../../imports/import-kind.ts';
+import { amount, component, day, instant } from './row-fields.ts';
+
+const nullableDay = day.nullable();
+
+const kind = z.string().describe('statements, adjustments, accounts, platforms or bank');
+const sha256 = z.string().describe('of the file');
+const rows = z.int().describe('of the file');
+const changed = z.int().describe('rows that changed something');
+
+export const fileImport = component('Import', {
+  id: z.string(),
+  kind,
+  sha256,
+  rows,
+  changed,
+  created_at: instant,
+  created_by: z.string(),
+});
+
+export const importOutcome = component('ImportOutcome', {
+  kind,
+  sha256,
+  rows,
+  changed,
+  repeats: z
+    .object({ id: z.string(), at: instant, by: z.string() })
+    .nullable()
+    .describe('the import of the same file before: nothing is imported again'),
+  already_booked: z
+    .array(z.object({ row: z.int(), id: z.string(), created_at: instant, created_by: z.string() }))
+    .describe(
+      'with allow_equal: rows that equal an adjustment in force (platform, day, amount) or a statement (platform, instant, balance)',
+    ),
+  left_out: z
+    .array(z.object({ row: z.int(), why: z.enum(LEFT_OUT_REASONS) }))
+    .describe('rows beside the table, which are not imported: above its header, its total, a note below it'),
+  dry_run: z.boolean(),
+  repeated: z
+    .boolean()
+    .optional()
+    .describe('of bank, as the two below: whether nothing changed, as the file was imported before'),
+  statements: z
+    .array(
+      z.object({
+        account: z.string().describe('bank, branch and number: 341/1234/56789-0'),
+        from: nullableDay,
+        to: nullableDay,
+        balance: amount.nullable().describe('LEDGERBAL'),
+        balance_day: nullableDay,
+        lines: z.int(),
+        new: z.int(),
+        known: z.int().describe('imported before'),
+        renumbered: z.int().describe('of these: with another FITID than before'),
+        negated: z
+          .int()
+          .describe(
+            'lines whose type says money out, written without a sign: an earlier balance proves it, or signs=by_type',
+          ),
+        balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
+        later_lines: z.int().describe('rows of days to come, which are left out'),
+        later: z.array(z.object({ line: z.int(), day, amount })).describe('the first of them'),
+        balance_left_out: z.boolean().describe('whether the balance is to come, or balance=leave_out'),
+      }),
+    )
+    .optional(),
+  matched: z.object({ reference: z.int(), amount: z.int() }).optional(),
+});

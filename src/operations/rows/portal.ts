@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
+import { attempt, deliveryFields } from './callbacks.ts';
+import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
+
+const ownCallbackFields = {
+  id: z.string().describe('the webhook-id'),
+  reference: nullableText,
+  transaction_id: nullableText,
+  ...deliveryFields,
+};
+
+export const ownCallback = component('OwnCallback', ownCallbackFields);
+
+export const ownCallbackWithAttempts = component('OwnCallbackWithAttempts', {
+  ...ownCallbackFields,
+  message: z.record(z.string(), z.unknown()).nullable().describe('the body as it would be sent now'),
+  attempt_list: z.array(attempt),
+});
+
+export const ownHealth = component('OwnHealth', {
+  state: z.enum(MERCHANT_STATES),
+  held_because: z
+    .enum(['fetches', 'state', 'breaker'])
+    .nullable()
+    .describe('why nothing is sent now: it fetches its events, it is not enabled, or its circuit breaker is open'),
+  failing_since: nullableInstant,
+  next_attempt_at: nullableInstant,
+  undelivered: z
+    .object({ pending: z.int(), held: z.int(), failed: z.int() })
+    .describe('10001 stands for more than 10000'),
+  last_success_at: nullableInstant.describe('in the last 24 hours'),
+  last_failure: z
+    .object({ at: instant, callback: z.string(), response_status: z.int().nullable(), error_class: z.string() })
+    .nullable()
+    .describe('in the last 24 hours'),
+  hours: z
+    .array(
+      z.object({
+        start: instant,
+        attempts: z.int(),
+        delivered: z.int(),
+        p50_ms: z.int().nullable(),
+        p95_ms: z.int().nullable(),
+      }),
+    )
+    .describe('the last 24, of a sample of at most 50 callbacks each'),
+});
+
+export const ownFilterPreview = component('OwnFilterPreview', {
+  dry_run: z.literal(true),
+  days: z.int(),
+  events: z.int().describe('that operators let the merchant receive, in these days'),
+  complete: z.boolean().describe('false: there are more; these are the newest'),
+  matched: z.int(),
+  before: z.object({ matched: z.int(), gained: z.int(), lost: z.int() }).describe('by the filter of now'),
+  examples: z.array(
+    z.object({
+      transaction_id: z.string(),
+      operation: z.string(),
+      status: z.string(),
+      at: instant,
+      amount,
+      matched: z.boolean(),
+    }),
+  ),
+});

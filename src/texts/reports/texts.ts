@@ -1,0 +1,47 @@
+import type { Language } from '../../domain/language/language.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { EN } from './texts-en.ts';
+import { PT_BR, type Texts } from './texts-pt-br.ts';
+
+export type { Texts };
+
+const TEXTS: Record<Language, Texts> = { 'pt-BR': PT_BR, en: EN };
+
+export function textsOf(locale: Language): Texts {
+  return TEXTS[locale];
+}
+
+/** Cents as a person of that language writes them. */
+export function formatLocalAmount(cents: bigint, texts: Texts): string {
+  return formatLocalDecimal(formatAmount(cents), texts);
+}
+
+/** The same of a decimal text. */
+export function formatLocalDecimal(amount: string, texts: Texts): string {
+  const [whole = '', part] = amount.split('.');
+  return `${group(whole, texts)}${texts.decimal}${part}`;
+}
+
+/** A number of things, likewise. */
+export function formatLocalCount(count: number, texts: Texts): string {
+  return group(String(count), texts);
+}
+
+function group(digits: string, texts: Texts): string {
+  return digits.replace(/\B(?=(?:\d{3}){1,12}$)/g, texts.grouping);
+}
+
+/** `2026-11-20` as `20/11/2026`. */
+export function formatDay(day: string): string {
+  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
+}
+
+/** `2026-11` as `11/2026`. */
+export function formatMonth(month: string): string {
+  return `${month.slice(5, 7)}/${month.slice(0, 4)}`;
+}
+
+/** `2026-11-20 23:30:00` as `20/11/2026 23:30:00`. */
+export function formatMoment(wall: string): string {
+  return `${formatDay(wall)} ${wall.slice(11)}`;
+}
