@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
-const call = (role: 'admin' | 'accountant' | 'operator', address: string, body: object) => env.api(role, 'POST', address, body);
+const call = (role: 'admin' | 'accountant' | 'operator', address: string, body: object) =>
+  env.api(role, 'POST', address, body);
 
 const count = async (table: 'merchants' | 'adjustments' | 'tokens'): Promise<number> =>
   (await env.context.db.selectFrom(table).select('seq').execute()).length;
