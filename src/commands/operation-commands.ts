@@ -28,10 +28,14 @@ type ChangeForm<Made, Body> = {
   fields?: Record<string, string>;
   /** The field that the argument is; default: the item that the address names. */
   argument?: string;
+  /** What the command asks for by its fields and arguments, where that is no single change of one item. */
+  ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
   /** Fields of options that are not texts as they are: files, secrets, numbers. */
   read?(options: Options): Promise<Options> | Options;
   /** The text for people. */
   say(body: Body, done: Done<Made>): string | Promise<string>;
+  /** The exit code; default: 0. */
+  code?(body: Body): number;
   /** What `--json` prints; default: the body of the API's answer. */
   json?(body: Body, done: Done<Made>): object;
   /** Names of earlier versions. */
@@ -56,18 +60,22 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     takeKey(command);
     command.action(async (...given: unknown[]) => {
       const { json, idempotencyKey: _, ...options } = command.opts<Options & { json?: boolean }>();
-      const argument = args.length > 0 ? String(given[0]) : '';
+      const values = args.length > 0 ? [given[0] ?? []].flat().map(String) : [];
+      const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
-      const input = { ...fields, ...(await form.read?.(fields)) };
-      const change = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const asked = form.ask?.(fields, values) ?? {};
+      const input = { ...(asked.fields ?? fields), ...(await form.read?.(fields)) };
+      const chosen = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const change = (asked.change ?? chosen) as Change<Given, Made>;
       const name = (field: string) => (field === form.argument ? 'the argument' : nameOption(field, form.fields));
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
       await withContext({}, async (context) => {
-        const id = form.argument === undefined ? argument : '';
+        const id = asked.id ?? (form.argument === undefined ? argument : '');
         const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
         const done = { made, id: argument, context };
         print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
+        return form.code?.(body as Body);
       });
     });
   }
@@ -76,6 +84,8 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
 type ListForm<Row> = {
   description: string;
   options?: OptionTexts;
+  /** The field of an option that is called otherwise. */
+  fields?: Record<string, string>;
   /** Prints all rows, and takes no limit. */
   isWhole?: true;
   /** The text of an empty list. */
@@ -96,7 +106,11 @@ export function listCommand<Row extends { seq: number }, Filter>(
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
     const limit = form.isWhole ? LIST_MAX : parseLimit(text ?? '', LIST_MAX);
-    const filter = (list.filters ? parseInput(readFields(options), list.filters, nameOption) : {}) as Filter;
+    const { fields } = form;
+    const given = readFields(options, fields);
+    const filter = (
+      list.filters ? parseInput(given, list.filters, (field) => nameOption(field, fields)) : {}
+    ) as Filter;
     await withContext({}, async (context) => {
       const rows: Row[] = [];
       for (let after: number | undefined; ; ) {
@@ -123,6 +137,7 @@ function toField(option: string): string {
 }
 
 function nameOption(field: string, fields: Record<string, string> = {}): string {
+  if (field === 'body') return 'the options:';
   const option = Object.keys(fields).find((one) => fields[one] === field) ?? field;
   return `--${option.replaceAll('_', '-')}`;
 }

@@ -23,7 +23,6 @@ import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
-import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
@@ -83,7 +82,6 @@ export function createApp(
     transactionRoutes(context),
     reconciliationRoutes(context),
     alertRoutes(context),
-    mismatchRoutes(context),
     numberRoutes(context),
     seriesRoutes(context),
     jobRoutes(context),

@@ -12,7 +12,7 @@ import { jobs } from '../../operations/rows/jobs.ts';
 import * as ledger from '../../operations/rows/ledger.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
-import { mismatch, numbers, run, runPage } from '../../operations/rows/reconciliation.ts';
+import { numbers, run, runPage } from '../../operations/rows/reconciliation.ts';
 import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
 import { webhook, webhookWithItems } from '../../operations/rows/webhooks.ts';
 import { alertQuerySchema } from '../api/alerts.ts';
@@ -21,13 +21,6 @@ import { accountMapSchema } from '../api/books/accounts.ts';
 import { platformNameSchema } from '../api/books/platforms.ts';
 import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
 import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
-import {
-  acceptedSchema,
-  mismatchQuerySchema,
-  notedSchema,
-  resolvedManySchema,
-  resolvedSchema,
-} from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
@@ -102,36 +95,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   Runs.get('/reconciliations/{id}', 'One run', run),
   Runs.list('/reconciliations/{id}/pages', runPage),
   Mismatches.list('/alerts', alert, alertQuerySchema),
-  Mismatches.list('/mismatches', mismatch, mismatchQuerySchema),
-  Mismatches.get('/mismatches/{id}', 'One mismatch', mismatch),
-  Mismatches.post(
-    '/mismatches/resolve',
-    'operator',
-    'Resolve up to 500 by hand, with one note: by their ids, or all of a kind; repeat while there are `more`',
-    ok('Resolved', z.object({ resolved: z.int(), more: z.boolean() })),
-    resolvedManySchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/acknowledge',
-    'operator',
-    'Acknowledge a mismatch: somebody works on it',
-    ok('Acknowledged', mismatch),
-    notedSchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/resolve',
-    'operator',
-    'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
-    ok('Resolved', mismatch),
-    resolvedSchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/accept',
-    'operator',
-    'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. `actual` is the evidence that the caller saw, as the mismatch shows it: 422 without it, 409 when it has changed since, or the provider shows it no more',
-    ok('Accepted', mismatch),
-    acceptedSchema,
-  ),
+  ...SUBJECTS.filter(({ tag }) => tag === 'Mismatches').flatMap(describeDeclared),
   Mismatches.get(
     '/numbers',
     'How webhooks come, by day of the change; which days are proven; what is at stake',
