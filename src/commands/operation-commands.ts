@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
+import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
@@ -17,7 +18,7 @@ type Options = Record<string, unknown>;
 type OptionTexts = Record<`--${string}`, string>;
 
 /** What a command did. */
-type Done<Made> = { made: Made | undefined; id: string; context: Context };
+type Done<Made> = { made: Made | undefined; id: string; given: Options; context: Context };
 
 type ChangeForm<Made, Body> = {
   description?: string;
@@ -60,7 +61,13 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     takeKey(command);
     command.action(async (...given: unknown[]) => {
       const { json, idempotencyKey: _, ...options } = command.opts<Options & { json?: boolean }>();
-      const values = args.length > 0 ? [given[0] ?? []].flat().map(String) : [];
+      const values =
+        args.length > 0
+          ? given
+              .slice(0, args.length)
+              .flatMap((one) => one ?? [])
+              .map(String)
+          : [];
       const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
@@ -73,7 +80,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       await withContext({}, async (context) => {
         const id = asked.id ?? (form.argument === undefined ? argument : '');
         const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
-        const done = { made, id: argument, context };
+        const done = { made, id: argument, given: input, context };
         print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
         return form.code?.(body as Body);
       });
@@ -82,6 +89,8 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
 }
 
 type ListForm<Row> = {
+  /** Default: `list`. */
+  name?: string;
   description: string;
   options?: OptionTexts;
   /** The field of an option that is called otherwise. */
@@ -100,7 +109,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
   list: List<Row, Filter>,
   form: ListForm<NoInfer<Row>>,
 ): void {
-  const command = parent.command('list').description(form.description);
+  const command = parent.command(form.name ?? 'list').description(form.description);
   for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
   if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50');
   command.option('--json', 'print one JSON object');
@@ -120,9 +129,23 @@ export function listCommand<Row extends { seq: number }, Filter>(
         if (!form.isWhole || after === undefined) break;
       }
       const lines = await Promise.all(rows.map(async (row) => await form.say(row, context)));
-      print(json, { [list.name]: rows.map(withoutSeq) }, lines.join('\n') || (form.none ?? 'none'));
+      const shown = rows.map((row) => list.present?.(row, COMMAND) ?? withoutSeq(row));
+      print(json, { [list.name]: shown }, lines.join('\n') || (form.none ?? 'none'));
     });
   });
+}
+
+type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };
+
+/** Adds `list`, which prints what is read whole. */
+export function itemCommand<Shown extends object>(parent: Command, item: Item<Shown>, form: ItemForm<Shown>): void {
+  const command = parent.command('list', { isDefault: form.isDefault ?? false }).description(form.description);
+  command.option('--json', 'print one JSON object').action(({ json }: { json?: boolean }) =>
+    withContext({}, async (context) => {
+      const shown = await item.read(context, { caller: COMMAND, id: '' });
+      print(json, shown, form.say(shown, context));
+    }),
+  );
 }
 
 /** The fields of options by their names. */

