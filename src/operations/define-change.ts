@@ -32,8 +32,8 @@ export type Change<Given = unknown, Made = unknown> = {
   audit?: string;
   /** An admin may do everything. */
   roles: readonly [Role, ...Role[]];
-  /** Below `/api/v1`, as OpenAPI writes it. */
-  route: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not have the change. */
+  route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   /** Of several changes on one route: the field of the body that chooses this one. */
   chosenBy?: string;
   summary: string;
@@ -41,12 +41,16 @@ export type Change<Given = unknown, Made = unknown> = {
   input?: z.ZodType<Given>;
   /** By status; the first one is that of the change. */
   answers: Responses;
+  /** Which of several answers it is; default: the first. */
+  status?(made: Made): number;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
   /** Only says what the change would do, and answers 200; undefined: it was not asked for. */
   dryRun?(context: Context, given: Given, by: By): Promise<object | undefined>;
   /** Does what no transaction may wait for. @throws ConfereError as the change. */
   prepare?(context: Context, given: Given, by: By): Promise<Given>;
+  /** It records itself, such as in batches: it gets no transaction. */
+  audits?: 'itself';
   /** Makes the change, within the transaction of its audit row. */
   change(inner: Context, given: Given, by: By): Promise<Made>;
   /**
@@ -54,8 +58,6 @@ export type Change<Given = unknown, Made = unknown> = {
    * was changed, so there is no row.
    */
   target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'> | undefined;
-  /** The status, of a change that has several; default: the first of `answers`. */
-  status?(made: Made): number;
   /** Does what follows the commit. @param made undefined where a form is sent again. */
   after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
   /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
@@ -89,6 +91,10 @@ export async function makeChange<Given, Made>(
   { given, by, once }: { given: Given; by: By; once?: Once },
 ): Promise<{ made: Made | undefined; followed: unknown }> {
   const prepared = change.prepare ? await change.prepare(context, given, by) : given;
+  if (change.audits === 'itself') {
+    const done = await change.change(context, prepared, by);
+    return { made: done, followed: await change.after?.(context, done, prepared, by) };
+  }
   const work = async (inner: Context): Promise<Made> => {
     await once?.check(inner);
     return await change.change(inner, prepared, by);

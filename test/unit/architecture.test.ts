@@ -67,7 +67,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
-  'src/operations': ['rows'],
+  'src/operations': ['rows', 'books'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'parts',
@@ -90,7 +90,7 @@ const INNER: Record<string, string[]> = {
     'overview',
     'portal',
   ],
-  'src/http/api': ['books', 'merchants', 'imports'],
+  'src/http/api': ['merchants', 'imports'],
   'src/commands': ['serve', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
 };
 /** Which room writes a table; src/privacy erases from all. */

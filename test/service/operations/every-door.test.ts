@@ -195,11 +195,31 @@ const CHANGES: Record<string, Prepare> = {
   },
 };
 
-const CHANGES_OF_ALL = SUBJECTS.flatMap(({ changes = [] }) => changes);
+/** Changes of a mismatch, a run, a file's lines, a month or a webhook, whose own tests make these: the test that proves each door. */
+const ELSEWHERE: Record<string, string> = {
+  'mismatches.acknowledge': 'commands/mismatches',
+  'mismatches.resolve': 'commands/mismatches',
+  'mismatches.accept': 'commands/mismatches',
+  'mismatches.resolve_many': 'commands/mismatches',
+  'mismatches.acknowledge_many': 'browser/console',
+  'reconciliations.start': 'http/no-platform',
+  'webhooks.reprocess': 'commands/webhooks',
+  'webhooks.purge': 'commands/webhooks',
+  'bank.match': 'http/console-bank',
+  'bank.match_line': 'http/console-bank',
+  'bank.undo': 'http/console-bank',
+  'months.close': 'reports/months-http',
+  'months.reopen': 'reports/months-http',
+  'platforms.name': 'reports/platform-names',
+  'accounts.map': 'reports/account-map',
+};
+
+const DECLARED = SUBJECTS.flatMap(({ changes = [] }) => changes);
+const CHANGES_OF_ALL = DECLARED.filter(({ name }) => !(name in ELSEWHERE));
 
 test('each declared change is in the table, under a name and with an audit of its own', () => {
-  expect(CHANGES_OF_ALL.map(({ name }) => name).sort()).toEqual(Object.keys(CHANGES).sort());
-  expect(new Set(CHANGES_OF_ALL.map(({ name }) => name)).size).toBe(CHANGES_OF_ALL.length);
+  expect(DECLARED.map(({ name }) => name).sort()).toEqual(Object.keys({ ...CHANGES, ...ELSEWHERE }).sort());
+  expect(new Set(DECLARED.map(({ name }) => name)).size).toBe(DECLARED.length);
 });
 
 async function readAudit(after: number) {
@@ -218,7 +238,7 @@ const callAs = (role: Role, method: string, address: string, body?: object) =>
   callApi({ url: env.url, token: env.tokens[role] }, method, `/api/v1${address}`, body);
 
 describe.each(CHANGES_OF_ALL)('$name', (change) => {
-  const [method = '', route = ''] = change.route.split(' ');
+  const [method = '', route = ''] = change.route?.split(' ') ?? [];
   const action = change.audit ?? change.name;
   const prepare = async (): Promise<Doors> => (await CHANGES[change.name]?.()) ?? {};
   const addressOf = ({ id = '', path = '' }: Doors) => route.replace('{id}', id).replace('{source}/{number}', path);
