@@ -119,7 +119,7 @@ export const cancelOne = defineChange({
   route: `DELETE ${BY_KEY}`,
   summary: 'Cancel an expected payment',
   change: async (inner, _given, by) => {
-    const id = by.id || idOfKey(inner, by);
+    const id = by.params?.number === undefined ? by.id : idOfKey(inner, by);
     return { id, isChanged: await cancelExpected(inner, { id, actor: by.caller.id }) };
   },
   target: ({ id, isChanged }) => (isChanged ? id : undefined),
