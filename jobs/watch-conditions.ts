@@ -35,7 +35,7 @@ const WINDOWS_MAX = 50;
 /** A missing report is alerted for this many days. */
 const REPORT_DAYS_MAX = 7;
 
-/** What share of the changes of LOSS_MS may come without their webhook, if there are LOSS_CHANGES_MIN of them. */
+/** The share of the changes of LOSS_MS that may come without a webhook, if there are LOSS_CHANGES_MIN of them. */
 const LOSS_PERCENT_MAX = 5;
 const LOSS_CHANGES_MIN = 20;
 const LOSS_MS = 6 * HOUR_MS;

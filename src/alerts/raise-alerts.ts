@@ -16,7 +16,7 @@ export type NewAlert = {
   scope: string;
   /** One sentence in English for the log and the API: no name, document, key, e-mail, phone or free text. */
   summary: string;
-  /** What its texts for people are made from; see `summarize`. */
+  /** Facts for its texts for people; see `summarize`. */
   facts?: AlertFacts;
   mismatchId?: string;
   transactionId?: string | null;

@@ -36,7 +36,7 @@ export type ImportOutcome = Pick<Applied, 'bank'> & {
   repeats: { id: string; at: string; by: string } | null;
   /** Rows that equal what was booked before this file; without `allowEqual` they are refused. */
   equal: EqualRow[];
-  /** What the rows were compared with; empty for a kind that compares none. */
+  /** The basis of the comparison; empty for a kind that compares none. */
   basis: string;
   /** Rows beside the table, which are not imported. */
   leftOut: LeftOutRow[];

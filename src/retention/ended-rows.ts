@@ -13,7 +13,7 @@ export const FIXED_DAYS = {
   access: 7,
   /** Hourly costs of senders of webhooks, and their last hit. */
   senders: 1,
-  /** What processes did that have ended since. */
+  /** Activity of processes that have ended. */
   heartbeats: 1,
   /** Page rows of failed runs: such a run can be resumed for this long. */
   pages: 7,

@@ -22,7 +22,7 @@ export type OwnCallbackQuery = {
   transactionId?: string | undefined;
   state?: CallbackState | undefined;
   type?: string | undefined;
-  /** Of the callback's creation; `to` is excluded. */
+  /** When it was created; `to` is excluded. */
   from?: Date | undefined;
   to?: Date | undefined;
 };

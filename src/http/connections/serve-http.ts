@@ -15,7 +15,7 @@ import { stripPorts } from './strip-ports.ts';
 export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers. */
   headersTimeoutMs: number;
-  /** The same to the end of the body. */
+  /** From there to the end of the body. */
   requestTimeoutMs: number;
   /** How often both time-outs are checked. With Node's default of 30 s a slow-loris would stay that much longer. */
   checkEveryMs: number;

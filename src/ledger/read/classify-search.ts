@@ -1,5 +1,5 @@
 /**
- * What a text in the search box may mean. A text can have several readings: `1234` is a reference, an extra, the beginning
+ * Classifies a text of the search box. A text can have several readings: `1234` is a reference, an extra, the beginning
  * of an id, and an amount. All of them are searched for, and the page lists them. Pure.
  */
 import { type Day, isDay } from '../../domain/calendar.ts';

@@ -36,7 +36,7 @@ export async function listChangedTransactions(db: Reader, scope: ChangeScope): P
   return [...seqs].sort((a, b) => a - b);
 }
 
-/** The same without those of Pendentes. */
+/** Lists them without those of Pendentes. */
 export async function listMovedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
   const seqs = new Set([...(await listMoved(db, scope)), ...(await listCorrected(db, scope))]);
   return [...seqs].sort((a, b) => a - b);
