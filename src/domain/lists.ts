@@ -9,6 +9,11 @@ export function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (ro
   return groups;
 }
 
+/** Splits a list into parts of at most `size` items, in its order: a statement or a transaction each. */
+export function* splitList<T>(list: readonly T[], size: number): Generator<T[], void, undefined> {
+  for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size);
+}
+
 // A call takes some 100,000 arguments at most: `push(...rows)` and `Math.max(...values)` throw RangeError beyond.
 
 /** Appends items to a list, however many they are. */

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
+import { splitList } from '../domain/lists.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Person } from '../domain/person/person.ts';
 import { createDocumentMatcher, createRedact, createValueMatcher, type Redact } from '../domain/person/redact-text.ts';
@@ -126,8 +127,7 @@ async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
     .execute();
   const seqs = [...new Set([...theirs.map((row) => row.seq), ...nobodys])].sort((a, b) => a - b);
   const found = [];
-  for (let from = 0; from < seqs.length; from += CHUNK_ROWS) {
-    const chunk = seqs.slice(from, from + CHUNK_ROWS);
+  for (const chunk of splitList(seqs, CHUNK_ROWS)) {
     found.push(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute());
   }
   return found.flat();
