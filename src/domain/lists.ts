@@ -1,6 +1,6 @@
-/** Groups a value of each row by a numeric key; values keep the order of the rows. */
-export function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (row: T) => V): Map<number, V[]> {
-  const groups = new Map<number, V[]>();
+/** Groups a value of each row by a key; values keep the order of the rows. */
+export function groupValues<T, K, V>(rows: Iterable<T>, key: (row: T) => K, value: (row: T) => V): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
   for (const row of rows) {
     const group = groups.get(key(row));
     if (group) group.push(value(row));
