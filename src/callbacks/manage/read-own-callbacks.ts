@@ -2,7 +2,6 @@
  * The callbacks of one merchant, as its portal reads them. Each statement has the merchant's row number in its condition. A
  * callback is named by its webhook-id: row numbers count the callbacks of all merchants, and would show how many others have.
  */
-
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { ConfereError } from '../../domain/errors.ts';

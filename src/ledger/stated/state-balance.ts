@@ -4,7 +4,6 @@
  * counts once the statement's day was read completely past its instant; until then, a difference may come from unread
  * payments.
  */
-
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
