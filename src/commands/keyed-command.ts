@@ -25,16 +25,11 @@ import type { Context } from '../context.ts';
  */
 export const KEYED_COMMANDS: readonly string[] = [
   'bank import',
-  'bank match',
   'reconcile',
   'close',
   'reopen',
-  'mismatches resolve',
-  'mismatches acknowledge',
-  'mismatches accept',
   'accounts map',
   'import',
-  'platforms name',
   'merchants add',
   'merchants update',
   'merchants pause',
@@ -49,7 +44,6 @@ export const KEYED_COMMANDS: readonly string[] = [
   'users log-out',
   'users forget',
   'webhooks reprocess',
-  'webhooks purge',
   'jobs run',
 ];
 

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
+import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
@@ -17,7 +18,7 @@ type Options = Record<string, unknown>;
 type OptionTexts = Record<`--${string}`, string>;
 
 /** What a command did. */
-type Done<Made> = { made: Made | undefined; id: string; context: Context };
+type Done<Made> = { made: Made | undefined; id: string; given: Options; context: Context };
 
 type ChangeForm<Made, Body> = {
   description?: string;
@@ -28,10 +29,14 @@ type ChangeForm<Made, Body> = {
   fields?: Record<string, string>;
   /** The field that the argument is; default: the item that the address names. */
   argument?: string;
+  /** What the command asks for by its fields and arguments, where that is no single change of one item. */
+  ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
   /** Fields of options that are not texts as they are: files, secrets, numbers. */
   read?(options: Options): Promise<Options> | Options;
   /** The text for people. */
   say(body: Body, done: Done<Made>): string | Promise<string>;
+  /** The exit code; default: 0. */
+  code?(body: Body): number;
   /** What `--json` prints; default: the body of the API's answer. */
   json?(body: Body, done: Done<Made>): object;
   /** Names of earlier versions. */
@@ -56,26 +61,40 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     takeKey(command);
     command.action(async (...given: unknown[]) => {
       const { json, idempotencyKey: _, ...options } = command.opts<Options & { json?: boolean }>();
-      const argument = args.length > 0 ? String(given[0]) : '';
+      const values =
+        args.length > 0
+          ? given
+              .slice(0, args.length)
+              .flatMap((one) => one ?? [])
+              .map(String)
+          : [];
+      const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
-      const input = { ...fields, ...(await form.read?.(fields)) };
-      const change = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const asked = form.ask?.(fields, values) ?? {};
+      const input = { ...(asked.fields ?? fields), ...(await form.read?.(fields)) };
+      const chosen = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const change = (asked.change ?? chosen) as Change<Given, Made>;
       const name = (field: string) => (field === form.argument ? 'the argument' : nameOption(field, form.fields));
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
       await withContext({}, async (context) => {
-        const id = form.argument === undefined ? argument : '';
+        const id = asked.id ?? (form.argument === undefined ? argument : '');
         const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
-        const done = { made, id: argument, context };
+        const done = { made, id: argument, given: input, context };
         print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
+        return form.code?.(body as Body);
       });
     });
   }
 }
 
 type ListForm<Row> = {
+  /** Default: `list`. */
+  name?: string;
   description: string;
   options?: OptionTexts;
+  /** The field of an option that is called otherwise. */
+  fields?: Record<string, string>;
   /** Prints all rows, and takes no limit. */
   isWhole?: true;
   /** The text of an empty list. */
@@ -90,13 +109,17 @@ export function listCommand<Row extends { seq: number }, Filter>(
   list: List<Row, Filter>,
   form: ListForm<NoInfer<Row>>,
 ): void {
-  const command = parent.command('list').description(form.description);
+  const command = parent.command(form.name ?? 'list').description(form.description);
   for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
   if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50');
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
     const limit = form.isWhole ? LIST_MAX : parseLimit(text ?? '', LIST_MAX);
-    const filter = (list.filters ? parseInput(readFields(options), list.filters, nameOption) : {}) as Filter;
+    const { fields } = form;
+    const given = readFields(options, fields);
+    const filter = (
+      list.filters ? parseInput(given, list.filters, (field) => nameOption(field, fields)) : {}
+    ) as Filter;
     await withContext({}, async (context) => {
       const rows: Row[] = [];
       for (let after: number | undefined; ; ) {
@@ -106,9 +129,23 @@ export function listCommand<Row extends { seq: number }, Filter>(
         if (!form.isWhole || after === undefined) break;
       }
       const lines = await Promise.all(rows.map(async (row) => await form.say(row, context)));
-      print(json, { [list.name]: rows.map(withoutSeq) }, lines.join('\n') || (form.none ?? 'none'));
+      const shown = rows.map((row) => list.present?.(row, COMMAND) ?? withoutSeq(row));
+      print(json, { [list.name]: shown }, lines.join('\n') || (form.none ?? 'none'));
     });
   });
+}
+
+type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };
+
+/** Adds `list`, which prints what is read whole. */
+export function itemCommand<Shown extends object>(parent: Command, item: Item<Shown>, form: ItemForm<Shown>): void {
+  const command = parent.command('list', { isDefault: form.isDefault ?? false }).description(form.description);
+  command.option('--json', 'print one JSON object').action(({ json }: { json?: boolean }) =>
+    withContext({}, async (context) => {
+      const shown = await item.read(context, { caller: COMMAND, id: '' });
+      print(json, shown, form.say(shown, context));
+    }),
+  );
 }
 
 /** The fields of options by their names. */
@@ -123,6 +160,7 @@ function toField(option: string): string {
 }
 
 function nameOption(field: string, fields: Record<string, string> = {}): string {
+  if (field === 'body') return 'the options:';
   const option = Object.keys(fields).find((one) => fields[one] === field) ?? field;
   return `--${option.replaceAll('_', '-')}`;
 }

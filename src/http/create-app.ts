@@ -10,26 +10,17 @@ import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
-import { alertRoutes } from './api/alerts.ts';
 import { auditRoutes } from './api/audit.ts';
-import { accountRoutes } from './api/books/accounts.ts';
-import { bankRoutes } from './api/books/bank.ts';
-import { monthRoutes } from './api/books/months.ts';
-import { platformRoutes } from './api/books/platforms.ts';
 import { importRoutes } from './api/imports/imports.ts';
-import { jobRoutes } from './api/jobs.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
-import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
-import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
 import { seriesRoutes } from './api/series.ts';
 import { transactionRoutes } from './api/transactions.ts';
-import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { portalPages } from './console/portal/routes.ts';
@@ -81,20 +72,11 @@ export function createApp(
   app.use('/api/v1', importRoutes(context, once));
   app.use('/api/v1', json, once, [
     transactionRoutes(context),
-    reconciliationRoutes(context),
-    alertRoutes(context),
-    mismatchRoutes(context),
     numberRoutes(context),
     seriesRoutes(context),
-    jobRoutes(context),
-    inboxRoutes(context),
     merchantRoutes(context),
     callbackRoutes(context),
     reportRoutes(context),
-    monthRoutes(context),
-    platformRoutes(context),
-    accountRoutes(context),
-    bankRoutes(context),
     auditRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),

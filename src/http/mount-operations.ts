@@ -1,18 +1,21 @@
 /** Routes of the API for changes and lists that `src/operations` declares. */
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../context.ts';
+import { limitStatementTime } from '../database/limit-statement-time.ts';
 import type { Subject } from '../operations/catalogue.ts';
 import { answerChange, type By, type Change } from '../operations/define-change.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
+import { withoutSeq } from '../operations/present-row.ts';
 import { getCaller, requireRole } from './access/authorize.ts';
 import { createRouter } from './create-router.ts';
 import { parseNumberedPage, presentPage } from './parse-page.ts';
 
 /** Mounts the changes and lists of a subject. Of several changes on one route, the body has the field that chooses one, or is the first one's. */
-export function mountOperations(context: Context, { changes = [], lists = [] }: Subject): Router {
+export function mountOperations(context: Context, { changes = [], lists = [], items = [] }: Subject): Router {
   const router = createRouter();
-  for (const route of new Set(changes.map((one) => one.route))) {
+  const reading = { ...context, db: limitStatementTime(context.db) };
+  for (const route of new Set(changes.flatMap((one) => one.route ?? []))) {
     const [method = '', path = ''] = route.split(' ');
     const own = changes.filter((one) => one.route === route);
     const roles = own.flatMap((one) => one.roles) as Change['roles'][number][];
@@ -27,10 +30,22 @@ export function mountOperations(context: Context, { changes = [], lists = [] }: 
   for (const list of lists) {
     router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
       const { rows, next } = await readListPage(context, list, request, response);
-      response.json(presentPage(list.name, rows, next));
+      const shown = list.present ? rows.map((row) => list.present?.(row, getCaller(response)) ?? row) : rows;
+      response.json(presentPage(list.name, shown, next));
+    });
+  }
+  for (const item of items) {
+    router.get(toExpress(item.route), requireRole('viewer'), async (request, response) => {
+      const read = await item.read(reading, { caller: getCaller(response), id: idOf(request) });
+      response.json(withoutSeq(read));
     });
   }
   return router;
+}
+
+/** The item that the address names. */
+function idOf({ params }: Request): string {
+  return String(Object.values(params)[0] ?? '');
 }
 
 /**
@@ -49,14 +64,14 @@ export async function readListPage<Row extends { seq: number }, Filter>(
   const filter = given.filter ?? ((list.filters ? parseInput(query, list.filters) : {}) as Filter);
   const by = {
     caller: getCaller(response),
-    id: String(request.params.id ?? ''),
+    id: idOf(request),
     ...(given.via ? { via: given.via } : {}),
   };
   return await readList(context, list, { filter, page: parseNumberedPage(request, given.limitDefault), ...by });
 }
 
 async function answer(context: Context, change: Change, request: Request, response: Response): Promise<void> {
-  const by: By = { caller: getCaller(response), id: String(request.params.id ?? '') };
+  const by: By = { caller: getCaller(response), id: idOf(request) };
   const given = change.input ? parseInput(request.body ?? {}, change.input) : undefined;
   const { status, body, location } = await answerChange(context, change, given, by);
   if (location !== undefined) response.location(location);

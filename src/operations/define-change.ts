@@ -30,8 +30,8 @@ export type Change<Given = unknown, Made = unknown> = {
   audit?: string;
   /** An admin may do everything. */
   roles: readonly [Role, ...Role[]];
-  /** Below `/api/v1`, as OpenAPI writes it. */
-  route: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not have the change. */
+  route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   /** Of several changes on one route: the field of the body that chooses this one. */
   chosenBy?: string;
   summary: string;
@@ -39,12 +39,16 @@ export type Change<Given = unknown, Made = unknown> = {
   input?: z.ZodType<Given>;
   /** By status; the first one is that of the change. */
   answers: Responses;
+  /** Which of several answers it is; default: the first. */
+  status?(made: Made): number;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
   /** Only says what the change would do, and answers 200; undefined: it was not asked for. */
   dryRun?(context: Context, given: Given, by: By): Promise<object | undefined>;
   /** Does what no transaction may wait for. @throws ConfereError as the change. */
   prepare?(context: Context, given: Given, by: By): Promise<Given>;
+  /** It records itself, such as in batches: it gets no transaction. */
+  audits?: 'itself';
   /** Makes the change, within the transaction of its audit row. */
   change(inner: Context, given: Given, by: By): Promise<Made>;
   /** The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. */
@@ -82,6 +86,10 @@ export async function makeChange<Given, Made>(
   { given, by, once }: { given: Given; by: By; once?: Once },
 ): Promise<{ made: Made | undefined; followed: unknown }> {
   const prepared = change.prepare ? await change.prepare(context, given, by) : given;
+  if (change.audits === 'itself') {
+    const done = await change.change(context, prepared, by);
+    return { made: done, followed: await change.after?.(context, done, prepared, by) };
+  }
   const work = async (inner: Context): Promise<Made> => {
     await once?.check(inner);
     return await change.change(inner, prepared, by);
@@ -112,7 +120,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: Number(Object.keys(change.answers)[0]), made },
+    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers)[0]), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

@@ -65,7 +65,7 @@ const INNER: Record<string, string[]> = {
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
-  'src/operations': ['rows'],
+  'src/operations': ['rows', 'books'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'parts',
@@ -87,7 +87,7 @@ const INNER: Record<string, string[]> = {
     'overview',
     'portal',
   ],
-  'src/http/api': ['books', 'merchants', 'imports'],
+  'src/http/api': ['merchants', 'imports'],
   'src/commands': ['serve', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
 };
 /** Which room writes a table; src/privacy erases from all. */

@@ -3,11 +3,12 @@ import type { Subject } from '../../operations/catalogue.ts';
 import { describeTag, type Operation } from '../../operations/describe-operation.ts';
 
 /** Describes the changes and lists of a subject: the changes of a route as one operation. */
-export function describeDeclared({ tag, changes = [], lists = [] }: Subject): Operation[] {
+export function describeDeclared({ tag, changes = [], lists = [], items = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
     ...lists.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
-    ...[...new Set(changes.map(({ route }) => route))].map((route) => {
+    ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
+    ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
       const [method = '', path = ''] = route.split(' ');
       const inputs = own.flatMap(({ input }) => input ?? []);

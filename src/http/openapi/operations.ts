@@ -6,33 +6,18 @@ import { z } from 'zod';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { auditRow } from '../../operations/rows/access.ts';
-import { alert } from '../../operations/rows/alerts.ts';
 import { callback, callbackWithAttempts } from '../../operations/rows/callbacks.ts';
-import { jobs } from '../../operations/rows/jobs.ts';
 import * as ledger from '../../operations/rows/ledger.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
-import { mismatch, numbers, run, runPage } from '../../operations/rows/reconciliation.ts';
+import { numbers } from '../../operations/rows/reconciliation.ts';
 import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
-import { webhook, webhookWithItems } from '../../operations/rows/webhooks.ts';
-import { alertQuerySchema } from '../api/alerts.ts';
 import { auditQuerySchema } from '../api/audit.ts';
-import { accountMapSchema } from '../api/books/accounts.ts';
-import { platformNameSchema } from '../api/books/platforms.ts';
 import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
 import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
-import {
-  acceptedSchema,
-  mismatchQuerySchema,
-  notedSchema,
-  resolvedManySchema,
-  resolvedSchema,
-} from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
-import { newRunSchema } from '../api/reconciliations.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
-import { webhookQuerySchema } from '../api/webhooks.ts';
 import { BANK_OPERATIONS } from './bank-operations.ts';
 import { describeDeclared } from './describe-declared.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
@@ -40,9 +25,7 @@ import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 
 const Ledger = describeTag('Ledger');
-const Runs = describeTag('Reconciliations');
 const Mismatches = describeTag('Mismatches');
-const Inbox = describeTag('Webhooks');
 const Merchants = describeTag('Merchants');
 const Callbacks = describeTag('Callbacks');
 const Access = describeTag('Access');
@@ -84,63 +67,15 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.get('/transactions/{id}', 'One transaction and its story', ledger.transactionTimeline),
   Ledger.get('/balances', 'Every account before `at`, as known before `known`', ledger.balances, balanceQuerySchema),
   Ledger.get('/series/money', 'What moved, and the balance, by day or hour', moneySeries, moneySeriesQuerySchema),
-  Ledger.get('/platforms', 'The names of platforms', ledger.platformNames),
-  Ledger.put(
-    '/platforms',
-    ['operator', 'accountant'],
-    'Name a platform, or take its name back',
-    ok('All names', ledger.platformNames),
-    platformNameSchema,
-  ),
-  Ledger.get('/accounts', "The map of the ledger's accounts to the customer's chart of accounts", ledger.accountMap),
-  Ledger.put('/accounts', 'accountant', 'Replace the map', ok('The map', ledger.accountMap), accountMapSchema),
   ...BANK_OPERATIONS,
   ...IMPORT_OPERATIONS,
-  ...SUBJECTS.filter(({ tag }) => tag === 'Ledger').flatMap(describeDeclared),
-  Runs.list('/reconciliations', run),
-  Runs.post('/reconciliations', 'operator', 'Start a run for a range of days', accepted('Queued', run), newRunSchema),
-  Runs.get('/reconciliations/{id}', 'One run', run),
-  Runs.list('/reconciliations/{id}/pages', runPage),
-  Mismatches.list('/alerts', alert, alertQuerySchema),
-  Mismatches.list('/mismatches', mismatch, mismatchQuerySchema),
-  Mismatches.get('/mismatches/{id}', 'One mismatch', mismatch),
-  Mismatches.post(
-    '/mismatches/resolve',
-    'operator',
-    'Resolve up to 500 by hand, with one note: by their ids, or all of a kind; repeat while there are `more`',
-    ok('Resolved', z.object({ resolved: z.int(), more: z.boolean() })),
-    resolvedManySchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/acknowledge',
-    'operator',
-    'Acknowledge a mismatch: somebody works on it',
-    ok('Acknowledged', mismatch),
-    notedSchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/resolve',
-    'operator',
-    'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
-    ok('Resolved', mismatch),
-    resolvedSchema,
-  ),
-  Mismatches.post(
-    '/mismatches/{id}/accept',
-    'operator',
-    'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. `actual` is the evidence that the caller saw, as the mismatch shows it: 422 without it, 409 when it has changed since, or the provider shows it no more',
-    ok('Accepted', mismatch),
-    acceptedSchema,
-  ),
+  ...SUBJECTS.flatMap(describeDeclared),
   Mismatches.get(
     '/numbers',
     'How webhooks come, by day of the change; which days are proven; what is at stake',
     numbers,
     numbersQuerySchema,
   ),
-  Inbox.list('/webhooks', webhook, webhookQuerySchema),
-  Inbox.get('/webhooks/{id}', 'One webhook and its items', webhookWithItems),
-  Inbox.post('/webhooks/{id}/reprocess', 'operator', 'Process it again', accepted('Waiting', webhookWithItems)),
   Merchants.list('/merchants', merchant),
   Merchants.post(
     '/merchants',
@@ -196,8 +131,6 @@ export const API_OPERATIONS: readonly Operation[] = [
     replaySchema,
   ),
   ...REPORT_OPERATIONS,
-  ...SUBJECTS.filter(({ tag }) => tag === 'Access').flatMap(describeDeclared),
   Access.list('/audit', auditRow, auditQuerySchema, 'admin'),
-  Service.get('/jobs', 'The jobs of the timetable: their last and next ticks', jobs),
   Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
 ];

@@ -1,5 +1,7 @@
 /** The first page: the verdict, and what stands below it. */
 export const OVERVIEW_EN = {
+  'O banco demorou demais para ler esta parte: recarregue a página.':
+    'The database took too long to read this part: reload the page.',
   // the verdict
   'Não confere': 'Does not agree',
   'Ainda não sabemos': 'Not known yet',

@@ -279,6 +279,8 @@ test('the audit of a transaction finds who saw its person, in a list or alone, i
   expect(json.audit).toEqual([]);
   const { out } = await runCommandInProcess(['audit', '--target', ONE, '--limit', '200', '--json'], env.env);
   expect(JSON.parse(out)).toEqual({ audit: rows });
+  await open('/api/v1/mismatches?limit=5&kind=duplicate_reference');
+  expect((await readAudit()).at(-1)).toMatchObject({ action: 'mismatches.list', target: '["kind"]' });
 });
 
 test('an id that the ledger does not know is in no audit row: a webhook may name anything', async () => {

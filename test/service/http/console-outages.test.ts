@@ -99,6 +99,21 @@ test('a backlog of callbacks is counted up to a limit, and the pages that show i
   expect(text).not.toContain('mais de');
 });
 
+test('a part that the database is too slow for is said to be missing, and the verdict and the others are shown', async () => {
+  await env.context.db.connection().execute(async (db) => {
+    await sql`LOCK TABLES postings WRITE`.execute(db);
+    try {
+      const page = await ops.get('/');
+      expect(page.status).toBe(200);
+      expect(page.text).toContain('O banco demorou demais para ler esta parte');
+      expect(page.text).toContain('Divergências em aberto por tipo');
+    } finally {
+      await sql`UNLOCK TABLES`.execute(db);
+    }
+  });
+  expect((await ops.get('/')).text).not.toContain('demorou demais');
+});
+
 test('a restored database says so on each page, and shows no alert of before as of now, until it is confirmed', async () => {
   const { context } = env;
   const raise = (scope: string) =>

@@ -19,6 +19,7 @@ import { importBank } from '../../support/import-bank.ts';
 import { dayAgo, makeRow } from '../../support/make-provider-rows.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { ADMIN_TOKEN, API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
@@ -423,11 +424,7 @@ it('erases what a transaction that began before the tombstone commits after the 
   await writer.commit().execute();
   const { code, out } = await forgotten;
   expect([code, JSON.parse(out)]).toMatchObject([0, { finished: true, erased: { webhooks: 1 } }]);
-  const { body } = await context.db
-    .selectFrom('webhooks')
-    .select('body')
-    .where('seq', '=', Number(insertId))
-    .executeTakeFirstOrThrow();
+  const { body } = await readRow(context.db, 'webhooks', ['body'], { seq: Number(insertId) });
   expect(String(body)).not.toContain(PLAIN);
 }, 90_000);
 

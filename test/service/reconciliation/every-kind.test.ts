@@ -32,6 +32,7 @@ import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { dayAgo, wallAgo } from '../../support/make-provider-rows.ts';
 import { numRuns } from '../../support/property.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { API_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
@@ -325,11 +326,7 @@ describe('each kind of the table', () => {
     const over = kind === 'webhook_lost';
     expect(first).toMatchObject({ kind, severity, state: over ? 'resolved' : 'open', reopened: 0, baseline: false });
     expect(first.actual ?? first.expected).not.toBeNull();
-    const alerts = await context.db
-      .selectFrom('alerts')
-      .select(['name', 'severity'])
-      .where('name', '=', kind)
-      .execute();
+    const alerts = await readRows(context.db, 'alerts', ['name', 'severity'], { name: kind });
     expect(alerts.length).toBeGreaterThan(0);
     expect(JSON.stringify(first)).not.toMatch(/@|\d{3}\.\d{3}\.\d{3}-\d{2}/);
     if (!end) {

@@ -1,5 +1,6 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { closeOneMonth, reopenOneMonth } from '../../../operations/books/months.ts';
 import { type PreparedClose, prepareClose, readMonthDigest, writeClose } from '../../../reports/months/close-month.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { Refusal } from '../../../reports/months/refusal.ts';
@@ -38,7 +39,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     prepareClose(context, { month, note, actor, via: 'console' });
   return {
     address: '/reports/months/:id/close',
-    roles: ['accountant'],
+    roles: closeOneMonth.roles,
     section: SECTION,
     list: listOf,
     title: 'Fechar o mês',
@@ -63,7 +64,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
       if (prepared) await writeClose(inner, prepared);
       return { target: item.month, detail: prepared?.detail };
     },
-    action: 'months.close',
+    action: closeOneMonth.name,
     done: 'month_closed',
   };
 }
@@ -71,7 +72,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
 function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
   return {
     address: '/reports/months/:id/reopen',
-    roles: ['admin'],
+    roles: reopenOneMonth.roles,
     section: SECTION,
     list: listOf,
     title: 'Reabrir o mês',
@@ -89,7 +90,7 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
       const written = await writeReopening(inner, { month, note, actor });
       return { target: month, detail: describeReopening({ ...written, via: 'console' }) };
     },
-    action: 'months.reopen',
+    action: reopenOneMonth.name,
     done: 'month_reopened',
   };
 }

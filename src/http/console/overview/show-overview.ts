@@ -1,6 +1,7 @@
 import type { Response, Router } from 'express';
 import { type CallbackCounts, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import type { Context } from '../../../context.ts';
+import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
 import {
@@ -68,17 +69,17 @@ export function overviewPage(context: Context): Router {
     // as on the page of balances: what is dated later is no balance of now
     const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost] =
       await Promise.all([
-        countPaidToday(context),
-        readMoneySeries(context, shown),
-        readDayProofs(context, shown),
-        readPlatformBalances(context, endOfNow(context)),
+        readPart(countPaidToday(context)),
+        readPart(readMoneySeries(context, shown)),
+        readPart(readDayProofs(context, shown)),
+        readPart(readPlatformBalances(context, endOfNow(context))),
         listBookedPlatforms(context),
         readOpenMismatches(db),
-        readInboxCounts(db),
-        listRuns(db, RUNS_SHOWN, undefined),
+        readPart(readInboxCounts(db)),
+        readPart(listRuns(db, RUNS_SHOWN, undefined)),
         readCallbackCounts(db),
-        readCoverage(context),
-        readCountedDays(db, shown),
+        readPart(readCoverage(context)),
+        readPart(readCountedDays(db, shown)),
         // while nobody can write, nobody's silence says anything
         context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
       ]);
@@ -90,19 +91,35 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}${renderLost(lost, facts.now)}
-<div class="figures">${balanceCard(response, balances, names)}<div class="today">${todayCards(paid, days.at(-1)?.sums)}</div></div>
-<section><h2>${t('Últimos dias')}</h2>${renderDays(days, proofs, today)}${renderCoverage(coverage)}</section>
+<div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
+<section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderPart(coverage, renderCoverage)}</section>
 <div class="columns">
 <section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
-<section><h2>${t('Webhooks')}</h2>${inboxSummary(context, inbox)}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
+<section><h2>${t('Webhooks')}</h2>${renderPart(inbox, (counts) => inboxSummary(context, counts))}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
-<section><h2>${t('Como os webhooks chegam')}</h2>${renderWebhookDays(context, lately, shown)}
+<section><h2>${t('Como os webhooks chegam')}</h2>${renderPart(lately, (counted) => renderWebhookDays(context, counted, shown))}
 <p><a href="/charts">${t('Todos os gráficos')}</a></p></section>
-<section><h2>${t('Últimas conferências')}</h2>${runTable(context, runs)}
+<section><h2>${t('Últimas conferências')}</h2>${renderPart(runs, (rows) => runTable(context, rows))}
 <p><a href="/reconciliations">${t('Todas as conferências')}</a></p></section>`;
     sendPage(request, response, { title: t('Visão geral'), body, refreshS: REFRESH_S });
   });
   return router;
+}
+
+/** Reads a part of the page; undefined where the database takes too long for it: the other parts are shown all the same. */
+async function readPart<T>(part: Promise<T>): Promise<T | undefined> {
+  try {
+    return await part;
+  } catch (error) {
+    if (isStatementTimeout(error)) return undefined;
+    throw error;
+  }
+}
+
+function renderPart<T>(part: T | undefined, render: (part: T) => Html): Html {
+  return part === undefined
+    ? html`<p class="fault">${t('O banco demorou demais para ler esta parte: recarregue a página.')}</p>`
+    : render(part);
 }
 
 function balanceCard(response: Response, balances: PlatformBalance[], names: PlatformNames): Html {

@@ -1,16 +1,16 @@
 /** Where the books of a platform begin. */
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { compareStatements } from '../ledger/stated/state-balance.ts';
-import { finishReposts, listOpenings, reverseOpeningEntry } from '../ledger/stated/state-opening.ts';
-import { openBooks } from '../reconciliation/runs/open-books.ts';
-import { defineChange } from './define-change.ts';
-import { defineList } from './define-list.ts';
-import { created } from './describe-operation.ts';
-import { day, newPlatform, platform, platformFilter, signedAmount } from './fields.ts';
-import { presentPlatform } from './mask-texts.ts';
-import { presentWritten } from './present-row.ts';
-import { opening } from './rows/ledger.ts';
+import type { Context } from '../../context.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
+import { finishReposts, listOpenings, reverseOpeningEntry } from '../../ledger/stated/state-opening.ts';
+import { openBooks } from '../../reconciliation/runs/open-books.ts';
+import { defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { day, newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { opening } from '../rows/ledger.ts';
 
 async function settle(context: Context): Promise<void> {
   await finishReposts(context);

@@ -1,16 +1,16 @@
 /** What the provider's list does not show, as people enter it. */
 import { z } from 'zod';
-import { maySeePersons } from '../access/roles.ts';
-import { maskNote } from '../domain/person/mask-mismatch.ts';
-import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../ledger/stated/adjust-books.ts';
-import { compareStatements } from '../ledger/stated/state-balance.ts';
-import { type Change, defineChange } from './define-change.ts';
-import { auditShowing, defineList } from './define-list.ts';
-import { created } from './describe-operation.ts';
-import { day, newPlatform, note, platform, platformFilter, signedAmount } from './fields.ts';
-import { presentPlatform } from './mask-texts.ts';
-import { presentWritten } from './present-row.ts';
-import { adjustment } from './rows/ledger.ts';
+import { maySeePersons } from '../../access/roles.ts';
+import { maskNote } from '../../domain/person/mask-mismatch.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
+import { type Change, defineChange } from '../define-change.ts';
+import { auditShowing, defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { adjustment } from '../rows/ledger.ts';
 
 const changed = {
   audit: 'adjustments.create',

@@ -1,16 +1,16 @@
 /** What the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
-import { centsOf } from '../domain/cents-of.ts';
-import { parseAmount } from '../domain/money.ts';
-import { OPERATIONS } from '../domain/statuses.ts';
-import { listContracts, stateContract, withdrawContract } from '../ledger/stated/commission-contracts.ts';
-import { type Change, defineChange } from './define-change.ts';
-import { defineList } from './define-list.ts';
-import { created } from './describe-operation.ts';
-import { day, NO_AMOUNT, platform } from './fields.ts';
-import { presentPlatform } from './mask-texts.ts';
-import { presentWritten } from './present-row.ts';
-import { commissionContract } from './rows/ledger.ts';
+import { centsOf } from '../../domain/cents-of.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { listContracts, stateContract, withdrawContract } from '../../ledger/stated/commission-contracts.ts';
+import { type Change, defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { day, NO_AMOUNT, platform } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { commissionContract } from '../rows/ledger.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 const NO_BASIS_POINTS = 'must be a whole number of hundredths of a percent';

@@ -1,13 +1,13 @@
 /** Balances that people read from the provider's panel. */
 import { z } from 'zod';
-import { compareStatements, listStatements, storeStatement } from '../ledger/stated/state-balance.ts';
-import { defineChange } from './define-change.ts';
-import { defineList } from './define-list.ts';
-import { created } from './describe-operation.ts';
-import { newPlatform, platform, platformFilter, signedAmount } from './fields.ts';
-import { presentPlatform } from './mask-texts.ts';
-import { presentWritten } from './present-row.ts';
-import { statement } from './rows/ledger.ts';
+import { compareStatements, listStatements, storeStatement } from '../../ledger/stated/state-balance.ts';
+import { defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { statement } from '../rows/ledger.ts';
 
 export const addStatement = defineChange({
   name: 'statements.add',

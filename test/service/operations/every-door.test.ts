@@ -1,0 +1,204 @@
+/**
+ * Each declared change, by each of its doors: the same row, the same audit row but for who and where, the same roles. A change
+ * that is not in the table fails.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mayActAs, ROLES, type Role } from '../../../src/access/roles.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
+import { stateOpening } from '../../../src/ledger/stated/state-opening.ts';
+import { SUBJECTS } from '../../../src/operations/catalogue.ts';
+import { callApi } from '../../support/call-api.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession } from '../../support/open-console-session.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY } from '../../support/start-serve.ts';
+
+let env: ConsoleEnvironment;
+beforeAll(async () => {
+  env = await openConsoleEnvironment({ SECRET_KEY });
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+/** One change by each door. `form`: its address and fields; none: the console has no such form. */
+type Doors = {
+  id?: string;
+  body?: object;
+  command: string[];
+  form?: { address: string; fields?: Record<string, string> };
+};
+/** Returns what each door is given; it is called for each, since a change may be possible once alone. */
+type Prepare = () => Doors | Promise<Doors>;
+
+let made = 0;
+const day = () => env.today;
+const platform = () => `platform-${++made}`;
+const adjust = (of: string) =>
+  adjustBooks(env.context, {
+    ...{ platform: of, day: day(), kind: 'fee', amountCents: -150n, note: 'tariff', actor: 'test', newPlatform: true },
+  });
+
+const CHANGES: Record<string, Prepare> = {
+  'openings.add': () => {
+    const of = platform();
+    return {
+      body: { platform: of, day: day(), balance: '10.00', new_platform: true },
+      command: ['open', '--platform', of, '--day', day(), '--balance', '10.00', '--new-platform'],
+      form: { address: '/balances/openings/new', fields: { other_platform: of, day: day(), balance: '10,00' } },
+    };
+  },
+  'openings.undo': async () => {
+    const opening = { platform: platform(), day: day(), balanceCents: 1_000n, actor: 'test', newPlatform: true };
+    const id = await stateOpening(env.context, opening);
+    return {
+      body: { reverses: id },
+      command: ['open', '--undo', id],
+      form: { address: `/balances/openings/${id}/reverse` },
+    };
+  },
+  'adjustments.add': () => {
+    const of = platform();
+    return {
+      body: { platform: of, day: day(), kind: 'fee', amount: '-1.50', note: 'tariff', new_platform: true },
+      command: [
+        ...['adjustments', 'add', '--platform', of, '--day', day(), '--kind', 'fee', '--amount', '-1.50'],
+        ...['--note', 'tariff', '--new-platform'],
+      ],
+      form: {
+        address: '/balances/adjustments/new',
+        fields: { other_platform: of, day: day(), kind: 'fee', amount: '-1,50', note: 'tariff' },
+      },
+    };
+  },
+  'adjustments.undo': async () => {
+    const id = await adjust(platform());
+    return {
+      body: { reverses: id, note: 'typed wrong' },
+      command: ['adjustments', 'undo', id, '--note', 'typed wrong'],
+      form: { address: `/balances/adjustments/${id}/reverse`, fields: { note: 'typed wrong' } },
+    };
+  },
+  'statements.add': () => {
+    const [of, at] = [platform(), `${day()} 00:00:00`];
+    const instant = env.context.calendar.toIso(at);
+    return {
+      body: { platform: of, at: instant, balance: '7.00', new_platform: true },
+      command: ['statements', 'add', '--platform', of, '--at', instant, '--balance', '7.00', '--new-platform'],
+      form: {
+        address: '/balances/statements/new',
+        fields: { other_platform: of, at: at.replace(' ', 'T'), balance: '7,00' },
+      },
+    };
+  },
+  'commissions.add': () => {
+    const of = platform();
+    const body = { platform: of, operation: 'cashin', fixed: '0.10', basis_points: 99, from: day() };
+    const options = Object.entries(body).flatMap(([name, value]) => [`--${name.replace('_', '-')}`, String(value)]);
+    return { body, command: ['commissions', 'state', ...options] };
+  },
+  'commissions.undo': async () => {
+    const contract = { platform: platform(), operation: 'cashin', from: day(), to: null, actor: 'test' } as const;
+    const id = await stateContract(env.context, { ...contract, fixedCents: 10n, basisPoints: 0 });
+    return { body: { withdraws: id }, command: ['commissions', 'undo', id] };
+  },
+  'tokens.create': () => ({
+    body: { name: 'shop', role: 'viewer' },
+    command: ['tokens', 'create', '--name', 'shop', '--role', 'viewer'],
+  }),
+  'tokens.revoke': async () => {
+    const { id } = await createToken(env.context, { name: 'old', role: 'viewer' });
+    return { id, command: ['tokens', 'revoke', id], form: { address: `/tokens/${id}/revoke` } };
+  },
+};
+
+/** Changes of a mismatch, a run, a file's lines, a month or a webhook, whose own tests make these: the test that proves each door. */
+const ELSEWHERE: Record<string, string> = {
+  'mismatches.acknowledge': 'commands/mismatches',
+  'mismatches.resolve': 'commands/mismatches',
+  'mismatches.accept': 'commands/mismatches',
+  'mismatches.resolve_many': 'commands/mismatches',
+  'mismatches.acknowledge_many': 'browser/console',
+  'reconciliations.start': 'http/no-platform',
+  'webhooks.reprocess': 'commands/webhooks',
+  'webhooks.purge': 'commands/webhooks',
+  'bank.match': 'http/console-bank',
+  'bank.match_line': 'http/console-bank',
+  'bank.undo': 'http/console-bank',
+  'months.close': 'reports/months-http',
+  'months.reopen': 'reports/months-http',
+  'platforms.name': 'reports/platform-names',
+  'accounts.map': 'reports/account-map',
+};
+
+const DECLARED = SUBJECTS.flatMap(({ changes = [] }) => changes);
+const CHANGES_OF_ALL = DECLARED.filter(({ name }) => !(name in ELSEWHERE));
+
+test('each declared change is in the table, under a name and with an audit of its own', () => {
+  expect(DECLARED.map(({ name }) => name).sort()).toEqual(Object.keys({ ...CHANGES, ...ELSEWHERE }).sort());
+  expect(new Set(DECLARED.map(({ name }) => name)).size).toBe(DECLARED.length);
+});
+
+async function readAudit(after: number) {
+  const rows = env.context.db.selectFrom('audit').selectAll().where('seq', '>', after).orderBy('seq');
+  return await rows.execute();
+}
+const lastAudit = async (): Promise<number> => (await readAudit(0)).at(-1)?.seq ?? 0;
+
+/** Ids, instants, actors and platforms differ from door to door; everything else is the same. */
+function compared(body: object): object {
+  const own = /^(?:id|platform|token|at|created_at|created_by|reverses|run)$/;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !own.test(name)));
+}
+
+const callAs = (role: Role, method: string, address: string, body?: object) =>
+  callApi({ url: env.url, token: env.tokens[role] }, method, `/api/v1${address}`, body);
+
+describe.each(CHANGES_OF_ALL)('$name', (change) => {
+  const [method = '', route = ''] = change.route?.split(' ') ?? [];
+  const action = change.audit ?? change.name;
+  const prepare = async (): Promise<Doors> => (await CHANGES[change.name]?.()) ?? { command: [] };
+
+  test('makes the same row by API and command, and one audit row by each door', async () => {
+    const [byApi, byCommand, byForm] = [await prepare(), await prepare(), await prepare()];
+    let before = await lastAudit();
+    const [role] = change.roles;
+    const answer = await callAs(role, method, route.replace('{id}', byApi.id ?? ''), byApi.body);
+    expect([answer.status, answer.text]).toEqual([Number(Object.keys(change.answers)[0]), expect.anything()]);
+    const audited = (await readAudit(before)).filter((row) => row.action === action);
+    expect(audited).toHaveLength(1);
+
+    before = await lastAudit();
+    const command = await runCommandInProcess([...byCommand.command, '--json'], env.env);
+    expect(command).toMatchObject({ code: 0, err: '' });
+    if (answer.text !== '') expect(answer.json).toMatchObject(compared(JSON.parse(command.out) as object));
+    const [ofCommand, ...others] = (await readAudit(before)).filter((row) => row.action === action);
+    expect([ofCommand?.actor, ofCommand?.detail, others]).toEqual(['command', audited[0]?.detail, []]);
+
+    if (!byForm.form) return;
+    before = await lastAudit();
+    const session = await openConsoleSession(env, role);
+    const { address, fields = {} } = byForm.form;
+    const preview = await session.post(address, fields);
+    const done = preview.status === 200 ? await session.confirm(address, preview) : preview;
+    expect([done.status === 303 || done.html.includes('class="secret"'), done.text]).toEqual([true, expect.anything()]);
+    const [ofForm, ...more] = (await readAudit(before)).filter((row) => row.action === action);
+    expect([ofForm?.actor === audited[0]?.actor, ofForm?.detail?.startsWith('console'), more]).toEqual([
+      true,
+      true,
+      [],
+    ]);
+  });
+
+  test('is refused to every other role, by API and form', async () => {
+    const given = await prepare();
+    for (const role of ROLES.filter((one) => !mayActAs(one, ...change.roles))) {
+      const refused = await callAs(role, method, route.replace('{id}', given.id ?? ''), given.body);
+      expect([role, refused.status, refused.json.reason]).toEqual([role, 403, 'role_missing']);
+      if (given.form) {
+        const session = await openConsoleSession(env, role);
+        expect((await session.post(given.form.address, given.form.fields ?? {})).status).toBe(403);
+      }
+    }
+  });
+});
