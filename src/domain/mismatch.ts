@@ -47,7 +47,9 @@ export function isMismatchKind(text: string): text is MismatchKind {
   return Object.hasOwn(MISMATCH_SEVERITY, text);
 }
 
-export type Severity = 'medium' | 'high' | 'critical';
+/** The severities, the most severe first. */
+export const SEVERITIES = ['critical', 'high', 'medium'] as const;
+export type Severity = (typeof SEVERITIES)[number];
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
 
 /** A difference that was found, before it is stored. Personal fields and extra are in it only as hashes. */

@@ -20,7 +20,7 @@ export const TABLE_BYTES_MAX = 1024 * 1024;
 export const TABLE_LIMITS = {
   bytesMax: TABLE_BYTES_MAX,
   rowsMax: 2_000,
-  /** Of an XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
+  /** An XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
   unpackedBytesMax: 16 * 1024 * 1024,
   partsMax: 200,
   /** Texts that cells share. */

@@ -24,7 +24,7 @@ export type OpenLine = {
   numbers: ReadonlySet<string>;
   /** Words of its texts: the name of a cashout may be one. */
   words: ReadonlySet<string>;
-  /** The same words as they are written. */
+  /** Words as they are written. */
   spelled: ReadonlySet<string>;
 };
 
@@ -35,7 +35,7 @@ export type OpenEntry = {
   day: Day;
   /** As the bank sees it: positive came into the bank account. */
   cents: bigint;
-  /** What a line may name it by. */
+  /** Names that a line may use. */
   names: ReadonlySet<string>;
 };
 
