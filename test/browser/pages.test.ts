@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
-import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../src/domain/ids.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';

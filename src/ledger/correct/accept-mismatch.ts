@@ -11,9 +11,9 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import {
