@@ -19,6 +19,9 @@ export const MISMATCH_SEVERITY = {
   e2e_date_differs: 'medium',
   closed_day_changed: 'high',
   balance_differs: 'critical',
+  amount_not_expected: 'high',
+  paid_twice: 'high',
+  paid_after_cancel: 'high',
   books_broken: 'critical',
 } as const;
 
@@ -66,6 +69,8 @@ export type FoundMismatch = {
   baseline?: boolean;
   /** Newer evidence is known: it opens a mismatch, but does not change an open one. */
   outdated?: boolean;
+  /** Another mismatch of the same cause: while its alert fires, this one joins it. */
+  joins?: { kind: MismatchKind; scope: string };
   /** Set if the mismatch is resolved as soon as it is raised. */
   resolution?: string;
 };
