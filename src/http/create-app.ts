@@ -11,14 +11,12 @@ import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
 import { alertRoutes } from './api/alerts.ts';
-import { auditRoutes } from './api/audit.ts';
 import { accountRoutes } from './api/books/accounts.ts';
 import { bankRoutes } from './api/books/bank.ts';
 import { monthRoutes } from './api/books/months.ts';
 import { platformRoutes } from './api/books/platforms.ts';
 import { importRoutes } from './api/imports/imports.ts';
 import { jobRoutes } from './api/jobs.ts';
-import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
@@ -89,13 +87,11 @@ export function createApp(
     jobRoutes(context),
     inboxRoutes(context),
     merchantRoutes(context),
-    callbackRoutes(context),
     reportRoutes(context),
     monthRoutes(context),
     platformRoutes(context),
     accountRoutes(context),
     bankRoutes(context),
-    auditRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);

@@ -12,7 +12,7 @@ import { parseNumberedPage, presentPage } from './parse-page.ts';
 /** Mounts the changes and lists of a subject. Of several changes on one route, the body has the field that chooses one, or is the first one's. */
 export function mountOperations(context: Context, { changes = [], lists = [] }: Subject): Router {
   const router = createRouter();
-  for (const route of new Set(changes.map((one) => one.route))) {
+  for (const route of new Set(changes.flatMap((one) => one.route ?? []))) {
     const [method = '', path = ''] = route.split(' ');
     const own = changes.filter((one) => one.route === route);
     const roles = own.flatMap((one) => one.roles) as Change['roles'][number][];
@@ -25,6 +25,7 @@ export function mountOperations(context: Context, { changes = [], lists = [] }: 
     );
   }
   for (const list of lists) {
+    if (!list.route) continue;
     router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
       const { rows, next } = await readListPage(context, list, request, response);
       response.json(presentPage(list.name, rows, next));

@@ -16,7 +16,7 @@ export type By = {
   /** The item that the address names; '' where it names none. */
   id: string;
   /** Where from, for the audit; the API and the command line say nothing. */
-  via?: 'console';
+  via?: 'console' | 'portal';
 };
 
 /** The command line, as the audit names it: who may run it may do everything. */
@@ -30,14 +30,14 @@ export type Change<Given = unknown, Made = unknown> = {
   audit?: string;
   /** An admin may do everything. */
   roles: readonly [Role, ...Role[]];
-  /** Below `/api/v1`, as OpenAPI writes it. */
-  route: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  /** Of several changes on one route: the field of the body that chooses this one. */
+  /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
+  route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** Of several changes on one route, or of one command: the field that chooses this one. */
   chosenBy?: string;
   summary: string;
   /** The body; without it, none is read. */
   input?: z.ZodType<Given>;
-  /** By status; the first one is that of the change. */
+  /** By status; the highest one is that of the change, a dry run answers 200. */
   answers: Responses;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
@@ -59,6 +59,9 @@ export type Change<Given = unknown, Made = unknown> = {
 
 /** The body of a change, parsed. */
 export type GivenOf<C> = C extends Change<infer Given, infer _> ? Given : never;
+
+/** What a change returns. */
+export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
 
 /** Declares a change. */
 export function defineChange<Given = unknown, Made = unknown>(change: Change<Given, Made>): Change<Given, Made> {
@@ -112,7 +115,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: Number(Object.keys(change.answers)[0]), made },
+    ...{ status: Number(Object.keys(change.answers).at(-1)), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

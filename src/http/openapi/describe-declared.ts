@@ -6,8 +6,8 @@ import { describeTag, type Operation } from '../../operations/describe-operation
 export function describeDeclared({ tag, changes = [], lists = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
-    ...lists.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
-    ...[...new Set(changes.map(({ route }) => route))].map((route) => {
+    ...lists.flatMap(({ route, row, filters, roles }) => (route ? described.list(route, row, filters, roles) : [])),
+    ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
       const [method = '', path = ''] = route.split(' ');
       const inputs = own.flatMap(({ input }) => input ?? []);

@@ -11,15 +11,14 @@ import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
-import { day } from '../../../operations/fields.ts';
+import { REPLAY_ORDER, replayRange as replayRangeFields } from '../../../operations/callbacks.ts';
+import { day, filterInput as filterSchema } from '../../../operations/fields.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseBody, parseQuery } from '../../parse-request.ts';
-import { REPLAY_ORDER, replayRangeFields } from './callbacks.ts';
-import { filterSchema } from './merchants.ts';
 
 export const ownCallbackQuerySchema = z.object({
   reference: z.string().max(512).optional(),

@@ -8,15 +8,15 @@ import { createRouter } from '../../create-router.ts';
 export function serveButton<Made>(
   context: Context,
   change: Change<undefined, Made> | Change<unknown, Made>,
-  { address, to }: { address: string; to: string | ((id: string) => string) },
+  { address, to }: { address: string; to: string | ((id: string, made: Made) => string) },
 ): Router {
   const router = createRouter();
   router.post(address, requireRole(...change.roles), async (request: Request<{ id: string }>, response) => {
     const { id } = request.params;
     const by = { caller: getCaller(response), id, via: 'console' } as const;
-    await makeChange<unknown, Made>(context, change, { given: undefined, by });
+    const { made } = await makeChange<unknown, Made>(context, change, { given: undefined, by });
     context.wakeUps.alerts.notify();
-    response.redirect(303, typeof to === 'string' ? to : to(id));
+    response.redirect(303, typeof to === 'string' ? to : to(id, made as Made));
   });
   return router;
 }

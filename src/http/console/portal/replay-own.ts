@@ -12,6 +12,7 @@ export function replayForm(context: PortalContext, form: CreatePortalForm): Rout
       count: () => countReplay(range),
     })),
     address: '/portal/replay',
+    action: 'callbacks.replay_requested',
     async change(_own, _range, { merchant }) {
       assertDelivers(merchant);
       return merchant.id;
