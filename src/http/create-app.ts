@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
+import { PORTAL } from '../operations/portal.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
@@ -73,7 +74,8 @@ export function createApp(
   // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
-  app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json, once]));
+  app.use('/api/v1/portal', authenticateMerchant(context, guard), checked, json, once);
+  app.use('/api/v1', mountOperations(context, PORTAL), portalRoutes());
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));

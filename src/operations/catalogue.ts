@@ -3,7 +3,7 @@ import { addAdjustment, adjustments, undoAdjustment } from './adjustments.ts';
 import { auditRows } from './audit.ts';
 import { callbacks, redeliverCallback, replayCallbacks } from './callbacks.ts';
 import { addCommission, commissions, undoCommission } from './commissions.ts';
-import type { Change } from './define-change.ts';
+import type { AnyChange, Change } from './define-change.ts';
 import type { List } from './define-list.ts';
 import {
   addMerchant,
@@ -23,9 +23,9 @@ import { addToken, revokeOneToken, tokens } from './tokens.ts';
 import { forgetOneUser, logOutOneUser, users } from './users.ts';
 
 /** @property tag the section of the API's document. */
-export type Subject = { tag: string; changes?: readonly Change[]; lists?: readonly List[] };
+export type Subject<C = AnyChange> = { tag: string; changes?: readonly C[]; lists?: readonly List[] };
 
-export const SUBJECTS: readonly Subject[] = [
+export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },

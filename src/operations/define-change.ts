@@ -7,29 +7,34 @@ import { type AuditedAction, auditChange, auditChangeOnce } from '../access/audi
 import type { Role } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
+import type { MerchantScope } from '../portal/open-scope.ts';
 import type { Reason } from '../texts/refuse.ts';
 import type { Responses } from './describe-operation.ts';
 
 /** Who asks, and for what. */
 export type By = {
   caller: Caller;
-  /** The item that the address names; '' where it names none. */
+  /** The item that the address names; where it names none: '', in the portal the merchant. */
   id: string;
   /** Where from, for the audit; the API and the command line say nothing. */
   via?: 'console' | 'portal';
+  /** Of a change in the portal: what its merchant may do. The caller is the merchant's token then. */
+  scope?: MerchantScope;
 };
 
 /** The command line, as the audit names it: who may run it may do everything. */
 export const COMMAND: Caller = { id: 'command', role: 'admin' };
 
+type Roles = readonly [Role, ...Role[]];
+
 /** @template Given the body, parsed. @template Made what the change returns. */
-export type Change<Given = unknown, Made = unknown> = {
+export type AnyChange<Given = unknown, Made = unknown> = {
   /** `subject.verb`. */
   name: `${string}.${string}`;
   /** The action of its audit row, as rows of earlier versions have it; default: the name. */
   audit?: string;
-  /** An admin may do everything. */
-  roles: readonly [Role, ...Role[]];
+  /** An admin may do everything. `merchant`: a merchant in its portal, and nobody else. */
+  roles: Roles | 'merchant';
   /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
   route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   /** Of several changes on one route, or of one command: the field that chooses this one. */
@@ -57,8 +62,11 @@ export type Change<Given = unknown, Made = unknown> = {
   location?(made: Made): string;
 };
 
+/** A change of ours. */
+export type Change<Given = unknown, Made = unknown> = AnyChange<Given, Made> & { roles: Roles };
+
 /** The body of a change, parsed. */
-export type GivenOf<C> = C extends Change<infer Given, infer _> ? Given : never;
+export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : never;
 
 /** What a change returns. */
 export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
@@ -66,6 +74,13 @@ export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Mad
 /** Declares a change. */
 export function defineChange<Given = unknown, Made = unknown>(change: Change<Given, Made>): Change<Given, Made> {
   return change;
+}
+
+/** Declares a change that a merchant makes in its portal. */
+export function defineOwnChange<Given = unknown, Made = unknown>(
+  change: Omit<AnyChange<Given, Made>, 'roles'>,
+): AnyChange<Given, Made> {
+  return { ...change, roles: 'merchant' };
 }
 
 export type Once = {
@@ -81,7 +96,7 @@ export type Once = {
  */
 export async function makeChange<Given, Made>(
   context: Context,
-  change: Change<Given, Made>,
+  change: AnyChange<Given, Made>,
   { given, by, once }: { given: Given; by: By; once?: Once },
 ): Promise<{ made: Made | undefined; followed: unknown }> {
   const prepared = change.prepare ? await change.prepare(context, given, by) : given;
@@ -106,7 +121,7 @@ export async function makeChange<Given, Made>(
 /** Makes a change, or only counts. @returns the status and the body that answer it, and what the change returned. */
 export async function answerChange<Given, Made>(
   context: Context,
-  change: Change<Given, Made>,
+  change: AnyChange<Given, Made>,
   given: Given,
   by: By,
 ): Promise<{ status: number; body?: object; made?: Made; location?: string }> {

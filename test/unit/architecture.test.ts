@@ -205,7 +205,7 @@ describe('the code', () => {
   });
 
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
-    const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)/;
+    const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)|^src\/operations\/portal\.ts$/;
     /** The router, and what opens sessions and makes forms: they pass the context on. */
     const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login)\.ts$/;
     const own = sources.filter(({ file }) => PORTAL.test(file));
