@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -8,10 +9,11 @@ const TIMEOUT_MS = process.env.TEST_DEEP === '1' ? 300_000 : 60_000;
 
 /**
  * Tests run on Node's own type stripping, as the service does, and the files of a worker share its modules, because loading
- * the service took 2 s per file. A file that replaces a module (`*.mocked.test.ts`) can use neither. Without vitest's loader,
- * no module is searched for mocks.
+ * the service took 2 s per file. A file that replaces a module (`*.mocked.test.ts`) has a worker of its own, in which vitest's
+ * loader searches each module for mocks.
  */
-const quick = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
+const native = { viteModuleRunner: false };
+const quick = { isolate: false, experimental: { ...native, nodeLoader: false } };
 const database = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: [
@@ -25,7 +27,7 @@ const MOCKED = 'test/service/**/*.mocked.test.ts';
 const ALL = 'test/{unit,service,browser}/**/*.test.ts';
 const unit = { name: 'unit', include: ['test/unit/**/*.test.ts'], ...quick };
 const shared = { name: 'shared', include: [ALL], exclude: [MOCKED], ...quick, ...database };
-const isolated = { name: 'isolated', include: [MOCKED], ...database };
+const isolated = { name: 'isolated', include: [MOCKED], experimental: native, ...database };
 
 /** Unit tests named alone need no database server. Beside others they run in the same workers, which have loaded the service. */
 const named = process.argv.flatMap((argument) => /^(?:\.\/)?test\/(\w+)/.exec(argument)?.[1] ?? []);
@@ -50,6 +52,19 @@ class LongFirst extends BaseSequencer {
 
 // workers and programs that tests start inherit it
 process.env.TMPDIR = testDirectory();
+
+/** Where Linux counts the processor time of a process and of its ended children, user and system, in hundredths of a second. */
+const OWN_TIMES = '/proc/self/stat';
+process.once('exit', () => {
+  // knip reads this file too
+  if (!process.argv.includes('run') || !existsSync(OWN_TIMES)) return;
+  const ticks = readFileSync(OWN_TIMES, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+    .slice(11, 15);
+  const seconds = ticks.reduce((sum, one) => sum + Number(one), 0) / 100;
+  console.error(`processor: ${Math.round(seconds)} s`);
+});
 
 export default defineConfig({
   test: {

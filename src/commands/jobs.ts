@@ -4,9 +4,11 @@ import { runTick, type TickOutcome } from '../../jobs/run-tick.ts';
 import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { jobs } from '../operations/jobs.ts';
 import { JOB_NAMES, listJobs } from '../timetable/list-jobs.ts';
 import { presentJob } from '../timetable/present-job.ts';
-import { type JobState, readJobStates } from '../timetable/read-job-states.ts';
+import { readJobStates } from '../timetable/read-job-states.ts';
+import { itemCommand } from './operation-commands.ts';
 import { print, withContext } from './with-context.ts';
 
 type Output = { json?: boolean };
@@ -22,13 +24,13 @@ const OUTCOMES: Record<TickOutcome, string> = {
 
 /** `confere jobs …`: the timetable, and a job right now. */
 export function jobsCommand(program: Command): void {
-  const jobs = program.command('jobs').description('jobs of the timetable: their last and next ticks');
-  jobs
-    .command('list', { isDefault: true })
-    .description('list the jobs, in the time of the provider')
-    .option('--json', 'print one JSON object')
-    .action((options: Output) => withContext({}, (context) => list(context, options)));
-  jobs
+  const group = program.command('jobs').description('jobs of the timetable: their last and next ticks');
+  itemCommand(group, jobs, {
+    description: 'list the jobs, in the time of the provider',
+    isDefault: true,
+    say: (shown, context) => describeAll(context, shown.jobs),
+  });
+  group
     .command('run <name>')
     .description('run a job now, unless it is running')
     .option('--json', 'print one JSON object')
@@ -37,14 +39,6 @@ export function jobsCommand(program: Command): void {
       if (!known) throw new ConfereError('wrong_use', `there is no job ${name}; the jobs are ${JOB_NAMES.join(', ')}`);
       return withContext({}, (context) => run(context, known, options));
     });
-}
-
-async function list(context: Context, options: Output): Promise<void> {
-  const states = await readJobStates(context);
-  const { zone } = context.calendar;
-  const offset = context.calendar.toIso(context.calendar.toWallTime(context.clock.now())).slice(-6);
-  const lines = states.map((state) => describe(context, state));
-  print(options.json, { jobs: states.map(presentJob) }, [`times of ${zone}, UTC${offset}`, ...lines].join('\n'));
 }
 
 async function run(context: Context, name: (typeof JOB_NAMES)[number], options: Output): Promise<number> {
@@ -58,15 +52,21 @@ async function run(context: Context, name: (typeof JOB_NAMES)[number], options: 
   return outcome === 'done' ? 0 : 1;
 }
 
-function describe({ calendar }: Context, { name, cron, last, nextAt, overdue }: JobState): string {
-  const at = (instant: Date | null): string => (instant ? calendar.toWallTime(instant) : '-');
-  const took = last?.durationMs == null ? '' : ` (${last.durationMs / 1000} s)`;
-  return [
-    [name.padEnd(18), cron.padEnd(14), (last?.outcome ?? 'never ran').padEnd(9), `next ${at(nextAt)}`]
-      .concat(overdue ? 'OVERDUE' : [])
-      .join('  '),
-    ...(last ? [`  due ${at(last.dueAt)}, started ${at(last.startedAt)}, finished ${at(last.finishedAt)}${took}`] : []),
-    ...(last?.holder ? [`  runs in ${last.holder}, try ${last.tries}`] : []),
-    ...(last?.error ? [`  ${last.error}`] : []),
-  ].join('\n');
+function describeAll({ calendar, clock }: Context, states: ReturnType<typeof presentJob>[]): string {
+  const offset = calendar.toIso(calendar.toWallTime(clock.now())).slice(-6);
+  const at = (instant: string | null): string => (instant ? calendar.toWallTime(new Date(instant)) : '-');
+  const lines = states.flatMap(({ name, cron, last, next_at, overdue }) => {
+    const took = last?.duration_s == null ? '' : ` (${last.duration_s} s)`;
+    return [
+      [name.padEnd(18), cron.padEnd(14), (last?.outcome ?? 'never ran').padEnd(9), `next ${at(next_at)}`]
+        .concat(overdue ? 'OVERDUE' : [])
+        .join('  '),
+      ...(last
+        ? [`  due ${at(last.due_at)}, started ${at(last.started_at)}, finished ${at(last.finished_at)}${took}`]
+        : []),
+      ...(last?.holder ? [`  runs in ${last.holder}, try ${last.tries}`] : []),
+      ...(last?.error ? [`  ${last.error}`] : []),
+    ];
+  });
+  return [`times of ${calendar.zone}, UTC${offset}`, ...lines].join('\n');
 }

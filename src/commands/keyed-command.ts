@@ -25,19 +25,13 @@ import type { Context } from '../context.ts';
  */
 export const KEYED_COMMANDS: readonly string[] = [
   'bank import',
-  'bank match',
   'reconcile',
   'close',
   'reopen',
-  'mismatches resolve',
-  'mismatches acknowledge',
-  'mismatches accept',
   'accounts map',
   'import',
-  'platforms name',
   'manifests rotate-key',
   'webhooks reprocess',
-  'webhooks purge',
   'jobs run',
 ];
 

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
+import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
@@ -30,12 +31,18 @@ type ChangeForm<Given, Made, Body> = {
   fields?: Record<string, string>;
   /** The field that the argument is; default: the item that the address names. */
   argument?: string;
+  /** Options that the address names. */
+  params?: readonly string[];
+  /** What the command asks for by its fields and arguments, where that is no single change of one item. */
+  ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
   /** Fields of options that are not texts as they are: files, secrets, numbers. One that is undefined is left out. */
   read?(options: Options): Promise<Options> | Options;
   /** Waits for what follows, or reads more than the API answers. @returns what `say` and `json` get. */
   follow?(body: Body, done: Done<Given, Made>): Promise<Body>;
   /** The text for people. */
   say(body: Body, done: Done<Given, Made>): string | Promise<string>;
+  /** The exit code; default: 0. */
+  code?(body: Body): number;
   /** What `--json` prints; default: the body. */
   json?(body: Body, done: Done<Given, Made>): object;
   /** Names of earlier versions. */
@@ -64,31 +71,47 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     takeKey(command);
     command.action(async (...given: unknown[]) => {
       const { json, idempotencyKey: _, ...options } = command.opts<Options & { json?: boolean }>();
-      const argument = args.length > 0 ? String(given[0]) : '';
+      const values =
+        args.length > 0
+          ? given
+              .slice(0, args.length)
+              .flatMap((one) => one ?? [])
+              .map(String)
+          : [];
+      const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
-      const read = Object.entries({ ...fields, ...(await form.read?.(fields)) });
+      const params: Record<string, string> = {};
+      for (const one of form.params ?? []) {
+        params[one] = String(fields[one] ?? '');
+        delete fields[one];
+      }
+      const asked = form.ask?.(fields, values) ?? {};
+      const read = Object.entries({ ...(asked.fields ?? fields), ...(await form.read?.(fields)) });
       const input = Object.fromEntries(read.filter(([, value]) => value !== undefined));
-      const change = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const chosen = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
+      const change = (asked.change ?? chosen) as Change<Given, Made>;
       const name = (field: string) => (field === form.argument ? 'the argument' : nameOption(field, form.fields));
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
       await (form.open ?? withContext)({}, async (context) => {
-        const id = form.argument === undefined ? argument : '';
-        const { body: answer = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
+        const id = asked.id ?? (form.argument === undefined ? argument : '');
+        const by = { caller: COMMAND, id, params };
+        const { body: answer = {}, made } = await answerChange(context, change, parsed, by);
         const done = { given: parsed, made, id: argument, context };
         const body = (await form.follow?.(answer as Body, done)) ?? (answer as Body);
         print(json, form.json?.(body, done) ?? (body as object), await form.say(body, done));
+        return form.code?.(body);
       });
     });
   }
 }
 
 type ListForm<Row> = {
-  description: string;
-  options?: OptionTexts;
   /** Default: `list`. */
   name?: string;
-  /** Fields of options that are called otherwise. */
+  description: string;
+  options?: OptionTexts;
+  /** The field of an option that is called otherwise. */
   fields?: Record<string, string>;
   /** Rows at most; default: 200. */
   max?: number;
@@ -124,9 +147,23 @@ export function listCommand<Row extends { seq: number }, Filter>(
         if (!form.isWhole || after === undefined) break;
       }
       const lines = await Promise.all(rows.map(async (row) => await form.say(row, context)));
-      print(json, { [list.name]: rows.map(withoutSeq) }, lines.join('\n') || (form.none ?? 'none'));
+      const shown = rows.map((row) => list.present?.(row, COMMAND) ?? withoutSeq(row));
+      print(json, { [list.name]: shown }, lines.join('\n') || (form.none ?? 'none'));
     });
   });
+}
+
+type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };
+
+/** Adds `list`, which prints what is read whole. */
+export function itemCommand<Shown extends object>(parent: Command, item: Item<Shown>, form: ItemForm<Shown>): void {
+  const command = parent.command('list', { isDefault: form.isDefault ?? false }).description(form.description);
+  command.option('--json', 'print one JSON object').action(({ json }: { json?: boolean }) =>
+    withContext({}, async (context) => {
+      const shown = await item.read(context, { caller: COMMAND, id: '' });
+      print(json, shown, form.say(shown, context));
+    }),
+  );
 }
 
 /** The fields of options by their names. */
@@ -141,6 +178,7 @@ function toField(option: string): string {
 }
 
 function nameOption(field: string, fields: Record<string, string> = {}): string {
+  if (field === 'body') return 'the options:';
   const option =
     Object.keys(fields).find((one) => field === fields[one] || field.startsWith(`${fields[one]}.`)) ?? field;
   return `--${toField(option).replaceAll('_', '-')}`;

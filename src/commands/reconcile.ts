@@ -1,13 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
+import { COMMAND, makeChange } from '../operations/define-change.ts';
+import { startOneRun } from '../operations/runs.ts';
 import { openClient } from '../provider/open-client.ts';
 import { findRun, type PresentedRun } from '../reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../reconciliation/runs/claim-run.ts';
 import { executeRun } from '../reconciliation/runs/process-runs.ts';
 import type { OnProgress } from '../reconciliation/runs/process-windows.ts';
-import { checkDays, resumeRun, startRun } from '../reconciliation/runs/start-run.ts';
+import { checkDays, resumeRun } from '../reconciliation/runs/start-run.ts';
 import { print, withContext } from './with-context.ts';
 
 /**
@@ -59,15 +60,10 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
 }
 
 async function findOrStart(context: Context, { fresh, json: _, ...days }: Options): Promise<string> {
-  const request = { ...days, trigger: 'command', createdBy: 'command' };
-  const interrupted = fresh ? undefined : await resumeRun(context, request);
+  const interrupted = fresh ? undefined : await resumeRun(context, { ...days, trigger: 'command' });
   if (!interrupted) {
-    const run = await auditChange(
-      context,
-      (inner) => startRun(inner, request),
-      ({ id }) => ({ actor: 'command', action: 'reconciliations.start', target: id }),
-    );
-    return run.id;
+    const { made } = await makeChange(context, startOneRun, { given: days, by: { caller: COMMAND, id: '' } });
+    return made?.id ?? '';
   }
   process.stderr.write(
     `resuming ${interrupted.id}: ${interrupted.proven} of ${interrupted.windows} parts of its days are done\n`,

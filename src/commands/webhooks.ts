@@ -1,47 +1,36 @@
 import type { Command } from 'commander';
-import { audit, auditChange } from '../access/audit.ts';
 import { takeResult } from '../access/keyed-steps.ts';
-import { durationText } from '../config/fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { reprocessWebhook } from '../inbox/items/quarantine.ts';
-import { purgeWebhooks, QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
-import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
-import { authorizeSearch } from '../operations/authorize-search.ts';
-import { parseLimit } from './parse-options.ts';
+import { QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
+import { listWebhooks } from '../inbox/manage/read-webhooks.ts';
+import { COMMAND, makeChange } from '../operations/define-change.ts';
+import { purgeManyWebhooks, reprocessOneWebhook, WEBHOOK_STATES, webhooks } from '../operations/webhooks.ts';
+import { changeCommand, listCommand } from './operation-commands.ts';
 import { showWebhookCommand } from './show-webhook.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
-const STATES = ['pending', 'applied', 'quarantined'] as const;
-/** A user of the command line can read the database, so the role is admin. */
-const COMMAND_CALLER = { id: 'command', role: 'admin' } as const;
-const LIST_MAX = 200;
 const PAGE_ROWS = 200;
 
-type ListOptions = { state?: string; transaction?: string; reference?: string; limit: string; json?: boolean };
-type PurgeOptions = { reason: string; olderThan: string; json?: boolean };
 type ReprocessOptions = { quarantined?: boolean; reason?: string; json?: boolean };
+type Listed = { seq: number; id: string };
 
+/** `confere webhooks …`: lists the inbox, and processes or purges what is quarantined. */
 export function webhooksCommand(program: Command): void {
-  const webhooks = program.command('webhooks').description('the inbox: all webhooks, quarantined ones included');
-  webhooks
-    .command('list')
-    .description('the newest webhooks, each with its state and the reason of its quarantine')
-    .option('--state <state>', STATES.join(', '))
-    .option('--transaction <id>', 'only those that name this transaction')
-    .option('--reference <text>', 'only those that name this reference')
-    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
-    .option('--json', 'print one JSON object')
-    .action(async (options: ListOptions) => {
-      const query = readQuery(options);
-      await withContext({}, async (context) => {
-        await recordSearch(context, query);
-        const rows = (await listWebhooks(context.db, query)).map(({ seq: _, ...row }) => row);
-        print(options.json, { webhooks: rows }, rows.map((row) => describe(context, row)).join('\n') || 'none');
-      });
-    });
-  showWebhookCommand(webhooks);
-  webhooks
+  const group = program.command('webhooks').description('the inbox: all webhooks, quarantined ones included');
+  listCommand(group, webhooks, {
+    description: 'the newest webhooks, each with its state and the reason of its quarantine',
+    options: {
+      '--state <state>': WEBHOOK_STATES.join(', '),
+      '--transaction <id>': 'only those that name this transaction',
+      '--reference <text>': 'only those that name this reference',
+    },
+    fields: { transaction: 'transaction_id' },
+    say: (row, context) =>
+      `${row.id}  ${formatTime(context, row.received_at)}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`,
+  });
+  showWebhookCommand(group);
+  group
     .command('reprocess')
     .description('process webhooks again: those given, or all that are quarantined')
     .argument('[ids...]', 'wh_…')
@@ -57,56 +46,17 @@ export function webhooksCommand(program: Command): void {
         print(options.json, { reprocessed: count }, `${count} webhooks will be processed again by the next worker`);
       });
     });
-  webhooks
-    .command('purge')
-    .description(
-      'drop quarantined webhooks of one reason: bodies are deleted, hashes stay, so a repeat is still recognized',
-    )
-    .requiredOption('--reason <reason>', QUARANTINE_REASONS.join(', '))
-    .requiredOption('--older-than <duration>', 'received longer ago than this: 10s, 5m, 24h or 7d')
-    .option('--json', 'print one JSON object')
-    .action(async (options: PurgeOptions) => {
-      const olderMs = readPurge(options);
-      await withContext({}, async (context) => {
-        const before = new Date(context.clock.now().getTime() - olderMs);
-        const detail = `older than ${options.olderThan}`;
-        const count = await purgeWebhooks(context, { reason: options.reason, before, actor: 'command', detail });
-        print(options.json, { purged: count }, `${count} webhooks were purged`);
-      });
-    });
-}
-
-/** @returns the milliseconds of --older-than. */
-function readPurge({ reason, olderThan }: PurgeOptions): number {
-  if (!QUARANTINE_REASONS.includes(reason))
-    throw new ConfereError('wrong_use', `--reason must be one of ${QUARANTINE_REASONS.join(', ')}`);
-  const olderMs = durationText.safeParse(olderThan).data;
-  if (olderMs === undefined) throw new ConfereError('wrong_use', '--older-than must be a duration: 10s, 5m, 24h or 7d');
-  return olderMs;
-}
-
-function readQuery(options: ListOptions): WebhookQuery {
-  const state = STATES.find((one) => one === options.state);
-  if (options.state !== undefined && !state)
-    throw new ConfereError('wrong_use', `--state must be one of ${STATES.join(', ')}`);
-  const limit = parseLimit(options.limit, LIST_MAX);
-  return { state, transactionId: options.transaction, reference: options.reference, limit };
-}
-
-/** Audits a list as the API does: a reference may be a document. */
-async function recordSearch(context: Context, { state, transactionId, reference }: WebhookQuery): Promise<void> {
-  await authorizeSearch(context, COMMAND_CALLER, { reference, transactionId });
-  const named = Object.entries({ state, transaction_id: transactionId, reference }).filter(([, value]) => value);
-  const target = JSON.stringify(named.map(([name]) => name));
-  await audit(context, { actor: COMMAND_CALLER.id, action: 'webhooks.list', target });
+  changeCommand(group, 'purge', purgeManyWebhooks, {
+    options: {
+      '--reason <reason>': QUARANTINE_REASONS.join(', '),
+      '--older-than <duration>': 'received longer ago than this: 10s, 5m, 24h or 7d',
+    },
+    say: ({ purged }) => `${purged} webhooks were purged`,
+  });
 }
 
 async function reprocessEach(context: Context, ids: string[]): Promise<number> {
-  for (const id of ids) {
-    const webhook = await findWebhook(context.db, id);
-    if (!webhook) throw new ConfereError('not_found', `there is no webhook ${id}`);
-    await reprocess(context, webhook);
-  }
+  for (const id of ids) await reprocess(context, id);
   return ids.length;
 }
 
@@ -115,7 +65,7 @@ async function reprocessAll(context: Context, reason: string | undefined): Promi
   let count = 0;
   let after: number | undefined;
   // behind those that an earlier call with the same key reprocessed
-  for (let done = takeResult<number>(); done; done = takeResult<number>(), count++) after = done.result;
+  for (let done = takeResult<Listed>(); done; done = takeResult<Listed>(), count++) after = done.result.seq;
   for (;;) {
     const rows = await listWebhooks(context.db, { state: 'quarantined', limit: PAGE_ROWS, after });
     for (const row of rows) {
@@ -128,9 +78,9 @@ async function reprocessAll(context: Context, reason: string | undefined): Promi
 }
 
 /** Skips a webhook whose body was dropped. @returns whether it was reprocessed. */
-async function reprocessIfKept(context: Context, webhook: { seq: number; id: string }): Promise<boolean> {
+async function reprocessIfKept(context: Context, { id }: Listed): Promise<boolean> {
   try {
-    await reprocess(context, webhook);
+    await reprocess(context, id);
     return true;
   } catch (error) {
     if (error instanceof ConfereError && error.code === 'conflict') return false;
@@ -138,27 +88,6 @@ async function reprocessIfKept(context: Context, webhook: { seq: number; id: str
   }
 }
 
-async function reprocess(context: Context, webhook: { seq: number; id: string }): Promise<void> {
-  const done = { actor: 'command', action: 'webhooks.reprocess', target: webhook.id };
-  await auditChange(
-    context,
-    async (inner) => {
-      await reprocessWebhook(inner, webhook.seq);
-      return webhook.seq;
-    },
-    done,
-  );
-}
-
-function describe(
-  context: Context,
-  row: {
-    id: string;
-    received_at: string;
-    state: string;
-    reason: string | null;
-    items: number;
-  },
-): string {
-  return `${row.id}  ${formatTime(context, row.received_at)}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`;
+async function reprocess(context: Context, id: string): Promise<void> {
+  await makeChange(context, reprocessOneWebhook, { given: undefined, by: { caller: COMMAND, id } });
 }

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { DAY_MS, HOUR_MS } from './durations.ts';
 
 /**
  * The provider's wall time is text, `YYYY-MM-DD HH:mm:ss`, stored as given. A day is `YYYY-MM-DD` of the same calendar. An
@@ -121,8 +122,6 @@ function isDate(text: string): boolean {
 const DATES_KNOWN = new Map<string, true>();
 const DATES_KNOWN_MAX = 10_000;
 
-const DAY_MS = 86_400_000;
-
 /** @returns the first or last day of the years 0 to 9999 where the sum is outside: a later text would sort before. */
 export function addDays(day: Day, days: number): Day {
   const text = new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString();
@@ -168,8 +167,6 @@ export function listHours(calendar: Calendar, day: Day): Date[] {
   const count = Math.round(((endMs ?? 0) - (startMs ?? 0)) / HOUR_MS);
   return Array.from({ length: count }, (_, index) => new Date((startMs ?? 0) + index * HOUR_MS));
 }
-
-const HOUR_MS = 3_600_000;
 
 function formatOffset(ms: number): string {
   const minutes = Math.round(Math.abs(ms) / 60_000);

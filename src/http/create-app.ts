@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
-import { PORTAL } from '../operations/portal.ts';
+import { EXPECTED_BODY_BYTES_MAX } from '../operations/expected.ts';
+import { PORTAL } from '../operations/merchants/portal.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
@@ -11,24 +12,16 @@ import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
-import { alertRoutes } from './api/alerts.ts';
-import { accountRoutes } from './api/books/accounts.ts';
-import { bankRoutes } from './api/books/bank.ts';
-import { monthRoutes } from './api/books/months.ts';
-import { platformRoutes } from './api/books/platforms.ts';
+import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
-import { jobRoutes } from './api/jobs.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
-import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
-import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
 import { seriesRoutes } from './api/series.ts';
 import { transactionRoutes } from './api/transactions.ts';
-import { inboxRoutes } from './api/webhooks.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { portalPages } from './console/portal/routes.ts';
@@ -79,21 +72,15 @@ export function createApp(
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));
+  // a thousand in one body: the next parser skips what is parsed
+  app.use('/api/v1/expected-payments', express.json({ limit: EXPECTED_BODY_BYTES_MAX, type: () => true }));
   app.use('/api/v1', json, once, [
     transactionRoutes(context),
-    reconciliationRoutes(context),
-    alertRoutes(context),
-    mismatchRoutes(context),
     numberRoutes(context),
     seriesRoutes(context),
-    jobRoutes(context),
-    inboxRoutes(context),
     merchantRoutes(context),
     reportRoutes(context),
-    monthRoutes(context),
-    platformRoutes(context),
-    accountRoutes(context),
-    bankRoutes(context),
+    expectedRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);

@@ -2,18 +2,21 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
+import { limitStatementTime } from '../database/limit-statement-time.ts';
 import type { Subject } from '../operations/catalogue.ts';
 import { type AnyChange, answerChange, type By } from '../operations/define-change.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
+import { withoutSeq } from '../operations/present-row.ts';
 import { getCaller, requireRole } from './access/authorize.ts';
 import { getScope, requireScope } from './access/require-scope.ts';
 import { createRouter } from './create-router.ts';
 import { parseNumberedPage, presentPage } from './parse-page.ts';
 
 /** Mounts the changes and lists of a subject. Of several changes on one route, the body has the field that chooses one, or is the first one's. */
-export function mountOperations(context: Context, { changes = [], lists = [] }: Subject): Router {
+export function mountOperations(context: Context, { changes = [], lists = [], items = [] }: Subject): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitStatementTime(context.db) };
   for (const route of new Set(changes.flatMap((one) => one.route ?? []))) {
     const [method = '', path = ''] = route.split(' ');
     const own = changes.filter((one) => one.route === route);
@@ -25,10 +28,22 @@ export function mountOperations(context: Context, { changes = [], lists = [] }: 
     if (!list.route) continue;
     router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
       const { rows, next } = await readListPage(context, list, request, response);
-      response.json(presentPage(list.name, rows, next));
+      const shown = list.present ? rows.map((row) => list.present?.(row, getCaller(response)) ?? row) : rows;
+      response.json(presentPage(list.name, shown, next));
+    });
+  }
+  for (const item of items) {
+    router.get(toExpress(item.route), requireRole('viewer'), async (request, response) => {
+      const read = await item.read(reading, { caller: getCaller(response), id: idOf(request) });
+      response.json(withoutSeq(read));
     });
   }
   return router;
+}
+
+/** The item that the address names. */
+function idOf({ params }: Request): string {
+  return String(Object.values(params)[0] ?? '');
 }
 
 /**
@@ -47,7 +62,7 @@ export async function readListPage<Row extends { seq: number }, Filter>(
   const filter = given.filter ?? ((list.filters ? parseInput(query, list.filters) : {}) as Filter);
   const by = {
     caller: getCaller(response),
-    id: String(request.params.id ?? ''),
+    id: idOf(request),
     ...(given.via ? { via: given.via } : {}),
   };
   return await readList(context, list, { filter, page: parseNumberedPage(request, given.limitDefault), ...by });
@@ -59,15 +74,14 @@ export function admit(changes: readonly Pick<AnyChange, 'roles'>[]): RequestHand
   return roles.length === 0 ? requireScope : requireRole(...(roles as [Role, ...Role[]]));
 }
 
-/** Who asks for a change: a caller of ours, or the merchant whose scope the request has. @param isPage whether a form asks. */
+/** Says who asks for a change: a caller of ours, or the merchant whose scope the request has. @param isPage whether a form asks. */
 export function byOf({ roles }: Pick<AnyChange, 'roles'>, request: Request, response: Response, isPage: boolean): By {
-  const { id } = request.params;
-  if (roles !== 'merchant')
-    return { caller: getCaller(response), id: String(id ?? ''), ...(isPage ? { via: 'console' } : {}) };
+  const [id, params] = [idOf(request), request.params as Record<string, string>];
+  if (roles !== 'merchant') return { caller: getCaller(response), id, params, ...(isPage ? { via: 'console' } : {}) };
   const scope = getScope(response);
   // a merchant has no role of ours
   const caller = { id: scope.actor, role: 'viewer' } as const;
-  return { caller, id: String(id ?? scope.merchant.id), scope, ...(isPage ? { via: 'portal' } : {}) };
+  return { caller, id: id || scope.merchant.id, params, scope, ...(isPage ? { via: 'portal' } : {}) };
 }
 
 async function answer(context: Context, change: AnyChange, request: Request, response: Response): Promise<void> {

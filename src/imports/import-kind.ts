@@ -9,7 +9,7 @@ import type { AccountFault } from '../ledger/stated/check-accounts.ts';
 import { refusal } from '../texts/refuse.ts';
 import { describeOfxFault, type OfxFault } from './ofx/ofx-faults.ts';
 
-/** What may be wrong with a file, in words; `{value}` is the fault's value. */
+/** The faults of a file, in words; `{value}` is the fault's value. */
 export const IMPORT_FAULTS = {
   unreadable: '{value}',
   header: 'the header is {value}',
@@ -58,7 +58,7 @@ export type ImportFault = {
   column: string | null;
   kind: FaultKind;
   value?: string | number;
-  /** Of a change that was refused, with its message in English as `value`: the field that it named, or the account's fault. */
+  /** The field that a refused change named, or the account's fault; `value` is the refusal's message in English. */
   field?: string;
   account?: AccountFault;
   /** The fault in an OFX, which has lines in place of rows and columns. */
@@ -73,7 +73,7 @@ export type CellFault = Pick<ImportFault, 'kind' | 'value'>;
 /** Names in the languages of templates. A file may use either. */
 export type Titles = Record<Language, string>;
 
-/** What a template shows of a column. */
+/** A column, as a template shows it. */
 export type ColumnFacts = {
   titles: Titles;
   isRequired: boolean;
@@ -137,11 +137,11 @@ export type ImportKind<Value = unknown> = {
   ): Promise<Applied>;
   /** How rows are compared with what is booked already, of a kind without a key of its own: an equal one may be another movement. */
   compare?: {
-    /** What rows are compared with, as a text: once it is another, they must be compared again. */
+    /** Reads as a text what rows are compared with: once it is another, they are compared again. */
     readBasis(db: Reader): Promise<string>;
     findEqual(db: Reader, rows: ImportedRow<Value>[]): Promise<EqualRow[]>;
   };
-  /** What follows the commit. */
+  /** Follows the commit. */
   finish?: (context: Context) => Promise<void>;
 };
 
@@ -193,7 +193,7 @@ export class ImportRefusedError extends ConfereError {
   }
 }
 
-/** What a preview compared the rows with has changed since. */
+/** The basis of a preview has changed since. */
 export class ChangedSincePreviewError extends ConfereError {
   constructor() {
     super(...refusal('changed_since_preview'));

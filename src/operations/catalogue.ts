@@ -1,10 +1,32 @@
 /** All that people may change and list, by subject. The API, its document and the tests read it whole. */
-import { addAdjustment, adjustments, undoAdjustment } from './adjustments.ts';
-import { auditRows } from './audit.ts';
-import { callbacks, redeliverCallback, replayCallbacks } from './callbacks.ts';
-import { addCommission, commissions, undoCommission } from './commissions.ts';
+
+import { auditRows } from './access/audit.ts';
+import { addToken, revokeOneToken, tokens } from './access/tokens.ts';
+import { forgetOneUser, logOutOneUser, users } from './access/users.ts';
+import { alerts } from './alerts.ts';
+import { accounts, mapAccounts } from './books/accounts.ts';
+import { addAdjustment, adjustments, undoAdjustment } from './books/adjustments.ts';
+import {
+  bank,
+  bankEntries,
+  bankLines,
+  bankMatches,
+  bankStatements,
+  matchBank,
+  matchBankLine,
+  undoBankMatch,
+} from './books/bank.ts';
+import { addCommission, commissions, undoCommission } from './books/commissions.ts';
+import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
+import { addOpening, openings, undoOpening } from './books/openings.ts';
+import { namePlatform, platforms } from './books/platforms.ts';
+import { addStatement, statements } from './books/statements.ts';
 import type { AnyChange, Change } from './define-change.ts';
+import type { Item } from './define-item.ts';
 import type { List } from './define-list.ts';
+import { cancelOne, expectedPayments, matchOne, putMany, putOne, reopenOne, unmatchOne } from './expected.ts';
+import { jobs } from './jobs.ts';
+import { callbacks, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
 import {
   addMerchant,
   changeMerchant,
@@ -16,20 +38,48 @@ import {
   removeOneMerchant,
   rotateMerchantSecret,
   testMerchant,
-} from './merchants.ts';
-import { addOpening, openings, undoOpening } from './openings.ts';
-import { addStatement, statements } from './statements.ts';
-import { addToken, revokeOneToken, tokens } from './tokens.ts';
-import { forgetOneUser, logOutOneUser, users } from './users.ts';
+} from './merchants/merchants.ts';
+import { acknowledgeMismatches, mismatchDecisions, mismatches, oneMismatch, resolveMismatches } from './mismatches.ts';
+import { oneRun, runPages, runs, startOneRun } from './runs.ts';
+import { oneWebhook, purgeManyWebhooks, reprocessOneWebhook, webhooks } from './webhooks.ts';
 
 /** @property tag the section of the API's document. */
-export type Subject<C = AnyChange> = { tag: string; changes?: readonly C[]; lists?: readonly List[] };
+export type Subject<C = AnyChange> = {
+  tag: string;
+  changes?: readonly C[];
+  lists?: readonly List[];
+  items?: readonly Item[];
+};
 
 export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
   { tag: 'Ledger', changes: [addCommission, undoCommission], lists: [commissions] },
+  {
+    tag: 'Expected payments',
+    changes: [putOne, putMany, cancelOne, reopenOne, matchOne, unmatchOne],
+    lists: [expectedPayments],
+  },
+  {
+    tag: 'Bank',
+    changes: [matchBank, matchBankLine, undoBankMatch],
+    lists: [bankStatements, bankLines, bankEntries, bankMatches],
+    items: [bank],
+  },
+  { tag: 'Ledger', changes: [namePlatform], items: [platforms] },
+  { tag: 'Ledger', changes: [mapAccounts], items: [accounts] },
+  { tag: 'Reconciliations', changes: [startOneRun], lists: [runs, runPages], items: [oneRun] },
+  { tag: 'Mismatches', lists: [alerts] },
+  {
+    tag: 'Mismatches',
+    changes: [resolveMismatches, acknowledgeMismatches, ...Object.values(mismatchDecisions)],
+    lists: [mismatches],
+    items: [oneMismatch],
+  },
+  { tag: 'Webhooks', changes: [reprocessOneWebhook, purgeManyWebhooks], lists: [webhooks], items: [oneWebhook] },
+  { tag: 'Reports', changes: [closeOneMonth, reopenOneMonth], lists: [months], items: [oneMonth] },
+  { tag: 'Service', items: [jobs] },
   {
     tag: 'Merchants',
     changes: [

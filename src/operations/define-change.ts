@@ -16,6 +16,8 @@ export type By = {
   caller: Caller;
   /** The item that the address names; where it names none: '', in the portal the merchant. */
   id: string;
+  /** What the address names otherwise than by `id`. */
+  params?: Readonly<Record<string, string>>;
   /** Where from, for the audit; the API and the command line say nothing. */
   via?: 'console' | 'portal';
   /** Of a change in the portal: what its merchant may do. The caller is the merchant's token then. */
@@ -28,13 +30,11 @@ export const COMMAND: Caller = { id: 'command', role: 'admin' };
 type Roles = readonly [Role, ...Role[]];
 
 /** @template Given the body, parsed. @template Made what the change returns. */
-export type AnyChange<Given = unknown, Made = unknown> = {
+type Parts<Given, Made> = {
   /** `subject.verb`. */
   name: `${string}.${string}`;
   /** The action of its audit row, as rows of earlier versions have it; default: the name. */
   audit?: string;
-  /** An admin may do everything. `merchant`: a merchant in its portal, and nobody else. */
-  roles: Roles | 'merchant';
   /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
   route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
   /** Of several changes on one route, or of one command: the field that chooses this one. */
@@ -44,16 +44,23 @@ export type AnyChange<Given = unknown, Made = unknown> = {
   input?: z.ZodType<Given>;
   /** By status; the highest one is that of the change, a dry run answers 200. */
   answers: Responses;
+  /** Which of several answers it is; default: the highest. */
+  status?(made: Made): number;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
   /** Only says what the change would do, and answers 200; undefined: it was not asked for. */
   dryRun?(context: Context, given: Given, by: By): Promise<object | undefined>;
   /** Does what no transaction may wait for. @throws ConfereError as the change. */
   prepare?(context: Context, given: Given, by: By): Promise<Given>;
+  /** It records itself, such as in batches: it gets no transaction. */
+  audits?: 'itself';
   /** Makes the change, within the transaction of its audit row. */
   change(inner: Context, given: Given, by: By): Promise<Made>;
-  /** The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. */
-  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'>;
+  /**
+   * The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. undefined: nothing
+   * was changed, so there is no row.
+   */
+  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'> | undefined;
   /** Does what follows the commit. @param made undefined where a form is sent again. */
   after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
   /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
@@ -62,8 +69,11 @@ export type AnyChange<Given = unknown, Made = unknown> = {
   location?(made: Made): string;
 };
 
-/** A change of ours. */
-export type Change<Given = unknown, Made = unknown> = AnyChange<Given, Made> & { roles: Roles };
+/** A change of ours: an admin may make each. */
+export type Change<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles };
+
+/** Also one that a merchant makes in its portal, and nobody else. */
+export type AnyChange<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles | 'merchant' };
 
 /** The body of a change, parsed. */
 export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : never;
@@ -77,9 +87,7 @@ export function defineChange<Given = unknown, Made = unknown>(change: Change<Giv
 }
 
 /** Declares a change that a merchant makes in its portal. */
-export function defineOwnChange<Given = unknown, Made = unknown>(
-  change: Omit<AnyChange<Given, Made>, 'roles'>,
-): AnyChange<Given, Made> {
+export function defineOwnChange<Given = unknown, Made = unknown>(change: Parts<Given, Made>): AnyChange<Given, Made> {
   return { ...change, roles: 'merchant' };
 }
 
@@ -100,12 +108,18 @@ export async function makeChange<Given, Made>(
   { given, by, once }: { given: Given; by: By; once?: Once },
 ): Promise<{ made: Made | undefined; followed: unknown }> {
   const prepared = change.prepare ? await change.prepare(context, given, by) : given;
+  if (change.audits === 'itself') {
+    const done = await change.change(context, prepared, by);
+    return { made: done, followed: await change.after?.(context, done, prepared, by) };
+  }
   const work = async (inner: Context): Promise<Made> => {
     await once?.check(inner);
     return await change.change(inner, prepared, by);
   };
-  const describe = (result: Made): AuditedAction => {
-    const target = change.target?.(result, by, prepared) ?? (typeof result === 'string' ? result : by.id);
+  const describe = (result: Made): AuditedAction | undefined => {
+    const own = typeof result === 'string' ? result : by.id;
+    const target = change.target ? change.target(result, by, prepared) : own;
+    if (target === undefined) return undefined;
     return {
       ...(by.via ? { detail: by.via } : {}),
       ...{ actor: by.caller.id, action: change.audit ?? change.name },
@@ -130,7 +144,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: Number(Object.keys(change.answers).at(-1)), made },
+    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers).at(-1)), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

@@ -1,6 +1,6 @@
 /** A list that people may read, declared once: the API, its document, the command line and the console read it from here. */
 import type { z } from 'zod';
-import { audit } from '../access/audit.ts';
+import { audit, auditShown, type ShowingAction } from '../access/audit.ts';
 import { maySeePersons, type Role } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
@@ -32,7 +32,9 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   /** The action and target of the audit row for callers who see persons: before the rows are shown. */
   personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: 'console' }): Promise<void>;
   /** Returns the rows as this caller may see them. */
-  mask?(context: Context, rows: Row[], caller: Caller): Promise<Row[]> | Row[];
+  mask?(context: Context, rows: Row[], caller: Caller, filter: Filter): Promise<Row[]> | Row[];
+  /** A row as the API and the command line show it; default: without its number. */
+  present?(row: Row, caller: Caller): object;
 };
 
 /** A row of a list, as it is shown. */
@@ -50,6 +52,22 @@ export function auditShowing(action: string, target: string) {
     audit(context, { actor: caller.id, action, target, ...(via ? { detail: via } : {}) });
 }
 
+/** Records the transactions whose persons are about to be shown, and the names of the filters that found them. */
+export function auditRows<Row>(action: ShowingAction, idsOf: (row: Row) => readonly (string | null)[]) {
+  return (context: Context, rows: Row[], { caller, filter, via }: Shown): Promise<void> => {
+    const transactions = rows.flatMap(idsOf).filter((id) => id !== null);
+    return auditShown(context, { actor: caller.id, action, target: nameFilters(filter) }, { transactions, via });
+  };
+}
+
+type Shown = { caller: Caller; filter: unknown; via?: 'console' };
+
+/** The audit's target of a list: the names of the filters that are set, never their values. @param filter.named as a page has them. */
+export function nameFilters(filter: unknown): string {
+  const { named, ...filters } = filter as { named?: string } & Record<string, unknown>;
+  return named ?? JSON.stringify(Object.keys(filters).filter((name) => filters[name] !== undefined));
+}
+
 /**
  * Reads one page of a list, as the caller may see it, in the order of its row numbers.
  * @returns the rows, and after which row the next page begins; undefined at the end.
@@ -64,6 +82,6 @@ export async function readList<Row extends Numbered, Filter>(
   const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, { id: by.id ?? '' });
   const rows = found.slice(0, page.limit);
   if (maySeePersons(by.caller.role)) await list.personal?.(context, rows, { ...by, filter });
-  const shown = list.mask ? await list.mask(context, rows, by.caller) : rows;
+  const shown = list.mask ? await list.mask(context, rows, by.caller, filter) : rows;
   return { rows: shown, next: found.length > page.limit ? rows.at(-1)?.seq : undefined };
 }

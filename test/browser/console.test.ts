@@ -13,6 +13,7 @@ import { recordHeartbeat } from '../../src/runtime/heartbeat.ts';
 import { eventually } from '../support/eventually.ts';
 import { observe } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { readRow } from '../support/read-rows.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
 
 let env: ConsoleEnvironment;
@@ -191,11 +192,7 @@ test('the list of webhooks renews itself, and an operator purges the quarantine 
   const noJson = reasons.getByRole('row', { name: /não é JSON/ });
   expect(await noJson.textContent()).toMatch(/não é JSON20/);
   // one of them is old enough
-  const { seq } = await db
-    .selectFrom('webhooks')
-    .select('seq')
-    .where('reason', '=', 'not_json')
-    .executeTakeFirstOrThrow();
+  const { seq } = await readRow(db, 'webhooks', ['seq'], { reason: 'not_json' });
   const received_at = new Date(clock.now().getTime() - 2 * 3_600_000);
   await db.updateTable('webhooks').set({ received_at }).where('seq', '=', seq).execute();
   await noJson.getByRole('button', { name: 'Esvaziar' }).click();
@@ -298,11 +295,7 @@ test('the system page shows jobs, living and silent processes, and the checks of
 test('an operator accepts what the provider shows, and the entry is reversed and posted again', async () => {
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
-  const mismatch = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('transaction_id', '=', paid.id)
-    .executeTakeFirstOrThrow();
+  const mismatch = await readRow(context.db, 'mismatches', ['id'], { transaction_id: paid.id });
   await logIn(page, env.url, env.tokens.operator);
   await page.goto(`${env.url}/mismatches/${mismatch.id}`);
   await page.getByRole('button', { name: 'Aceitar a do provedor' }).click();

@@ -34,7 +34,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     if (--server.users > 0) return;
     shared.confereTestServer = undefined;
     if (process.env.TEST_DATABASE_URL) await dropDatabases(socketPath);
-    running.stop();
+    await running.stop();
   };
 }
 
@@ -50,7 +50,7 @@ function useServer(url: string): TestServer {
   if (!('socketPath' in target) || target.password || target.user !== 'root') {
     throw new Error('TEST_DATABASE_URL takes root on a ?socket=PATH');
   }
-  return { socketPath: target.socketPath, stop: () => undefined };
+  return { socketPath: target.socketPath, stop: async () => undefined };
 }
 
 async function dropDatabases(socketPath: string): Promise<void> {

@@ -1,58 +1,44 @@
 import { createHash } from 'node:crypto';
-import type { Role } from '../../src/access/roles.ts';
-import { createToken } from '../../src/access/tokens.ts';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
-import { serveHttp } from '../../src/http/connections/serve-http.ts';
-import { createApp } from '../../src/http/create-app.ts';
 import { splitWebhooks } from '../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
 import { createMerchant } from '../../src/merchants/change-merchants.ts';
 import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { observe, type ShownTransaction } from './make-observations.ts';
-import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
-import { ADMIN_TOKEN, WEBHOOK_SECRET } from './start-serve.ts';
+import { openEnvironment, type TestEnvironment } from './open-environment.ts';
+import { openSurfaces, type Surfaces } from './open-surfaces.ts';
+import { WEBHOOK_SECRET } from './start-serve.ts';
 
 const DAYS = 14;
 const PLATFORMS = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
 
-export type ConsoleEnvironment = TestEnvironment & {
-  url: string;
-  today: Day;
-  tokens: Record<Role, string>;
-  webhookSecret: string;
-  /** A cashin that was paid today, whose payer is Maria. */
-  paid: ShownTransaction;
-  /** The transaction whose amount changed. */
-  changed: ShownTransaction;
-};
+export type ConsoleEnvironment = TestEnvironment &
+  Surfaces & {
+    today: Day;
+    webhookSecret: string;
+    /** A cashin that was paid today, whose payer is Maria. */
+    paid: ShownTransaction;
+    /** The transaction whose amount changed. */
+    changed: ShownTransaction;
+  };
 
 /** Opens an environment with the real web side, and two weeks of a small shop's payments in its ledger. */
 export async function openConsoleEnvironment(env: Record<string, string> = {}): Promise<ConsoleEnvironment> {
   const environment = await openEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z', ...env });
   const { context } = environment;
-  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
-  const url = `http://127.0.0.1:${server.port}`;
+  const surfaces = await openSurfaces(environment);
   const today = context.calendar.dayOf(context.clock.now());
-  const [viewer, accountant, operator] = await Promise.all(
-    (['viewer', 'accountant', 'operator'] as const).map((role) => createToken(context, { name: role, role })),
-  );
   return {
     ...environment,
-    url,
+    ...surfaces,
     today,
     webhookSecret: WEBHOOK_SECRET,
-    tokens: {
-      viewer: viewer?.token ?? '',
-      accountant: accountant?.token ?? '',
-      operator: operator?.token ?? '',
-      admin: ADMIN_TOKEN,
-    },
-    ...(await addShopData(context, url, today)),
+    ...(await addShopData(context, surfaces, today)),
   };
 }
 
-async function addShopData(context: Context, url: string, today: Day) {
+async function addShopData(context: Context, surfaces: Surfaces, today: Day) {
   await createMerchant(context, { name: 'Livraria do Largo', url: 'http://127.0.0.1:9/pix?key=secret' });
   await createMerchant(context, {
     name: 'Café & Cia <b>',
@@ -75,7 +61,7 @@ async function addShopData(context: Context, url: string, today: Day) {
     observe({ ...changed, amount: '819.00' }, context.clock.now()),
     observe({ ...changed, amount: '819.00', id: idOf('double'), name: 'Outra Pessoa' }, context.clock.now()),
   ]);
-  await sendWebhooks(context, url, paid);
+  await sendWebhooks(context, surfaces, paid);
   return { paid, changed };
 }
 
@@ -169,15 +155,12 @@ async function proveDays(context: Context, today: Day): Promise<{ seq: number; i
   return run;
 }
 
-async function sendWebhooks(context: Context, url: string, paid: ShownTransaction): Promise<void> {
+async function sendWebhooks(context: Context, surfaces: Surfaces, paid: ShownTransaction): Promise<void> {
   const bodies = [
     JSON.stringify({ id: 30, transaction_id: paid.id, status: 'paid', extra: 'x', date_created: paid.date_created }),
     JSON.stringify({ hello: 'world', name: 'Maria Aparecida da Silva' }),
     'this is no JSON',
   ];
-  for (const body of bodies) {
-    const headers = { authorization: `Bearer ${WEBHOOK_SECRET}`, 'content-type': 'application/json' };
-    await (await fetch(`${url}/webhooks/pix`, { method: 'POST', headers, body })).arrayBuffer();
-  }
+  for (const body of bodies) await surfaces.webhook(body);
   while ((await splitWebhooks(context, 0)).more);
 }

@@ -1,11 +1,14 @@
 import type { Role } from '../../src/access/roles.ts';
 import { openSession } from '../../src/access/sessions.ts';
-import type { ConsoleEnvironment } from './open-console-environment.ts';
+import type { Context } from '../../src/context.ts';
 
 export type ConsoleAnswer = { status: number; html: string; text: string; to: string | null };
 
 /** The console as a browser without script uses it: pages and posted forms, with the session of a role. */
-export async function openConsoleSession(env: ConsoleEnvironment, role: Role) {
+export async function openConsoleSession(
+  env: { context: Context; url: string; tokens: Record<Role, string> },
+  role: Role,
+) {
   const cookie = `confere_session=${await openSession(env.context, env.tokens[role])}`;
   const send = async (address: string, init: RequestInit = {}): Promise<ConsoleAnswer> => {
     const response = await fetch(`${env.url}${address}`, {

@@ -4,6 +4,9 @@ import { withContext } from '../../src/commands/with-context.ts';
 import type { Timers } from '../../src/timers.ts';
 import { type CommandResult, INHERITED_VARIABLES } from './run-command.ts';
 
+/** `json`: the object that a command printed, {} where it printed something else. */
+export type CommandAnswer = CommandResult & { json: Record<string, unknown> };
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
@@ -15,13 +18,13 @@ export function runCommandInProcess(
   args: string[],
   env: Record<string, string> = {},
   timers?: Timers,
-): Promise<CommandResult> {
+): Promise<CommandAnswer> {
   const called = last.then(() => call(args, env, timers));
   last = called.catch(() => undefined);
   return called;
 }
 
-async function call(args: string[], env: Record<string, string>, timers: Timers | undefined): Promise<CommandResult> {
+async function call(args: string[], env: Record<string, string>, timers: Timers | undefined): Promise<CommandAnswer> {
   const { env: envBefore, exitCode } = process;
   const [out, err] = [capture(process.stdout), capture(process.stderr)];
   const inherited = Object.fromEntries(INHERITED_VARIABLES.map((name) => [name, envBefore[name]]));
@@ -29,13 +32,22 @@ async function call(args: string[], env: Record<string, string>, timers: Timers 
   process.exitCode = 0;
   try {
     await runCommandLine(args, (needs, work) => withContext(needs, work, timers && { timers }));
-    return { code: Number(process.exitCode), out: out.text(), err: err.text() };
+    const text = out.text();
+    return { code: Number(process.exitCode), out: text, err: err.text(), json: readObject(text) };
   } finally {
     process.env = envBefore;
     process.exitCode = exitCode;
     // reconcile changes this flag
     setFlagsFromString('--heap-growing-percent=0');
     for (const one of [out, err]) one.release();
+  }
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+  } catch {
+    return {};
   }
 }
 

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,7 +24,7 @@ const NOT_DURABLE = [
 ];
 const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 
-export type TestServer = { socketPath: string; stop(): void };
+export type TestServer = { socketPath: string; stop(): Promise<void> };
 
 /** Starts the database server of a test run, without durability. */
 export async function startTestServer(): Promise<TestServer> {
@@ -56,14 +57,16 @@ export async function startTestServer(): Promise<TestServer> {
     ...asUser(),
   ];
   const child = spawn(command, args, { stdio: 'ignore' });
-  const stop = (): void => {
+  const ended = once(child, 'exit');
+  const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
+    await ended;
     rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   };
   const deadline = Date.now() + START_MS_MAX;
   while (!(await answers(socketPath))) {
     if (child.exitCode !== null || Date.now() > deadline) {
-      stop();
+      await stop();
       throw new Error(`the tests' database server did not start: ${[command, ...args].join(' ')}`);
     }
     await sleep(POLL_MS);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { auditRows } from '../../operations/audit.ts';
+import { auditRows } from '../../operations/access/audit.ts';
 import { listCommand } from '../operation-commands.ts';
 import { formatTime } from '../with-context.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { forgetOneUser, logOutOneUser, users } from '../../operations/users.ts';
+import { forgetOneUser, logOutOneUser, users } from '../../operations/access/users.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime } from '../with-context.ts';
 

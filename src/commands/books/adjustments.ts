@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ADJUSTMENT_KINDS } from '../../ledger/stated/adjust-books.ts';
-import { addAdjustment, adjustments, undoAdjustment } from '../../operations/adjustments.ts';
+import { addAdjustment, adjustments, undoAdjustment } from '../../operations/books/adjustments.ts';
 import type { RowOf } from '../../operations/define-list.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 

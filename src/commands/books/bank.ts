@@ -1,32 +1,32 @@
 import type { Command } from 'commander';
-import { audit, auditChange } from '../../access/audit.ts';
-import type { Context } from '../../context.ts';
+import { audit } from '../../access/audit.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
-import { listBankMatches, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
-import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
-import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
+import { listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
+import { type bankMatches, matchBank, matchBankLine, undoBankMatch } from '../../operations/books/bank.ts';
+import type { RowOf } from '../../operations/define-list.ts';
 import { withoutSeq } from '../../operations/present-row.ts';
 import { addAnswerOptions, runImport } from '../imports/imports.ts';
+import { changeCommand } from '../operation-commands.ts';
 import { parseLimit } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
 
 const LIST_MAX = 200;
-const ACTOR = 'command';
 
 type Summary = ReturnType<typeof presentBankSummary>;
 type Line = Awaited<ReturnType<typeof listBankLines>>[number];
 type Entry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
-type MatchOptions = { adjustment?: string; transaction?: string; undo?: string; note?: string; json?: boolean };
+type Match = RowOf<typeof bankMatches>;
+type Matched = { matched: { reference: number; amount: number } };
 
 /** `confere bank …`: statements of the company's bank account, matched with the ledger. */
 export function bankCommand(program: Command): void {
-  const bank = program
+  const group = program
     .command('bank')
     .description("statements of your bank account: which of their lines are the ledger's withdrawals and deposits");
-  const imports = bank
+  const imports = group
     .command('import <file>')
     .description('import an OFX (- for standard input), as confere import bank: each line once, and match its lines')
     .option('--dry-run', 'only say what would be imported and matched')
@@ -34,22 +34,42 @@ export function bankCommand(program: Command): void {
   addAnswerOptions(imports, ['bank']).action((file: string, options: { dryRun?: boolean; json?: boolean }) =>
     runImport('bank', file, options),
   );
-  bank
+  group
     .command('list')
     .description("the bank's balance beside the ledger's, and what is open on both sides")
     .option('--state <state>', `lines that are ${LINE_STATES.join(' or ')}`, 'open')
     .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action((options: { state: string; limit: string; json?: boolean }) => list(options));
-  bank
-    .command('match [line]')
-    .description('match open lines by the rules; or one line with an entry that you choose; or undo a match')
-    .option('--adjustment <id>', 'the adjustment of kind bank that the line is')
-    .option('--transaction <id>', 'the paid cashout that the line is')
-    .option('--undo <match>', 'the match to undo, such as bm_12')
-    .option('--note <text>', 'why; required with --undo')
-    .option('--json', 'print one JSON object')
-    .action((line: string | undefined, options: MatchOptions) => match(line, options));
+  changeCommand<unknown, unknown, Match | Matched>(group, 'match [line]', matchBank, {
+    description: 'match open lines by the rules, or one line with an entry that you choose',
+    options: {
+      '--adjustment <id>': 'the adjustment of kind bank that the line is',
+      '--transaction <id>': 'the paid cashout that the line is',
+      '--note <text>': 'why',
+    },
+    formerOptions: ['--undo <match>'],
+    fields: { adjustment: 'adjustment_id', transaction: 'transaction_id' },
+    ask({ undo, ...fields }, [line]) {
+      const isChosen = (fields.adjustment_id ?? fields.transaction_id) !== undefined;
+      if (undo !== undefined) {
+        if (line !== undefined || isChosen) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
+        return { change: undoBankMatch, id: String(undo), fields };
+      }
+      if (line !== undefined) return { change: matchBankLine, fields: { ...fields, line_id: line } };
+      if (!isChosen) return {};
+      throw new ConfereError('wrong_use', 'name the line: confere bank match bl_12 --adjustment adj_…');
+    },
+    say(done) {
+      if (!('matched' in done)) return describeMatch(done);
+      return `${done.matched.reference} matched by reference, ${done.matched.amount} by amount and day`;
+    },
+  });
+  changeCommand(group, 'undo <match>', undoBankMatch, {
+    description: 'undo a match, such as bm_12: the line and the entry are open again',
+    options: { '--note <text>': 'why' },
+    say: describeMatch,
+  });
 }
 
 async function list(options: { state: string; limit: string; json?: boolean }): Promise<void> {
@@ -57,7 +77,7 @@ async function list(options: { state: string; limit: string; json?: boolean }): 
   const state = LINE_STATES.find((one) => one === options.state);
   if (state === undefined) throw new ConfereError('wrong_use', `--state must be one of ${LINE_STATES.join(', ')}`);
   await withContext({}, async (context) => {
-    await audit(context, { actor: ACTOR, action: 'bank.lines', target: 'texts' });
+    await audit(context, { actor: 'command', action: 'bank.lines', target: 'texts' });
     const summary = presentBankSummary(await summarizeBank(context.db));
     const lines = await listBankLines(context.db, count, undefined, { state });
     const entries = await listOpenBankEntries(context.db, count, undefined);
@@ -112,44 +132,6 @@ function describeEntry({ adjustment_id, day, platform, amount, note, candidates 
   return `${adjustment_id}  ${day}  ${platform}  R$ ${amount}  ${note}  ${lines}`;
 }
 
-async function match(line: string | undefined, options: MatchOptions): Promise<void> {
-  const { adjustment, transaction, undo, json } = options;
-  const { note } = options;
-  const chosen = [adjustment, transaction].filter((one) => one !== undefined).length;
-  if (undo !== undefined) {
-    if (line !== undefined || chosen > 0) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
-    await write((inner) => undoMatch(inner, undo, { actor: ACTOR, note: note ?? '' }), 'bank.undo', json);
-    return;
-  }
-  if (line === undefined) {
-    if (chosen > 0) throw new ConfereError('wrong_use', 'name the line: confere bank match bl_12 --adjustment adj_…');
-    await matchAll(json);
-    return;
-  }
-  if (chosen !== 1) throw new ConfereError('wrong_use', 'choose one entry: --adjustment or --transaction');
-  const picked = adjustment === undefined ? { transaction: transaction ?? '' } : { adjustment };
-  await write((inner) => pickMatch(inner, line, picked, { actor: ACTOR, note }), 'bank.match', json);
-}
-
-async function matchAll(json: boolean | undefined): Promise<void> {
-  await withContext({}, async (context) => {
-    const matched = await auditChange(
-      context,
-      (inner) => matchBankLines(inner),
-      (counts) => ({ actor: ACTOR, action: 'bank.match', target: 'rules', detail: JSON.stringify(counts) }),
-    );
-    print(json, { matched }, `${matched.reference} matched by reference, ${matched.amount} by amount and day`);
-  });
-}
-
-async function write(
-  change: (inner: Context) => Promise<string>,
-  action: string,
-  json: boolean | undefined,
-): Promise<void> {
-  await withContext({}, async (context) => {
-    const id = await auditChange(context, change, (target) => ({ actor: ACTOR, action, target }));
-    const [made] = await listBankMatches(context.db, 1, undefined, id);
-    if (made) print(json, withoutSeq(made), `${made.id}  ${made.rule}  ${made.line_id}  R$ ${made.amount}`);
-  });
+function describeMatch({ id, rule, line_id, amount }: Match): string {
+  return `${id}  ${rule}  ${line_id}  R$ ${amount}`;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { checkCommissions } from '../../ledger/apply/check-commissions.ts';
-import { addCommission, commissions, undoCommission } from '../../operations/commissions.ts';
+import { addCommission, commissions, undoCommission } from '../../operations/books/commissions.ts';
 import type { RowOf } from '../../operations/define-list.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { parseDay } from '../parse-options.ts';

@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { isMonth, type Month } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { closeMonth } from '../../reports/months/close-month.ts';
-import { listMonths, presentMonth, presentShownMonth, readMonth } from '../../reports/months/list-months.ts';
+import { closeOneMonth, months, reopenOneMonth } from '../../operations/books/months.ts';
+import { COMMAND, makeChange } from '../../operations/define-change.ts';
+import { presentShownMonth, readMonth } from '../../reports/months/list-months.ts';
 import { MonthRefusedError, type PresentedRefusal, presentRefusal } from '../../reports/months/refusal.ts';
-import { reopenMonth } from '../../reports/months/reopen-month.ts';
 import { refuseField } from '../../texts/refuse.ts';
+import { listCommand } from '../operation-commands.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
-
-const ACTOR = 'command';
 
 type Options = { month: string; note?: string | undefined; check?: boolean; json?: boolean };
 
@@ -26,9 +25,8 @@ export function closeCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action((options: Options) => {
       const month = parseMonth(options.month);
-      const note = options.note === undefined ? undefined : options.note;
       return withContext({}, (context) =>
-        options.check ? check(context, month, options) : close(context, month, { ...options, note }),
+        options.check ? check(context, month, options) : close(context, month, options),
       );
     });
 }
@@ -45,7 +43,8 @@ export function reopenCommand(program: Command): void {
       const [month, note] = [parseMonth(text), why];
       return withContext({}, (context) =>
         orRefused(json, month, async () => {
-          const changed = await reopenMonth(context, { month, note, actor: ACTOR });
+          const by = { caller: COMMAND, id: month };
+          const { made: changed } = await makeChange(context, reopenOneMonth, { given: { note }, by });
           print(json, await present(context, month), changed ? `reopened ${month}` : `${month} is open already`);
         }),
       );
@@ -54,26 +53,21 @@ export function reopenCommand(program: Command): void {
 
 /** `confere months`: which are closed. */
 export function monthsCommand(program: Command): void {
-  program
-    .command('months')
-    .description('all months, the newest first: running, open or closed, when and by whom')
-    .option('--json', 'print one JSON object')
-    .action(({ json }: Options) =>
-      withContext({}, async (context) => {
-        const months = await listMonths(context);
-        const lines = months.map(({ month, state, close: row }) =>
-          row
-            ? `${month}  closed   ${formatTime(context, row.at)}  ${row.actor}  position ${row.position}`
-            : `${month}  ${state}`,
-        );
-        print(json, { months: months.map((one) => presentMonth(one)) }, lines.join('\n'));
-      }),
-    );
+  listCommand(program, months, {
+    name: 'months',
+    description: 'all months, the newest first: running, open or closed, when and by whom',
+    isWhole: true,
+    say: ({ month, state, close: row }, context) =>
+      row
+        ? `${month}  closed   ${formatTime(context, row.at)}  ${row.actor}  position ${row.position}`
+        : `${month}  ${state}`,
+  });
 }
 
 async function close(context: Context, month: Month, { note, json }: Options): Promise<number> {
   return await orRefused(json, month, async () => {
-    const changed = await closeMonth(context, { month, note, actor: ACTOR });
+    const by = { caller: COMMAND, id: month };
+    const { made: changed } = await makeChange(context, closeOneMonth, { given: { note }, by });
     const shown = await present(context, month);
     const words = `${changed ? 'closed' : 'was closed already:'} ${month} at position ${shown.position}`;
     print(json, shown, `${words}, digest ${shown.digest}`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
-import { addOpening, undoOpening } from '../../operations/openings.ts';
+import { addOpening, undoOpening } from '../../operations/books/openings.ts';
 import type { OpenedBooks } from '../../reconciliation/runs/open-books.ts';
 import { changeCommand } from '../operation-commands.ts';
 

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { listPlatformNames } from '../../database/list-platform-names.ts';
-import { maskPlatform } from '../../domain/person/mask-person.ts';
-import { setPlatformName } from '../../ledger/stated/platform-names.ts';
+import { namePlatform, platforms } from '../../operations/books/platforms.ts';
+import { addStatement, statements } from '../../operations/books/statements.ts';
 import type { RowOf } from '../../operations/define-list.ts';
-import { addStatement, statements } from '../../operations/statements.ts';
-import { changeCommand, listCommand } from '../operation-commands.ts';
-import { formatTime, print, withContext } from '../with-context.ts';
+import { changeCommand, itemCommand, listCommand } from '../operation-commands.ts';
+import { formatTime } from '../with-context.ts';
 
 /** `confere statements …`: states the balance that the provider's panel shows, and lists what was stated. */
 export function statementsCommand(program: Command): void {
@@ -45,30 +43,15 @@ function describe(context: Context, names: Names, row: Row): string {
 
 /** `confere platforms …`: names for the platforms' ids, which the sheets and the console show. */
 export function platformsCommand(program: Command): void {
-  const platforms = program.command('platforms').description('names for the ids of platforms');
-  platforms
-    .command('name <id> [name]')
-    .description('name a platform; without a name, take its name back')
-    .option('--json', 'print one JSON object')
-    .action((id: string, name: string | undefined, { json }: { json?: boolean }) =>
-      withContext({}, async (context) => {
-        const named = { platform: id, name: name ?? null, actor: 'command' };
-        await auditChange(
-          context,
-          (inner) => setPlatformName(inner, named),
-          () => ({ actor: 'command', action: 'platforms.name', target: maskPlatform(id) }),
-        );
-        print(json, { platform: id, name: named.name }, named.name === null ? `${id} has no name` : `${id}: ${name}`);
-      }),
-    );
-  platforms
-    .command('list')
-    .description('the platforms that have a name')
-    .option('--json', 'print one JSON object')
-    .action(({ json }: { json?: boolean }) =>
-      withContext({}, async (context) => {
-        const named = await listPlatformNames(context.db);
-        print(json, { platforms: named }, named.map((one) => `${one.platform}  ${one.name}`).join('\n') || 'none');
-      }),
-    );
+  const group = program.command('platforms').description('names for the ids of platforms');
+  changeCommand(group, 'name <id> [name]', namePlatform, {
+    description: 'name a platform; without a name, take its name back',
+    ask: (_options, [platform, name = null]) => ({ fields: { platform, name } }),
+    json: (_body, { given: { platform, name } }) => ({ platform, name }),
+    say: (_body, { given: { platform, name } }) => (name === null ? `${platform} has no name` : `${platform}: ${name}`),
+  });
+  itemCommand(group, platforms, {
+    description: 'the platforms that have a name',
+    say: (shown) => shown.platforms.map((one) => `${one.platform}  ${one.name}`).join('\n') || 'none',
+  });
 }

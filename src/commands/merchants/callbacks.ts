@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { presentAttempt } from '../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, findCallback, listAttempts } from '../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { callbacks, redeliverCallback, replayCallbacks } from '../../operations/callbacks.ts';
+import { callbacks, redeliverCallback, replayCallbacks } from '../../operations/merchants/callbacks.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 
 const OUTCOME_MS_MAX = 30_000;

@@ -21,7 +21,7 @@ import {
   removeOneMerchant,
   rotateMerchantSecret,
   testMerchant,
-} from '../../operations/merchants.ts';
+} from '../../operations/merchants/merchants.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime, type withContext } from '../with-context.ts';
 import { awaitTest } from './callbacks.ts';

@@ -19,6 +19,8 @@ import {
   parseSearchCursor,
 } from '../../operations/authorize-search.ts';
 import { day, instant } from '../../operations/fields.ts';
+import { maskMismatches } from '../../operations/mask-texts.ts';
+import { withoutSeq } from '../../operations/present-row.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type AsOf, endOfNow, readBalances } from '../../seal/read-balances.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -32,7 +34,6 @@ import {
 import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
-import { presentMismatches } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
@@ -109,12 +110,13 @@ export function transactionRoutes(context: Context): Router {
       transactionId: timeline.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,
     });
+    const full = canSeePersonalData(response);
     await auditPersonalAccess(context, response, 'transactions.show', timeline.transaction.id);
     response.json({
       ...present(context, response, timeline.transaction),
       events: timeline.events,
-      entries: canSeePersonalData(response) ? timeline.entries : maskEntries(timeline.entries, timeline.transaction),
-      mismatches: await presentMismatches(context, response, mismatches),
+      entries: full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction),
+      mismatches: (full ? mismatches : await maskMismatches(context.db, mismatches)).map(withoutSeq),
       callbacks: (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback),
     });
   });

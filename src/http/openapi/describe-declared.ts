@@ -4,10 +4,11 @@ import type { AnyChange } from '../../operations/define-change.ts';
 import { describeTag, type Operation } from '../../operations/describe-operation.ts';
 
 /** Describes the changes and lists of a subject: the changes of a route as one operation. */
-export function describeDeclared({ tag, changes = [], lists = [] }: Subject): Operation[] {
+export function describeDeclared({ tag, changes = [], lists = [], items = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
     ...lists.flatMap(({ route, row, filters, roles }) => (route ? described.list(route, row, filters, roles) : [])),
+    ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
     ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
       const [method = '', path = ''] = route.split(' ');

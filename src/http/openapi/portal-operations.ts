@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
-import { PORTAL } from '../../operations/portal.ts';
+import { PORTAL } from '../../operations/merchants/portal.ts';
 import { feedEvent, manifestKeys, ownMerchant, signedManifest } from '../../operations/rows/merchants.ts';
 import { ownCallback, ownCallbackWithAttempts, ownHealth } from '../../operations/rows/portal.ts';
 import { feedQuerySchema } from '../api/merchants/events.ts';

@@ -1,4 +1,4 @@
-/** What may be wrong with an OFX file, in words; `{value}` is the fault's value. It never quotes what the file holds. */
+/** The faults of an OFX file, in words; `{value}` is the fault's value. It never quotes what the file holds. */
 export const OFX_FAULTS = {
   too_large: 'the file is larger than {value} MiB',
   not_text: 'the file is not a text in UTF-8 or windows-1252',

@@ -193,7 +193,7 @@ function isSameKey(one: ClaimedItem, other: ClaimedItem): boolean {
   return one.reference === other.reference && isSameExtra;
 }
 
-/** Of a webhook only what the provider showed is logged: its sender chose the rest. */
+/** Logs of a webhook only what the provider showed: its sender chose the rest. */
 function logVerified({ log }: Context, items: ClaimedItem[], result: FetchResult | { kind: 'failed' }): void {
   if (!log.isLevelEnabled('debug')) return;
   const { kind: outcome } = result;

@@ -35,11 +35,6 @@ export async function setAccountMap(
   return { rows, changed: true };
 }
 
-/** The audited action of `setAccountMap`, without its actor. */
-export function describeMapChange({ rows, changed }: { rows: number; changed: boolean }) {
-  return { action: 'accounts.map', target: `${rows} rows`, detail: changed ? 'changed' : 'unchanged' };
-}
-
 function refuseAccounts(faults: AccountFault[]): ConfereError {
   const fields = groupFaults(faults.map((one) => [`accounts.${one.row}.${one.field}`, describeAccountFault(one)]));
   const lines = Object.entries(fields).map(([name, texts]) => `${name}: ${texts.join(', ')}`);

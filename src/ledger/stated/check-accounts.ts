@@ -33,7 +33,7 @@ const LENGTHS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as
 const TEXT = /^[\p{L}\p{N}][^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 const DIGITS = /^\d+$/;
 
-/** What may be wrong with a map, in words; `{value}` is the fault's value. */
+/** The faults of a map, in words; `{value}` is the fault's value. */
 export const ACCOUNT_FAULTS = {
   no_rows: 'the map has no rows',
   too_many_rows: 'at most {value} rows are allowed',

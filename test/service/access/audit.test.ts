@@ -9,6 +9,7 @@ import { callApi } from '../../support/call-api.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openTestContext } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 type Row = { id: string; at: string; actor: string; action: string; target: string; detail: string | null };
@@ -43,12 +44,10 @@ async function listChanges(): Promise<[string, string, unknown, number][]> {
   const { context, today, changed } = environment;
   const { merchant } = await createMerchant(context, { name: 'audited', url: 'http://127.0.0.1:9/' });
   const { id: token } = await createToken(context, { name: 'audited', role: 'viewer' });
-  const mismatch = await context.db
-    .selectFrom('mismatches')
-    .select(['id', 'actual'])
-    .where('kind', '=', 'amount_differs')
-    .where('transaction_id', '=', changed.id)
-    .executeTakeFirstOrThrow();
+  const mismatch = await readRow(context.db, 'mismatches', ['id', 'actual'], {
+    kind: 'amount_differs',
+    transaction_id: changed.id,
+  });
   const webhook = ((await call('GET', '/webhooks?state=quarantined')).json.webhooks as { id: string }[])[0];
   const callback = ((await call('GET', '/callbacks')).json.callbacks as { id: string }[])[0];
   const at = { platform: 'p', day: today, new_platform: true };

@@ -1,15 +1,12 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openApi } from '../../support/open-api.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
-
-const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
+import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
 /** The parts of answers that these tests read. */
 type Body = {
@@ -34,42 +31,11 @@ type Body = {
     error_class: string;
   }>;
 };
-type Answer = { status: number; type: string; json: Body };
-type Api = {
-  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  [Symbol.asyncDispose](): Promise<void>;
-};
-
-async function openApi(env: CallbackEnvironment): Promise<Api> {
-  const server = http.createServer(createApp(env.context));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
-  return {
-    async call(method, path, body, token = ADMIN_TOKEN) {
-      const response = await fetch(base + path, {
-        method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return {
-        status: response.status,
-        type: response.headers.get('content-type') ?? '',
-        json: JSON.parse(text || '{}') as Body,
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
 test('a merchant is added, shown without its secret, changed and removed', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   const input = { name: 'Loja', url: 'https://loja.example/pix', filter: { operations: ['cashin'] }, rate: 5 };
-  const added = await api.call('POST', '/merchants', input);
+  const added = await api('POST', '/merchants', input);
   expect(added).toMatchObject({ status: 201, json: { name: 'Loja', state: 'enabled', rate: 5, email: null } });
   expect(added.json.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(added.json.filter).toEqual({
@@ -81,19 +47,19 @@ test('a merchant is added, shown without its secret, changed and removed', async
     extra_match: {},
   });
   const { id } = added.json;
-  const shown = await api.call('GET', `/merchants/${id}`);
+  const shown = await api('GET', `/merchants/${id}`);
   expect(JSON.stringify(shown.json)).not.toContain('whsec_');
   const change = { url: 'https://loja.example/new', state: 'paused', email: 'loja@example.com', rate: null };
-  const changed = await api.call('PATCH', `/merchants/${id}`, change);
+  const changed = await api('PATCH', `/merchants/${id}`, change);
   expect(changed).toMatchObject({ status: 200, json: { ...change, filter: added.json.filter } });
-  expect((await api.call('DELETE', `/merchants/${id}`)).status).toBe(204);
-  expect((await api.call('GET', `/merchants/${id}`)).status).toBe(404);
-  expect((await api.call('GET', '/merchants')).json.merchants).toEqual([]);
+  expect((await api('DELETE', `/merchants/${id}`)).status).toBe(204);
+  expect((await api('GET', `/merchants/${id}`)).status).toBe(404);
+  expect((await api('GET', '/merchants')).json.merchants).toEqual([]);
 });
 
 test('what can be no merchant is refused by field', async () => {
   await using env = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
-  await using api = await openApi(env);
+  const api = await openApi<Body>(env);
   const good = { name: 'Loja', url: 'https://loja.example/pix' };
   const bad: Array<[object, string]> = [
     [{ ...good, url: '' }, 'url'],
@@ -111,51 +77,51 @@ test('what can be no merchant is refused by field', async () => {
     [{ ...good, events_since: 'yesterday' }, 'events_since'],
   ];
   for (const [body, field] of bad) {
-    const answer = await api.call('POST', '/merchants', body);
+    const answer = await api('POST', '/merchants', body);
     expect(answer).toMatchObject({ status: 422, type: expect.stringContaining('application/problem+json') });
     expect(Object.keys(answer.json.errors)).toEqual([field]);
   }
-  expect((await api.call('POST', '/merchants', { ...good, colour: 'red' })).status).toBe(422);
+  expect((await api('POST', '/merchants', { ...good, colour: 'red' })).status).toBe(422);
   const extra_match = { constructor: 'x', prototype: 'y' };
-  const kept = await api.call('POST', '/merchants', { ...good, filter: { extra_match } });
+  const kept = await api('POST', '/merchants', { ...good, filter: { extra_match } });
   expect(kept).toMatchObject({ status: 201, json: { filter: { extra_match } } });
 });
 
 test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {
   await using env = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
-  await using api = await openApi(env);
+  const api = await openApi<Body>(env);
   await using shop = await openMerchantServer();
   shop.behaviours['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
   const { merchant } = await env.addMerchant(`${shop.url}/a?key=s3cret`);
   await env.deliver();
   await env.applyTransaction(['paid']);
-  await eventually('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
+  await eventually('the try', async () => (await api('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
   const viewer = (await createToken(env.context, { name: 'v', role: 'viewer' })).token;
   const operator = (await createToken(env.context, { name: 'o', role: 'operator' })).token;
-  const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
-  await api.call('PATCH', `/merchants/${merchant.id}`, { email: 'ana@loja.example' });
+  const id = (await api('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
+  await api('PATCH', `/merchants/${merchant.id}`, { email: 'ana@loja.example' });
   const contactsFor = async (token: string) => {
-    const { url, email } = (await api.call('GET', `/merchants/${merchant.id}`, undefined, token)).json;
-    const [listed] = (await api.call('GET', '/merchants', undefined, token)).json.merchants;
+    const { url, email } = (await api('GET', `/merchants/${merchant.id}`, undefined, token)).json;
+    const [listed] = (await api('GET', '/merchants', undefined, token)).json.merchants;
     expect([listed?.url, listed?.email]).toEqual([url, email]);
     return [url, email];
   };
   expect(await contactsFor(viewer)).toEqual([shop.url, null]);
   expect(await contactsFor(operator)).toEqual([`${shop.url}/a?key=s3cret`, 'ana@loja.example']);
-  const seen = (await api.call('GET', `/callbacks/${id}`, undefined, viewer)).json.attempt_list[0];
+  const seen = (await api('GET', `/callbacks/${id}`, undefined, viewer)).json.attempt_list[0];
   expect(seen).toMatchObject({ response_status: 500, response_body: null, error_class: 'http_status' });
-  const full = (await api.call('GET', `/callbacks/${id}`, undefined, operator)).json.attempt_list[0];
+  const full = (await api('GET', `/callbacks/${id}`, undefined, operator)).json.attempt_list[0];
   expect(full?.response_body).toBe('Maria is unknown');
   expect(full?.request_headers).toHaveProperty('webhook-id');
   expect(full?.request_headers).not.toHaveProperty('webhook-signature');
-  expect((await api.call('POST', `/callbacks/${id}/redeliver`, {}, viewer)).status).toBe(403);
-  expect((await api.call('POST', `/callbacks/${id}/redeliver`, {}, operator)).status).toBe(202);
-  expect((await api.call('POST', '/merchants', { name: 'x', url: 'https://x.example/' }, operator)).status).toBe(403);
+  expect((await api('POST', `/callbacks/${id}/redeliver`, {}, viewer)).status).toBe(403);
+  expect((await api('POST', `/callbacks/${id}/redeliver`, {}, operator)).status).toBe(202);
+  expect((await api('POST', '/merchants', { name: 'x', url: 'https://x.example/' }, operator)).status).toBe(403);
 });
 
 test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   await using shop = await openMerchantServer();
   const { merchant } = await env.addMerchant(`${shop.url}/a`);
   await env.deliver();
@@ -164,22 +130,22 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   await env.applyTransaction(['pending', 'paid'], { reference: 'b-1' });
   const allDone = () =>
     eventually('all recorded', async () => {
-      const { callbacks } = (await api.call('GET', '/callbacks')).json;
+      const { callbacks } = (await api('GET', '/callbacks')).json;
       return callbacks.length === 5 && callbacks.every((one) => one.state === 'delivered');
     });
   await allDone();
   const ids = shop.calls.map((call) => call.headers['webhook-id']);
-  const last = (await api.call('GET', '/callbacks?limit=1')).json;
-  expect((await api.call('POST', `/callbacks/${last.callbacks[0]?.id}/redeliver`)).status).toBe(202);
+  const last = (await api('GET', '/callbacks?limit=1')).json;
+  expect((await api('POST', `/callbacks/${last.callbacks[0]?.id}/redeliver`)).status).toBe(202);
   await eventually('the redelivery', () => shop.calls.length === 6);
   expect(ids).toContain(shop.calls[5]?.headers['webhook-id']);
   await allDone();
   const to = new Date(env.context.clock.now().getTime() + 1000).toISOString();
   const range = { merchant: merchant.id, from, to };
-  expect((await api.call('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(5);
+  expect((await api('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(5);
   expect(shop.calls).toHaveLength(6);
   const onlyA = { ...range, filter: { reference_prefixes: ['a-'] } };
-  expect(await api.call('POST', '/callbacks/replay', onlyA)).toMatchObject({ status: 202, json: { count: 3 } });
+  expect(await api('POST', '/callbacks/replay', onlyA)).toMatchObject({ status: 202, json: { count: 3 } });
   await eventually('the replay', () => shop.calls.length === 9);
   expect(shop.calls.slice(6).map((call) => call.json.data.transaction.sequence)).toEqual([1, 2, 3]);
   expect(new Set(shop.calls.map((call) => call.headers['webhook-id']))).toEqual(new Set(ids));
@@ -192,23 +158,23 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
     [`/callbacks/${last.callbacks[0]?.id}/redeliver`, {}],
     ['/callbacks/replay', range],
   ] as const)
-    expect(await api.call('POST', path, body)).toMatchObject({
+    expect(await api('POST', path, body)).toMatchObject({
       status: 409,
       json: { detail: expect.stringContaining('confirm a restore') },
     });
-  expect((await api.call('GET', '/callbacks')).json.callbacks.map((one) => one.state)).toEqual(
+  expect((await api('GET', '/callbacks')).json.callbacks.map((one) => one.state)).toEqual(
     Array.from({ length: 5 }, () => 'delivered'),
   );
 });
 
 test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   await using shop = await openMerchantServer();
   const { merchant, secret: first } = await env.addMerchant(`${shop.url}/a`);
   await env.deliver();
   const rotate = async (): Promise<string> =>
-    (await api.call('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
+    (await api('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
   const nextCall = async (count: number) => {
     await env.applyTransaction(['paid']);
     await eventually('a call', () => shop.calls.length === count);
@@ -237,52 +203,52 @@ test('after a rotation both secrets sign, the newest first, and after the next o
 });
 
 test('a test reaches a paused merchant, signed, and is tried once', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
   const { merchant, secret } = await env.addMerchant(`${shop.url}/a`);
   await env.deliver();
-  await api.call('POST', `/merchants/${merchant.id}/pause`);
-  const sent = await api.call('POST', `/merchants/${merchant.id}/test`);
+  await api('POST', `/merchants/${merchant.id}/pause`);
+  const sent = await api('POST', `/merchants/${merchant.id}/test`);
   expect(sent.status).toBe(202);
   await eventually('the test', () => shop.calls.length === 1);
   const call = shop.calls[0];
   expect(new Webhook(secret).verify(call?.body ?? '', call?.headers ?? {})).toMatchObject({ type: 'confere.test' });
-  const { id } = (await api.call('POST', `/merchants/${merchant.id}/test`)).json;
-  await eventually('its end', async () => (await api.call('GET', `/callbacks/${id}`)).json.state === 'failed');
-  expect((await api.call('GET', `/merchants/${merchant.id}`)).json.state).toBe('paused');
+  const { id } = (await api('POST', `/merchants/${merchant.id}/test`)).json;
+  await eventually('its end', async () => (await api('GET', `/callbacks/${id}`)).json.state === 'failed');
+  expect((await api('GET', `/merchants/${merchant.id}`)).json.state).toBe('paused');
 });
 
 test('lists page through everything once, and narrow', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   const { merchant } = await env.addMerchant('http://127.0.0.1:1/');
   await env.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
   const paid = await env.applyTransaction(['pending', 'paid']);
   await env.applyTransaction(['pending', 'paid']);
   const found: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { json } = await api.call('GET', `/callbacks?limit=4&cursor=${cursor}`);
+    const { json }: { json: Body } = await api('GET', `/callbacks?limit=4&cursor=${cursor}`);
     found.push(...json.callbacks.map((one) => one.id));
     cursor = json.next_cursor;
   }
   expect(found).toHaveLength(6);
   expect(new Set(found).size).toBe(6);
-  const count = async (query: string) => (await api.call('GET', `/callbacks?${query}`)).json.callbacks.length;
+  const count = async (query: string) => (await api('GET', `/callbacks?${query}`)).json.callbacks.length;
   expect(await count(`merchant=${merchant.id}`)).toBe(4);
   expect(await count(`transaction_id=${paid.id}`)).toBe(3);
   expect(await count('type=pix.cashin.paid&state=pending')).toBe(4);
-  expect((await api.call('GET', '/callbacks?state=lost')).status).toBe(422);
-  expect((await api.call('GET', '/callbacks/cb_999')).status).toBe(404);
-  expect((await api.call('GET', '/callbacks/nonsense')).status).toBe(404);
+  expect((await api('GET', '/callbacks?state=lost')).status).toBe(422);
+  expect((await api('GET', '/callbacks/cb_999')).status).toBe(404);
+  expect((await api('GET', '/callbacks/nonsense')).status).toBe(404);
 });
 
 test('a merchant fetches its own events with its own token, and a late commit is not skipped', async () => {
-  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(env);
+  await using env = await openCallbackEnvironment();
+  const api = await openApi<Body>(env);
   const { merchant } = await env.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
-  const { token } = (await api.call('POST', `/merchants/${merchant.id}/pull-token`)).json;
+  const { token } = (await api('POST', `/merchants/${merchant.id}/pull-token`)).json;
   await env.applyTransaction(['paid'], { platform: 'p2' });
   // an event whose transaction is still open when a later one is committed and fetched
   const begun = Promise.withResolvers<void>();
@@ -299,15 +265,15 @@ test('a merchant fetches its own events with its own token, and a late commit is
   });
   await begun.promise;
   const paid = await env.applyTransaction(['pending', 'paid'], { platform: 'p1' });
-  const first = await api.call('GET', '/events', undefined, token);
+  const first = await api('GET', '/events', undefined, token);
   expect(first.json.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   expect(first.json.events[0]?.data.transaction).toMatchObject({ id: paid.id, sequence: 1 });
   finish.resolve();
   await late;
-  const second = await api.call('GET', `/events?after=${first.json.next_cursor}`, undefined, token);
+  const second = await api('GET', `/events?after=${first.json.next_cursor}`, undefined, token);
   expect(second.json.events.map((event) => event.id)).toEqual(['msg_late']);
-  const third = await api.call('GET', `/events?after=${second.json.next_cursor}`, undefined, token);
+  const third = await api('GET', `/events?after=${second.json.next_cursor}`, undefined, token);
   expect(third.json).toEqual({ events: [], next_cursor: second.json.next_cursor });
-  expect((await api.call('GET', '/events', undefined, ADMIN_TOKEN)).status).toBe(401);
-  expect((await api.call('GET', '/merchants', undefined, token)).status).toBe(401);
+  expect((await api('GET', '/events', undefined, ADMIN_TOKEN)).status).toBe(401);
+  expect((await api('GET', '/merchants', undefined, token)).status).toBe(401);
 });

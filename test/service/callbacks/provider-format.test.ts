@@ -1,17 +1,15 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { rotateSecret } from '../../../src/merchants/secrets.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openApi } from '../../support/open-api.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openSurfaces } from '../../support/open-surfaces.ts';
 
-const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
 const THEIRS = {
   format: 'provider',
   bearerToken: 'known-token-of-theirs',
@@ -23,30 +21,15 @@ let env: CallbackEnvironment;
 let shop: MerchantServer;
 
 beforeAll(async () => {
-  env = stack.use(await openCallbackEnvironment({ ADMIN_TOKEN }));
+  env = stack.use(await openCallbackEnvironment());
   shop = stack.use(await openMerchantServer());
   await env.deliver();
 });
 afterAll(() => stack.disposeAsync());
 
-async function serve(on: CallbackEnvironment): Promise<string> {
-  const server = http.createServer(createApp(on.context));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => server.closeAllConnections());
-  stack.defer(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function ask(url: string, init: { method?: string; body?: object } = {}) {
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
-  const { method = 'GET', body } = init;
-  const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-  return { status: answer.status, text: await answer.text() };
-}
-
 test('another Confere takes the callbacks for webhooks of the provider', async () => {
   await using other = await openCallbackEnvironment({ WEBHOOK_SECRET: THEIRS.bearerToken, WEBHOOK_AUTH: 'bearer' });
-  const receiver = await serve(other);
+  const receiver = (await openSurfaces(other)).url;
   const { merchant } = await env.addMerchant(`${receiver}/webhooks/pix`, THEIRS);
   const paid = await env.applyTransaction(['pending', 'paid'], { reference: 'order-1', extra: '{"store":12}' });
   const sent = env.context.db.selectFrom('callbacks').selectAll().where('merchant_seq', '=', merchant.seq);
@@ -73,7 +56,7 @@ test('another Confere takes the callbacks for webhooks of the provider', async (
 });
 
 test('each attempt has the body of the provider, the bearer token, the headers and the signature', async () => {
-  const api = `${await serve(env)}/api/v1`;
+  const call = await openApi(env);
   const { merchant, secret } = await env.addMerchant(`${shop.url}/flat`, THEIRS);
   // a rotation ends secrets that sign, and no header
   const { secret: next } = await rotateSecret(env.context, merchant.id);
@@ -97,18 +80,18 @@ test('each attempt has the body of the provider, the bearer token, the headers a
   ]);
   expect(again?.body).toBe(first?.body);
 
-  const test = await ask(`${api}/merchants/${merchant.id}/test`, { method: 'POST' });
+  const test = await call('POST', `/merchants/${merchant.id}/test`);
   expect(test.status).toBe(202);
   await eventually('the test', () => shop.callsTo('/flat').length === 4);
   expect(JSON.parse(shop.callsTo('/flat').at(-1)?.body ?? '')).toMatchObject({ transaction_reference: 'confere.test' });
 
-  const shown = await ask(`${api}/callbacks?transaction_id=${paid.id}&merchant=${merchant.id}`);
-  const [callback] = (JSON.parse(shown.text) as { callbacks: { id: string }[] }).callbacks;
+  const query = `transaction_id=${paid.id}&merchant=${merchant.id}`;
+  const [callback] = (await call<{ callbacks: { id: string }[] }>('GET', `/callbacks?${query}`)).json.callbacks;
   const texts = [
-    await ask(`${api}/callbacks/${callback?.id}`),
-    await ask(`${api}/merchants/${merchant.id}`),
-    await ask(`${api}/merchants/${merchant.id}`, { method: 'PATCH', body: { headers: { 'x-zone': 'known-zone' } } }),
-    await ask(`${api}/audit`),
+    await call('GET', `/callbacks/${callback?.id}`),
+    await call('GET', `/merchants/${merchant.id}`),
+    await call('PATCH', `/merchants/${merchant.id}`, { headers: { 'x-zone': 'known-zone' } }),
+    await call('GET', `/audit`),
   ].map(({ text }) => text);
   expect(texts.join()).not.toMatch(/known-/);
   // as they were sent, without the signature; the row has only the names of the merchant's

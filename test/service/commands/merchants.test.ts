@@ -14,13 +14,7 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   const { id } = merchant;
   const { db, clock } = env.context;
   await env.deliver();
-  const variables = {
-    ...{ DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY, CALLBACK_ALLOW_PRIVATE: 'true' },
-  };
-  const run = async (...args: string[]) => {
-    const { code, out, err } = await runCommandInProcess(args, variables);
-    return { code, err, out, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
-  };
+  const run = (...args: string[]) => runCommandInProcess(args, env.env);
 
   await env.applyTransaction(['paid']);
   await env.advanceUntil('delivered', () => shop.acceptedCalls('/a').length === 1);

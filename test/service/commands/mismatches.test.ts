@@ -13,11 +13,7 @@ test('mismatches are listed, acknowledged, accepted and resolved by command, eac
     const observations = rows.map((row) => observeNow(env.context, row, seconds));
     await applyObservations(env.context, observations);
   }
-  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
-  const run = async (...args: string[]) => {
-    const { code, out, err } = await runCommandInProcess(['mismatches', ...args], variables);
-    return { code, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {}, out };
-  };
+  const run = (...args: string[]) => runCommandInProcess(['mismatches', ...args], env.env);
   const listed = await run('list', '--state', 'open', '--kind', 'amount_differs', '--json');
   const { mismatches } = listed.json as { mismatches: { id: string; transaction_id: string }[] };
   expect(mismatches.map((row) => row.transaction_id).sort()).toEqual([one.id, other.id].sort());

@@ -14,11 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
-async function run(...args: string[]) {
-  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
-  const { code, out, err } = await runCommandInProcess(args, variables);
-  return { code, err, out, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
-}
+const run = (...args: string[]) => runCommandInProcess(args, env.env);
 
 const AT = '2026-11-21T00:00:00-03:00';
 

@@ -4,6 +4,7 @@ import type { Context } from '../../../src/context.ts';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { openTestContext } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 let context: Context;
@@ -94,12 +95,9 @@ describe('confere webhooks', () => {
     expect(rows.filter(({ dropped_at }) => dropped_at !== null)).toMatchObject([{ reason: 'not_json' }]);
     expect(rows.filter(({ body }) => body.length === 0)).toHaveLength(1);
     expect((await list('--state', 'quarantined')).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-    const audited = await context.db
-      .selectFrom('audit')
-      .select(['actor', 'target', 'detail'])
-      .where('action', '=', 'webhooks.purge')
-      .orderBy('seq')
-      .execute();
+    const audited = await readRows(context.db, 'audit', ['actor', 'target', 'detail'], { action: 'webhooks.purge' }, [
+      'seq',
+    ]);
     expect(audited).toEqual([{ actor: 'command', target: 'not_json', detail: 'older than 1h: 1' }]);
     // its body is dropped: nothing is left to process
     expect(await webhooks('reprocess', '--reason', 'not_json', '--json')).toMatchObject({

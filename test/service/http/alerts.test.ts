@@ -44,10 +44,9 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 async function list(query: string): Promise<{ status: number; alerts: Shown[]; next_cursor: string | null }> {
-  const headers = { authorization: `Bearer ${env.tokens.viewer}` };
-  const response = await fetch(`${env.url}/api/v1/alerts${query}`, { headers });
-  const body = (await response.json()) as { alerts: Shown[]; next_cursor: string | null };
-  return { ...body, status: response.status };
+  type Listed = { alerts: Shown[]; next_cursor: string | null };
+  const { status, json } = await env.api<Listed>('viewer', 'GET', `/alerts${query}`);
+  return { ...json, status };
 }
 
 test('the API lists alerts with what they are about and the channels that were notified', async () => {

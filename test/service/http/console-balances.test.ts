@@ -13,6 +13,7 @@ import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
 const WRITTEN = [
@@ -210,11 +211,7 @@ test('an opening is previewed with what it reverses, entered once, and reversed 
   const [early] = [makeShownTransaction(['paid@1'], { platform: 'shop', amount: '77.00' })];
   if (!early) throw new Error('no transaction');
   await applyObservations(env.context, [observeNow(env.context, early)]);
-  const first = await env.context.db
-    .selectFrom('entries')
-    .select('at_wall')
-    .where('platform', '=', 'shop')
-    .executeTakeFirstOrThrow();
+  const first = await readRow(env.context.db, 'entries', ['at_wall'], { platform: 'shop' });
   const isEarlier = first.at_wall < day;
   const typed = { platform: 'shop', day: isEarlier ? day : env.today, balance: '-100,00' };
   const { answer: preview, rows } = await added(() => post('admin', address, typed));
@@ -259,11 +256,7 @@ test('an opening of a platform with many transactions previews its own entry and
   expect(preview.text.match(/class="entry"/g)).toHaveLength(1);
   expect((await confirm('admin', '/balances/openings/new', preview)).status).toBe(303);
   expect(text(await get('viewer', '/balances'))).toMatch(/big R\$ 20,00 R\$ 0,00 R\$ 20,00/);
-  const { id } = await context.db
-    .selectFrom('openings')
-    .select('id')
-    .where('platform', '=', 'big')
-    .executeTakeFirstOrThrow();
+  const { id } = await readRow(context.db, 'openings', ['id'], { platform: 'big' });
   const back = text(await post('admin', `/balances/openings/${id}/reverse`, {}));
   expect(back).toContain('só então se conhece o saldo');
   expect(back).not.toContain('Saldo depois');
@@ -343,11 +336,7 @@ test.each([
     const preview = await post('accountant', address, { platform: A, at, balance: off });
     expect(text(preview)).toContain('O saldo informado não é o do razão.');
     expect((await confirm('accountant', address, preview)).to).toBe('/balances/statements?done=stated');
-    const { id } = await context.db
-      .selectFrom('mismatches')
-      .select('id')
-      .where('kind', '=', 'balance_differs')
-      .executeTakeFirstOrThrow();
+    const { id } = await readRow(context.db, 'mismatches', ['id'], { kind: 'balance_differs' });
     expect((await get('viewer', '/balances')).text).toContain(`href="/mismatches/${id}"`);
     const page = await get('accountant', `/mismatches/${id}`);
     expect(text(page)).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
@@ -375,12 +364,10 @@ test.each([
 
 test('accepting takes a second step that shows the entries and the day, and a note', async () => {
   const { context, changed } = env;
-  const { id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('kind', '=', 'amount_differs')
-    .where('transaction_id', '=', changed.id)
-    .executeTakeFirstOrThrow();
+  const { id } = await readRow(context.db, 'mismatches', ['id'], {
+    kind: 'amount_differs',
+    transaction_id: changed.id,
+  });
   await makeReport(context, changed.date_created.slice(0, 10));
   const page = await get('operator', `/mismatches/${id}`);
   const actual = /name="actual" value="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&quot;', '"') ?? '';
@@ -416,12 +403,7 @@ test('accepting takes a second step that shows the entries and the day, and a no
 test('a decision about evidence that has changed since its page is not taken: the page shows the new one', async () => {
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1300.00' }, context.clock.now())]);
-  const { id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('transaction_id', '=', paid.id)
-    .where('kind', '=', 'amount_differs')
-    .executeTakeFirstOrThrow();
+  const { id } = await readRow(context.db, 'mismatches', ['id'], { transaction_id: paid.id, kind: 'amount_differs' });
   const seen = hiddenFields((await get('operator', `/mismatches/${id}`)).text);
   await applyObservations(context, [observe({ ...paid, amount: '9300.00' }, context.clock.now())]);
   for (const action of ['resolve', 'accept']) {
@@ -439,20 +421,8 @@ test('a decision about evidence that has changed since its page is not taken: th
 test('the API refuses to resolve a critical mismatch without a note, and takes another one', async () => {
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
-  const { id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('transaction_id', '=', paid.id)
-    .where('kind', '=', 'amount_differs')
-    .executeTakeFirstOrThrow();
-  const call = async (body: object) => {
-    const response = await fetch(`${env.url}/api/v1/mismatches/${id}/resolve`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${env.tokens.operator}` },
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-  };
+  const { id } = await readRow(context.db, 'mismatches', ['id'], { transaction_id: paid.id, kind: 'amount_differs' });
+  const call = (body: object) => env.api('operator', 'POST', `/mismatches/${id}/resolve`, body);
   for (const body of [{}, { note: '' }, { note: '  ' }]) {
     expect(await call(body)).toMatchObject({ status: 422, json: { errors: { note: [expect.any(String)] } } });
   }

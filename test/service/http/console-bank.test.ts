@@ -5,11 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
-import { callApi } from '../../support/call-api.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
-import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAGE = '/balances/bank';
@@ -27,9 +26,6 @@ afterAll(async () => {
 });
 
 type Role = 'viewer' | 'operator' | 'accountant';
-
-const call = (role: Role, method: string, address: string, body?: string | object) =>
-  callApi({ url: `${env.url}/api/v1`, token: env.tokens[role] }, method, address, body);
 
 /** Sends a file by the form, and, unless it is refused, confirms its preview. */
 async function upload(
@@ -69,12 +65,7 @@ const withdraw = (cents: bigint, note = 'retirada') =>
     actor: 't',
   });
 const listAudited = async (action: string) =>
-  await env.context.db
-    .selectFrom('audit')
-    .select(['actor', 'target', 'detail'])
-    .where('action', '=', action)
-    .orderBy('seq')
-    .execute();
+  await readRows(env.context.db, 'audit', ['actor', 'target', 'detail'], { action }, ['seq']);
 
 test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
   const empty = (await (await openConsoleSession(env, 'accountant')).get(PAGE)).text;
@@ -127,7 +118,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
   const session = await openConsoleSession(env, 'accountant');
   const headers = { cookie: session.cookie, origin: env.url, 'content-type': 'multipart/form-data; boundary=x' };
   expect((await fetch(`${env.url}${FORM}`, { method: 'POST', headers, body: 'no form' })).status).toBe(422);
-  expect((await call('viewer', 'GET', '/bank')).json.accounts).toHaveLength(1);
+  expect((await env.api('viewer', 'GET', '/bank')).json.accounts).toHaveLength(1);
 });
 
 test('a form of many parts is refused before it is parsed, however its boundary is written', async () => {
@@ -149,16 +140,16 @@ test('a form of many parts is refused before it is parsed, however its boundary 
 
 test('the API imports a file as its body, says what a dry run would do, and refuses a wrong one with its lines', async () => {
   const file = ofx('2-1', [line('a1', '50.00'), line('a2', '60.00')]);
-  expect((await call('operator', 'POST', '/bank/imports', file)).status).toBe(403);
-  const dry = await call('accountant', 'POST', '/bank/imports?dry_run=true', file);
+  expect((await env.api('operator', 'POST', '/bank/imports', file)).status).toBe(403);
+  const dry = await env.api('accountant', 'POST', '/bank/imports?dry_run=true', file);
   expect([dry.status, dry.json]).toMatchObject([
     200,
     { dry_run: true, repeated: false, statements: [{ new: 2, balance: '1000.00' }] },
   ]);
-  expect((await call('accountant', 'POST', '/bank/imports?dry_run=1', file)).status).toBe(422);
-  expect((await call('accountant', 'POST', '/bank/imports', file)).status).toBe(201);
-  expect((await call('accountant', 'POST', '/bank/imports', file)).json).toMatchObject({ repeated: true });
-  const wrong = await call('accountant', 'POST', '/bank/imports', ofx('2-1', [line('a1', '50.01')]));
+  expect((await env.api('accountant', 'POST', '/bank/imports?dry_run=1', file)).status).toBe(422);
+  expect((await env.api('accountant', 'POST', '/bank/imports', file)).status).toBe(201);
+  expect((await env.api('accountant', 'POST', '/bank/imports', file)).json).toMatchObject({ repeated: true });
+  const wrong = await env.api('accountant', 'POST', '/bank/imports', ofx('2-1', [line('a1', '50.01')]));
   expect([wrong.status, wrong.json.errors]).toEqual([
     422,
     {
@@ -167,32 +158,32 @@ test('the API imports a file as its body, says what a dry run would do, and refu
       ],
     },
   ]);
-  expect((await call('accountant', 'POST', '/bank/imports', '')).text).toContain('it is empty');
-  expect((await call('accountant', 'POST', '/bank/imports', 'x'.repeat(OFX_BYTES_MAX + 1))).status).toBe(413);
+  expect((await env.api('accountant', 'POST', '/bank/imports', '')).text).toContain('it is empty');
+  expect((await env.api('accountant', 'POST', '/bank/imports', 'x'.repeat(OFX_BYTES_MAX + 1))).status).toBe(413);
 });
 
 test('a person picks one of two candidates and undoes it, by the API and by forms in two steps', async () => {
   const [one, other] = [await withdraw(7700n, 'primeira'), await withdraw(7700n, 'segunda')];
-  await call('accountant', 'POST', '/bank/imports', ofx('3-1', [line('p1', '77.00')]));
-  const open = (await call('accountant', 'GET', '/bank/lines?state=open&account=341/3-1')).json.lines as {
+  await env.api('accountant', 'POST', '/bank/imports', ofx('3-1', [line('p1', '77.00')]));
+  const open = (await env.api('accountant', 'GET', '/bank/lines?state=open&account=341/3-1')).json.lines as {
     id: string;
     candidates: { adjustment_id: string }[];
   }[];
   expect(open[0]?.candidates.map((candidate) => candidate.adjustment_id)).toEqual([one, other]);
   const line_id = open[0]?.id ?? '';
   for (const body of [{ line_id }, { line_id, adjustment_id: one, transaction_id: 'x' }, { line_id, adjustment: one }])
-    expect((await call('accountant', 'POST', '/bank/matches', body)).status).toBe(422);
-  const made = await call('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: one, note: 'recibo' });
+    expect((await env.api('accountant', 'POST', '/bank/matches', body)).status).toBe(422);
+  const made = await env.api('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: one, note: 'recibo' });
   expect([made.status, made.json]).toMatchObject([
     201,
     { line_id, adjustment_id: one, rule: 'person', note: 'recibo' },
   ]);
-  expect((await call('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: other })).status).toBe(409);
-  expect((await call('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: ' ' })).status).toBe(
-    422,
-  );
+  expect((await env.api('accountant', 'POST', '/bank/matches', { line_id, adjustment_id: other })).status).toBe(409);
   expect(
-    (await call('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: 'outra' })).json,
+    (await env.api('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: ' ' })).status,
+  ).toBe(422);
+  expect(
+    (await env.api('accountant', 'POST', `/bank/matches/${String(made.json.id)}/undo`, { note: 'outra' })).json,
   ).toMatchObject({ rule: 'undo', undoes: made.json.id });
 
   const session = await openConsoleSession(env, 'accountant');
@@ -213,7 +204,7 @@ test('a person picks one of two candidates and undoes it, by the API and by form
   });
   expect(preview.text).toContain('O razão não muda.');
   expect(await session.confirm(address, preview)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_matched` });
-  const [match] = (await call('accountant', 'GET', '/bank/matches')).json.matches as {
+  const [match] = (await env.api('accountant', 'GET', '/bank/matches')).json.matches as {
     id: string;
     adjustment_id: string;
   }[];
@@ -235,14 +226,14 @@ test('a person picks one of two candidates and undoes it, by the API and by form
 test('a viewer sees days and amounts and no texts or notes; others see them, audited', async () => {
   const secret = 'RITA QUADROS 11144477735';
   await withdraw(101n, `de ${secret}`);
-  await call(
+  await env.api(
     'accountant',
     'POST',
     '/bank/imports',
     ofx('4-1', [{ ...line('CPF11144477735', '1.99', secret), checkNumber: '98765' }]),
   );
   for (const address of ['/bank', '/bank/lines', '/bank/entries', '/bank/matches', '/bank/statements']) {
-    const { status, text } = await call('viewer', 'GET', address);
+    const { status, text } = await env.api('viewer', 'GET', address);
     expect([status, text.includes('QUADROS'), text.includes('11144477735'), text.includes('98765')], address).toEqual([
       200,
       false,
@@ -262,7 +253,7 @@ test('a viewer sees days and amounts and no texts or notes; others see them, aud
   }
   expect((await viewer.get(PAGE)).html).not.toContain('type="file"');
   const before = (await listAudited('bank.lines')).length;
-  expect((await call('operator', 'GET', '/bank/lines')).text).toContain(secret);
+  expect((await env.api('operator', 'GET', '/bank/lines')).text).toContain(secret);
   const operator = await openConsoleSession(env, 'operator');
   expect((await operator.get(PAGE)).text).toContain(secret);
   expect((await listAudited('bank.lines')).slice(before).map(({ detail }) => detail)).toEqual([null, 'console']);
@@ -270,11 +261,7 @@ test('a viewer sees days and amounts and no texts or notes; others see them, aud
 
 test('the command imports, lists, matches and undoes, with exit codes', async () => {
   const file = path.join(home.path, 'extrato.ofx');
-  const run = async (...args: string[]) => {
-    const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
-    const { code, out, err } = await runCommandInProcess(['bank', ...args], variables);
-    return { code, out, err, json: (out.startsWith('{') ? JSON.parse(out) : {}) as Record<string, unknown> };
-  };
+  const run = (...args: string[]) => env.confere('bank', ...args);
   writeFileSync(file, Buffer.from(ofx('5-1', [line('c1', '88,00', 'Depósito')]), 'latin1'));
   expect(await run('import', file, '--dry-run')).toMatchObject({
     code: 0,
@@ -320,26 +307,26 @@ test('the command imports, lists, matches and undoes, with exit codes', async ()
 test('what a statement leaves open is asked and answered by the command, the API and the page', async () => {
   const unsigned = (number: string) => ofx(number, [{ ...line('u1', '12.50', 'TARIFA'), type: 'FEE' }]);
   const address = '/bank/imports';
-  const asked = await call('accountant', 'POST', address, unsigned('81117-1'));
+  const asked = await env.api('accountant', 'POST', address, unsigned('81117-1'));
   expect([asked.status, asked.text]).toEqual([422, expect.stringContaining('signs=by_type|as_written (--signs)')]);
   for (const query of ['signs=x', 'sign=by_type', 'other_lines=1', 'account='])
-    expect((await call('accountant', 'POST', `${address}?${query}`, unsigned('81117-1'))).status, query).toBe(422);
-  expect((await call('accountant', 'POST', '/imports/platforms?signs=by_type', 'x')).status).toBe(422);
-  const bad = await call('accountant', 'POST', `${address}?account=1&dry_run=true`, unsigned('81117-1'));
+    expect((await env.api('accountant', 'POST', `${address}?${query}`, unsigned('81117-1'))).status, query).toBe(422);
+  expect((await env.api('accountant', 'POST', '/imports/platforms?signs=by_type', 'x')).status).toBe(422);
+  const bad = await env.api('accountant', 'POST', `${address}?account=1&dry_run=true`, unsigned('81117-1'));
   expect([bad.status, bad.text]).toEqual([422, expect.stringContaining('must be bank, branch and number')]);
-  const dry = await call('accountant', 'POST', `/imports/bank?signs=by_type&dry_run=true`, unsigned('81117-1'));
+  const dry = await env.api('accountant', 'POST', `/imports/bank?signs=by_type&dry_run=true`, unsigned('81117-1'));
   expect([dry.status, dry.json]).toMatchObject([200, { statements: [{ negated: 1, new: 1 }] }]);
-  expect((await call('accountant', 'POST', `${address}?signs=by_type`, unsigned('81117-1'))).status).toBe(201);
+  expect((await env.api('accountant', 'POST', `${address}?signs=by_type`, unsigned('81117-1'))).status).toBe(201);
   expect((await listAudited('imports.create')).at(-1)?.detail).toContain('"answers":{"signs":"by_type"}');
 
   const file = path.join(home.path, 'asked.ofx');
   writeFileSync(file, unsigned('0081117'));
-  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
-  const refused = await runCommandInProcess(['bank', 'import', file], variables);
+  const refused = await env.confere('bank', 'import', file);
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('which may be 341/81117-1')]);
   const options = ['--account', '341/81117-1', '--signs', 'by_type', '--json'];
-  const done = await runCommandInProcess(['import', 'bank', file, ...options], variables);
-  expect(JSON.parse(done.out)).toMatchObject({ statements: [{ account: '341/81117-1', new: 0, known: 1 }] });
+  expect((await env.confere('import', 'bank', file, ...options)).json).toMatchObject({
+    statements: [{ account: '341/81117-1', new: 0, known: 1 }],
+  });
 
   const form = await upload('accountant', unsigned('9-81119'), { confirms: false });
   expect([form.status, form.text]).toEqual([422, expect.stringContaining('FEE diz saída, e o valor não tem sinal')]);
@@ -360,6 +347,6 @@ test('what a statement leaves open is asked and answered by the command, the API
     expect.stringContaining('um débito sem sinal, tomado como saída'),
   ]);
   expect(await send(preview.html, { step: 'confirm' })).toMatchObject({ status: 303, to: `${FORM}?done=imported` });
-  const lines = (await call('accountant', 'GET', '/bank/lines?account=341/9-81119')).json.lines;
+  const lines = (await env.api('accountant', 'GET', '/bank/lines?account=341/9-81119')).json.lines;
   expect(lines).toMatchObject([{ amount: '-12.50' }]);
 });

@@ -12,10 +12,8 @@ let env: ConsoleEnvironment;
 beforeAll(async () => {
   env = await openConsoleEnvironment();
   await setPlatformName(env.context, { platform: env.paid.platform ?? '', name: 'Loja Centro', actor: 'test' });
-  const headers = { authorization: `Bearer ${env.tokens.admin}` };
   const entered = { platform: CPF, day: env.today, kind: 'other', amount: '1.00', note: 'tarifa', new_platform: true };
-  const address = `${env.url}/api/v1/adjustments`;
-  expect((await fetch(address, { method: 'POST', headers, body: JSON.stringify(entered) })).status).toBe(201);
+  expect((await env.api('admin', 'POST', '/adjustments', entered)).status).toBe(201);
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
@@ -25,10 +23,9 @@ test('the charts of money show each day with its values and a link to its report
   const { get } = await openConsoleSession(env, 'viewer');
   const { status, html } = await get(`/charts?from=${addDays(env.today, -6)}&to=${env.today}`);
   expect(status).toBe(200);
-  const answer = await fetch(`${env.url}/api/v1/series/money?from=${addDays(env.today, -6)}&to=${env.today}`, {
-    headers: { authorization: `Bearer ${env.tokens.viewer}` },
-  });
-  const { points } = (await answer.json()) as { points: { at: string; receipts: string; balance: string }[] };
+  const address = `/series/money?from=${addDays(env.today, -6)}&to=${env.today}`;
+  type Points = { points: { at: string; receipts: string; balance: string }[] };
+  const { points } = (await env.api<Points>('viewer', 'GET', address)).json;
   expect(points).toHaveLength(7);
   const brazilian = (amount: string): string =>
     `R$ ${amount.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`.replace('R$ -', '-R$ ');

@@ -10,6 +10,7 @@ import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const MINUTE_MS = 60_000;
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
@@ -207,11 +208,7 @@ test('a secret is rotated, and a pull token is given and revoked', async () => {
     return admin.confirm(address, await admin.post(address, {}));
   };
   expect((await confirm('rotate-secret')).text).toMatch(/whsec_.*assina junto até/);
-  const secrets = await env.context.db
-    .selectFrom('merchant_secrets')
-    .select('seq')
-    .where('merchant_seq', '=', seq)
-    .execute();
+  const secrets = await readRows(env.context.db, 'merchant_secrets', ['seq'], { merchant_seq: seq });
   expect(secrets).toHaveLength(2);
   const token = /mpt_[A-Za-z0-9_-]{43}/.exec((await confirm('pull-token')).html)?.[0] ?? '';
   expect(await findMerchantByPullToken(env.context, token)).toMatchObject({ id });
@@ -363,10 +360,8 @@ test('behind an open breaker a redelivery and a replay say that nothing would be
   const opened = { failures: 10, failing_since: since, breaker_opened_at: since };
   await db.updateTable('merchants').set(opened).where('seq', '=', row.merchant_seq).execute();
   const call = async (path: string, body: object) => {
-    const headers = { authorization: `Bearer ${env.tokens.operator}`, 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetch(`${env.url}/api/v1/callbacks/${path}`, init);
-    return { status: response.status, detail: String(((await response.json()) as { detail?: string }).detail) };
+    const { status, json } = await env.api('operator', 'POST', `/callbacks/${path}`, body);
+    return { status, detail: String(json.detail) };
   };
   const range = { merchant: row.id, from: '2020-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
   const refusals = [await call(`cb_${row.seq}/redeliver`, {}), await call('replay', range)];

@@ -10,6 +10,7 @@ import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 let env: ConsoleEnvironment;
@@ -55,12 +56,7 @@ test('a day is made from its page, and says what it still lacks, with the button
   for (const cents of [report?.figures?.opening, report?.figures?.closing])
     expect(made.text).toContain(`R$ ${cents?.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`);
   expect((await operator.post('/reports', { day })).to).toBe(`/reports/${day}?done=unchanged`);
-  const audited = await env.context.db
-    .selectFrom('audit')
-    .select('detail')
-    .where('action', '=', 'reports.make')
-    .where('target', '=', day)
-    .execute();
+  const audited = await readRows(env.context.db, 'audit', ['detail'], { action: 'reports.make', target: day });
   expect(audited).toEqual([{ detail: 'console' }, { detail: 'console' }]);
 });
 
@@ -225,12 +221,10 @@ test('a comparison of revisions is audited with its transactions, and masked for
   const masked = await viewer.get(address);
   expect(masked.html).toContain(id);
   expect(masked.html).not.toContain('11144477735');
-  const rows = await env.context.db
-    .selectFrom('audit')
-    .select(['target', 'detail'])
-    .where('action', '=', 'reports.changes')
-    .where('target', '=', `${day} r1 r2`)
-    .execute();
+  const rows = await readRows(env.context.db, 'audit', ['target', 'detail'], {
+    action: 'reports.changes',
+    target: `${day} r1 r2`,
+  });
   // the second one showed no rows
   expect(rows).toEqual([
     { target: `${day} r1 r2`, detail: `console {"transactions":["${id}"]}` },

@@ -9,6 +9,7 @@ import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 type Asked = { key?: string; body?: unknown; method?: string; token?: string; url?: string; type?: string };
 type Answered = { status: number; replayed: string | null; text: string; headers: Headers };
@@ -264,14 +265,7 @@ test('a change in parts is continued where it ended, and counts all of its parts
   const range = { from: new Date(at.getTime() - 1_000), to: new Date(at.getTime() + 1_000) };
   const asked = { key: newKey(), body: { merchant: merchant.id, ...range }, url: failing };
   const countDue = async () =>
-    (
-      await db
-        .selectFrom('callbacks')
-        .select('seq')
-        .where('merchant_seq', '=', merchant.seq)
-        .where('state', '=', 'pending')
-        .execute()
-    ).length;
+    (await readRows(db, 'callbacks', ['seq'], { merchant_seq: merchant.seq, state: 'pending' })).length;
   expect(await send('/callbacks/replay', asked)).toMatchObject({ status: 500 });
   expect(await countDue()).toBe(1_000);
   // what was sent meanwhile is not sent again

@@ -8,7 +8,6 @@ import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.
 import { readMismatchMetrics } from '../../../src/mismatches/read-mismatch-metrics.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { callApi } from '../../support/call-api.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
@@ -58,8 +57,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => env[Symbol.asyncDispose]());
 
-const call = <T>(method: string, address: string, body?: object) =>
-  callApi<T>({ url: `${env.url}/api/v1`, token: env.tokens.admin }, method, address, body);
+const call = <T>(method: string, address: string, body?: object) => env.api<T>('admin', method, address, body);
 
 async function listOpen(query = ''): Promise<Mismatch[]> {
   const { json } = await call<{ mismatches: Mismatch[] }>('GET', `/mismatches?limit=200&state=open${query}`);

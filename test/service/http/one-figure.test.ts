@@ -25,6 +25,7 @@ import {
 import { openBooks } from '../../support/open-books.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, runHledger, sheetOf } from '../reports/read-workbook.ts';
 
@@ -119,11 +120,7 @@ async function addDayWithEverything(): Promise<void> {
     ...{ platform: PLATFORM_A, day: today, kind: 'fee', amountCents: FIGURES.adjustments, note: 'tarifa mensal' },
     actor: 'test',
   });
-  const mismatch = await context.db
-    .selectFrom('mismatches')
-    .select(['id', 'actual'])
-    .where('kind', '=', 'amount_differs')
-    .executeTakeFirstOrThrow();
+  const mismatch = await readRow(context.db, 'mismatches', ['id', 'actual'], { kind: 'amount_differs' });
   const accepted = await call('POST', `/mismatches/${mismatch.id}/accept`, {
     actual: JSON.parse(mismatch.actual ?? 'null') as unknown,
     note: 'o provedor mostra 33,00',

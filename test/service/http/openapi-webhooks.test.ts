@@ -12,6 +12,7 @@ import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
@@ -55,11 +56,7 @@ test('every message that is delivered matches its description in the document', 
     const paid = await env.applyTransaction(['paid'], { operation });
     paid.shown.amount = '120.00';
     await env.appendEvents(paid, []);
-    const { id } = await env.context.db
-      .selectFrom('mismatches')
-      .select('id')
-      .where('transaction_id', '=', paid.id)
-      .executeTakeFirstOrThrow();
+    const { id } = await readRow(env.context.db, 'mismatches', ['id'], { transaction_id: paid.id });
     await acceptMismatch(env.context, id, { actor: 'tok_1', note: 'a test' });
   }
   env.context.wakeUps.callbacks.notify();

@@ -6,7 +6,6 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { MERCHANT_LIMITS } from '../../../src/merchants/check-merchant.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
-import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
 let env: ConsoleEnvironment;
@@ -15,16 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
-const run = (...args: string[]) => runCommandInProcess(args, env.env);
-
-async function call(role: keyof ConsoleEnvironment['tokens'], address: string, body: object) {
-  const response = await fetch(`${env.url}/api/v1${address}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${env.tokens[role]}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-}
+const call = (role: 'admin' | 'accountant' | 'operator', address: string, body: object) =>
+  env.api(role, 'POST', address, body);
 
 const count = async (table: 'merchants' | 'adjustments' | 'tokens'): Promise<number> =>
   (await env.context.db.selectFrom(table).select('seq').execute()).length;
@@ -56,7 +47,7 @@ const WRONG: { field: string; option: [string, string]; api: object; form: Recor
 test.each(WRONG)('a merchant with a wrong $field is refused by command, API and console', async (wrong) => {
   const before = await count('merchants');
   const named = wrong.field === 'name' ? [] : ['--name', 'Loja'];
-  const command = await run('merchants', 'add', ...named, '--url', URL_TAKEN, ...wrong.option);
+  const command = await env.confere('merchants', 'add', ...named, '--url', URL_TAKEN, ...wrong.option);
   expect([command.code, command.err]).toEqual([2, expect.stringMatching(wrong.says)]);
   const api = await call('admin', '/merchants', { name: 'Loja', url: URL_TAKEN, ...wrong.api });
   expect(api).toMatchObject({ status: 422, json: { reason: expect.any(String) } });
@@ -72,7 +63,7 @@ test('a note that is too long is refused by each door, and no door cuts it', asy
   const { platform } = env.paid;
   const before = await count('adjustments');
   const stated = ['--platform', String(platform), '--day', env.today, '--kind', 'fee', '--amount', '1.00'];
-  const command = await run('adjustments', 'add', ...stated, '--note', note);
+  const command = await env.confere('adjustments', 'add', ...stated, '--note', note);
   expect([command.code, command.err]).toEqual([2, expect.stringContaining('note is longer than 1000 characters')]);
   const body = { platform, day: env.today, kind: 'fee', amount: '1.00' };
   expect((await call('accountant', '/adjustments', { ...body, note })).status).toBe(422);
@@ -84,14 +75,14 @@ test('a note that is too long is refused by each door, and no door cuts it', asy
     ['bank', 'match', '--undo', 'bm_1'],
     ['months', 'reopen', '2025-10'],
   ])
-    expect(await run(...args, '--note', note)).toMatchObject({ code: 2 });
+    expect(await env.confere(...args, '--note', note)).toMatchObject({ code: 2 });
   expect(await count('adjustments')).toBe(before);
 });
 
 test('a token without a name, or with a longer one than fits, is refused by each door', async () => {
   const before = await count('tokens');
   const name = 'x'.repeat(TOKEN_NAME_CHARS_MAX + 1);
-  expect((await run('tokens', 'create', '--role', 'viewer', '--name', name)).code).toBe(2);
+  expect((await env.confere('tokens', 'create', '--role', 'viewer', '--name', name)).code).toBe(2);
   expect((await call('admin', '/tokens', { role: 'viewer', name })).status).toBe(422);
   const merchant = await env.context.db.selectFrom('merchants').select('id').limit(1).executeTakeFirstOrThrow();
   const session = await openConsoleSession(env, 'admin');
@@ -120,7 +111,7 @@ test('an opening by command compares the stated balances at once, as by API', as
   const { ledger } = await state('0.01');
   expect(await state(String(ledger))).toMatchObject({ difference: '0.00' });
   expect(await countOpen()).toBe(0);
-  const opened = await run('open', '--platform', String(paid.platform), '--day', day, '--balance', '98765.43');
+  const opened = await env.confere('open', '--platform', String(paid.platform), '--day', day, '--balance', '98765.43');
   expect(opened).toMatchObject({ code: 0, err: '' });
   expect(await countOpen()).toBe(1);
 });

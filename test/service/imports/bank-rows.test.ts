@@ -5,6 +5,7 @@ import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { importBank } from '../../support/import-bank.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 let environment: TestEnvironment;
 beforeAll(async () => {
@@ -113,11 +114,9 @@ describe('amounts of an OFX without decimals', () => {
     const file = makeOfx({ ...given, lines: lines(['150000', '-4990']), ...more });
     expect(await take(file)).toMatch(CENTS);
     expect(await take(file, { amounts: 'cents' })).toEqual(['1500.00 PIX 2026-10-20 0', '-49.90 PIX 2026-10-20 1']);
-    const { balance_cents: cents } = await environment.context.db
-      .selectFrom('bank_statements')
-      .select('balance_cents')
-      .where('account', '=', given.account)
-      .executeTakeFirstOrThrow();
+    const { balance_cents: cents } = await readRow(environment.context.db, 'bank_statements', ['balance_cents'], {
+      account: given.account,
+    });
     expect(cents).toBe('balance' in more ? 145_010n : null);
   });
 

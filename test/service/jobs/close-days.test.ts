@@ -9,6 +9,7 @@ import {
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
 import { numRuns } from '../../support/property.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const HOUR_MS = 3_600_000;
 /** The jobs of a night in the middle of the week; the quarter's runs on Sundays. */
@@ -62,11 +63,7 @@ test('the timetable alone closes each yesterday of an account without open trans
     expect((await states(environment))[addDays(today(environment), -1)], `night ${night}`).toBe('closed');
   }
   // every report is closed: nothing before the long reach is read
-  const runs = await environment.context.db
-    .selectFrom('runs')
-    .select(['trigger', 'from_day'])
-    .orderBy('from_day')
-    .execute();
+  const runs = await readRows(environment.context.db, 'runs', ['trigger', 'from_day'], {}, ['from_day']);
   expect(runs[0]).toEqual({ trigger: 'reconcile_counts', from_day: addDays(today(environment), -96 - (nights - 1)) });
   expect(runs.map((run) => run.trigger)).not.toContain('reconcile_unclosed');
 });

@@ -1,16 +1,15 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { watch } from '../../../jobs/watch.ts';
-import { createToken } from '../../../src/access/tokens.ts';
 import { ConfereError } from '../../../src/domain/errors.ts';
-import { serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { alertJobs } from '../../../src/timetable/alert-jobs.ts';
 import { JOB_NAMES, type JobName } from '../../../src/timetable/list-jobs.ts';
 import { presentJob } from '../../../src/timetable/present-job.ts';
 import { readJobMetrics } from '../../../src/timetable/read-job-metrics.ts';
 import { readJobStates } from '../../../src/timetable/read-job-states.ts';
-import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openSurfaces } from '../../support/open-surfaces.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 const CPF = '529.982.247-25';
@@ -141,11 +140,7 @@ test('a job that does not start, or takes too long, is overdue until a tick of i
     .execute();
   await watch(context);
   expect((await firing()).sort()).toEqual(['job_overdue check_books high', 'job_overdue retention medium']);
-  const { summary } = await context.db
-    .selectFrom('alerts')
-    .select('summary')
-    .where('scope', '=', 'retention')
-    .executeTakeFirstOrThrow();
+  const { summary } = await readRow(context.db, 'alerts', ['summary'], { scope: 'retention' });
   expect(summary).toMatch(/^job_overdue: job retention takes too long or was abandoned/);
   await context.db
     .updateTable('job_ticks')
@@ -161,15 +156,12 @@ test('a job that does not start, or takes too long, is overdue until a tick of i
 test('GET /api/v1/jobs shows a viewer the jobs, with the same states as the command', async () => {
   const { context } = environment;
   await tick('manifest', 1, new TypeError(CPF));
-  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
-  const { token } = await createToken(context, { role: 'viewer', name: 'viewer' });
-  const ask = (address: string) =>
-    fetch(`http://127.0.0.1:${server.port}/api/v1${address}`, { headers: { authorization: `Bearer ${token}` } });
-  const { jobs } = (await (await ask('/jobs')).json()) as { jobs: unknown[] };
+  const { api, confere } = await openSurfaces(environment);
+  const { jobs } = (await api('viewer', 'GET', '/jobs')).json;
   expect(jobs).toEqual((await readJobStates(context)).map(presentJob));
-  expect(JSON.parse((await confere('--json')).out)).toEqual({ jobs });
+  expect((await confere('jobs', '--json')).json).toEqual({ jobs });
   expect(JSON.stringify(jobs)).not.toContain(CPF);
-  expect((await ask('/jobs?state=x')).status).toBe(422);
+  expect((await api('viewer', 'GET', '/jobs?state=x')).status).toBe(422);
 });
 
 test('confere jobs lists each job in the provider’s time, with the error and what is overdue', async () => {

@@ -8,6 +8,7 @@ import { manifestsDirectory } from '../../../src/proof/write-manifest.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
 let environment: TestEnvironment;
@@ -41,12 +42,7 @@ async function expireLease(job: string): Promise<void> {
   await first.db.updateTable('job_ticks').set({ lease_until: past }).where('job', '=', job).execute();
 }
 
-const tickOf = (job: string) =>
-  first.db
-    .selectFrom('job_ticks')
-    .select(['holder', 'tries', 'finished_at', 'error'])
-    .where('job', '=', job)
-    .executeTakeFirstOrThrow();
+const tickOf = (job: string) => readRow(first.db, 'job_ticks', ['holder', 'tries', 'finished_at', 'error'], { job });
 
 test('a process whose tick another replica took stops before its next step and writes nothing more', async () => {
   const steps: string[] = [];

@@ -8,6 +8,7 @@ import { FIXED_DAYS } from '../../../src/retention/ended-rows.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const DAY_MS = 86_400_000;
@@ -169,11 +170,7 @@ test('pages of a failed run are kept while the run can be resumed', async () => 
 test('an aborted deletion stops, and the next one continues', async () => {
   const { db } = environment.context;
   const stopped = AbortSignal.abort();
-  const { seq } = await db
-    .selectFrom('callbacks')
-    .select('seq')
-    .where('state', '=', 'delivered')
-    .executeTakeFirstOrThrow();
+  const { seq } = await readRow(db, 'callbacks', ['seq'], { state: 'delivered' });
   await addAttempts(seq, ago(DAYS.attempts + 1), 5);
   expect((await retain(stopped)).callback_attempts).toBe(0);
   expect((await retain()).callback_attempts).toBe(5);

@@ -9,6 +9,7 @@ import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
 let environment: ReconciliationEnvironment;
@@ -23,12 +24,9 @@ afterAll(async () => {
 });
 
 async function tickOf(job: string) {
-  return await environment.context.db
-    .selectFrom('job_ticks')
-    .select(['holder', 'tries', 'finished_at', 'error'])
-    .where('job', '=', job)
-    .orderBy('due_at')
-    .execute();
+  return await readRows(environment.context.db, 'job_ticks', ['holder', 'tries', 'finished_at', 'error'], { job }, [
+    'due_at',
+  ]);
 }
 
 /** Inserts a tick whose process died. */
@@ -184,10 +182,7 @@ test('the timetable ticks on two replicas, each tick once; a job that is off doe
     for (const context of contexts) stack.use(startJobScheduler(context));
     await eventually(async () => (await tickOf('watch')).length >= 2);
   }
-  const ticks = await environment.context.db
-    .selectFrom('job_ticks')
-    .select(['job', 'due_at', 'tries', 'finished_at'])
-    .execute();
+  const ticks = await readRows(environment.context.db, 'job_ticks', ['job', 'due_at', 'tries', 'finished_at']);
   expect(new Set(ticks.map((tick) => tick.job))).toEqual(new Set(['watch']));
   expect(ticks.every((tick) => tick.tries === 1 && tick.finished_at !== null)).toBe(true);
   // a stopped timetable runs no ticks while another one does

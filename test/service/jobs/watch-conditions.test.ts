@@ -8,6 +8,7 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -254,12 +255,7 @@ test('clock_differs: a process whose clock is more than two seconds off the data
 });
 
 test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process', async () => {
-  const readAlert = () =>
-    context.db
-      .selectFrom('alerts')
-      .select(['severity', 'summary', 'ended_at'])
-      .where('name', '=', 'disk_full')
-      .execute();
+  const readAlert = () => readRows(context.db, 'alerts', ['severity', 'summary', 'ended_at'], { name: 'disk_full' });
   const start = async (env: Record<string, string>) => {
     const stopping = new AbortController();
     const ended = watchDisks({ ...(await environment.replica(env)), signal: stopping.signal });

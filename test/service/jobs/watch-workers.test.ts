@@ -3,6 +3,7 @@ import { WORKER_LOOPS } from '../../../src/runtime/heartbeat.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { API_KEY, NO_RUNS } from '../../support/start-serve.ts';
 import { startSide } from '../../support/start-side.ts';
 
@@ -25,12 +26,9 @@ async function open(sink: HttpSink, env: Record<string, string> = {}): Promise<T
 }
 
 const readAlerts = ({ context }: TestEnvironment) =>
-  context.db
-    .selectFrom('alerts')
-    .select(['name', 'scope', 'severity', 'summary', 'ended_at'])
-    .where('name', '=', 'worker_dead')
-    .orderBy('seq')
-    .execute();
+  readRows(context.db, 'alerts', ['name', 'scope', 'severity', 'summary', 'ended_at'], { name: 'worker_dead' }, [
+    'seq',
+  ]);
 
 /** Advances by steps. Before each, the loops have had time to check and to beat. */
 async function advance({ timers, context }: TestEnvironment, steps: number[]): Promise<void> {

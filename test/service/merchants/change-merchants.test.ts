@@ -5,6 +5,7 @@ import { ROTATION_MS, readCredentials, rotateSecret } from '../../../src/merchan
 import { eventually } from '../../support/eventually.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 let env: CallbackEnvironment;
 beforeAll(async () => {
@@ -22,12 +23,13 @@ test('a rotation with a lost commit answer is done once: the old and the returne
   const { merchant, secret: known } = await env.addMerchant('https://loja.example/pix');
   const { secret, oldUntil } = await rotateSecret(loseCommit(env.context, 'merchant_secrets'), merchant.id);
   expect(await readLive(merchant.seq)).toEqual([secret, known]);
-  const rows = await env.context.db
-    .selectFrom('merchant_secrets')
-    .select(['created_at', 'expires_at'])
-    .where('merchant_seq', '=', merchant.seq)
-    .orderBy('seq')
-    .execute();
+  const rows = await readRows(
+    env.context.db,
+    'merchant_secrets',
+    ['created_at', 'expires_at'],
+    { merchant_seq: merchant.seq },
+    ['seq'],
+  );
   expect(rows.map((row) => row.expires_at)).toEqual([oldUntil, null]);
   expect(oldUntil.getTime() - (rows[1]?.created_at.getTime() ?? 0)).toBe(ROTATION_MS);
 });

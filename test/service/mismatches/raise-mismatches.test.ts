@@ -9,6 +9,7 @@ import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 let environment: TestEnvironment;
 let seconds = 0;
@@ -122,11 +123,9 @@ test('a history that leaves a final status is reported, and booked all the same'
   const row = makeShownTransaction(['pending@0', 'denied@1', 'paid@2']);
   await observe(row);
   expect(await about(row.id)).toMatchObject([{ kind: 'illegal_transition', severity: 'high', state: 'open' }]);
-  const entries = await environment.context.db
-    .selectFrom('entries')
-    .select('at_wall')
-    .where('transaction_seq', '=', (await heldOf(row.id)).seq)
-    .execute();
+  const entries = await readRows(environment.context.db, 'entries', ['at_wall'], {
+    transaction_seq: (await heldOf(row.id)).seq,
+  });
   expect(entries).toEqual([{ at_wall: '2026-11-20 23:02:00' }]);
 });
 
@@ -242,11 +241,7 @@ describe('the life of a mismatch', () => {
       expect(await rowsOf('again')).toMatchObject([{ state: 'open', reopened, resolved_at: null, resolution: null }]);
     }
     const [{ seq } = { seq: 0 }] = await rowsOf('again');
-    const changes = await environment.context.db
-      .selectFrom('mismatch_changes')
-      .select('state')
-      .where('mismatch_seq', '=', seq)
-      .execute();
+    const changes = await readRows(environment.context.db, 'mismatch_changes', ['state'], { mismatch_seq: seq });
     expect(changes.map((change) => change.state)).toEqual(['open', 'resolved', 'open', 'resolved', 'open']);
   });
 

@@ -9,6 +9,7 @@ import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
 import { DEEP } from '../../support/property.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { readSample, startAlertmanager, startPrometheus } from '../../support/start-ops.ts';
 import { API_KEY, sendWebhook, temporaryDirectory } from '../../support/start-serve.ts';
 import { startSide } from '../../support/start-side.ts';
@@ -161,11 +162,7 @@ test('a killed worker is seen, and the other one takes over its work', async () 
   await eventually('the other worker takes it', async () => {
     await web.timers.advance(1_000);
     advancedMs += 1_000;
-    const item = await db
-      .selectFrom('webhook_items')
-      .select(['state', 'lease_holder'])
-      .where('transaction_id', '=', taken)
-      .executeTakeFirstOrThrow();
+    const item = await readRow(db, 'webhook_items', ['state', 'lease_holder'], { transaction_id: taken });
     return item.state !== 'pending' || item.lease_holder === worker.context.holder;
   });
   expect(advancedMs).toBeLessThan(60_000);
@@ -192,11 +189,7 @@ test('without a worker, a web process sends worker_dead to Alertmanager in 3 min
   });
   const page = listNotified('/pager').filter((one) => one.alertname === 'worker_dead');
   expect(page).toMatchObject([{ service: 'confere', severity: 'critical' }]);
-  const { raised_at } = await db
-    .selectFrom('alerts')
-    .select('raised_at')
-    .where('name', '=', 'worker_dead')
-    .executeTakeFirstOrThrow();
+  const { raised_at } = await readRow(db, 'alerts', ['raised_at'], { name: 'worker_dead' });
   expect(raised_at.getTime() - new Date(seen).getTime()).toBeLessThan(180_000);
 
   // the rule of Prometheus, which would fire 90 s later by its own clock

@@ -13,6 +13,7 @@ import { listRoutes } from '../../support/list-routes.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
@@ -394,11 +395,7 @@ test('more than ten requests of a merchant in a second are refused, and delay no
 
 test('a token that is revoked, and a merchant that is removed, open nothing any more', async () => {
   const [session] = [await logIn(a)];
-  const { id } = await env.context.db
-    .selectFrom('tokens')
-    .select('id')
-    .where('name', '=', 'Ana of Aurora')
-    .executeTakeFirstOrThrow();
+  const { id } = await readRow(env.context.db, 'tokens', ['id'], { name: 'Ana of Aurora' });
   await revokeToken(env.context, id);
   expect((await send('get', '/api/v1/portal', { token: a.token })).status).toBe(401);
   expect((await send('get', '/portal', { cookie: session.cookie })).to).toBe('/portal/login');

@@ -25,7 +25,6 @@ afterAll(() => env[Symbol.asyncDispose]());
 /** The addresses that take a platform, with how they answer one of them, without the platform itself. */
 async function ask(role: 'viewer' | 'operator', platform: string): Promise<[string, number, string][]> {
   const session = await openConsoleSession(env, role);
-  const headers = { authorization: `Bearer ${env.tokens[role]}` };
   const plain = (text: string): string => text.replaceAll(platform, 'PLATFORM').replaceAll(/req_\w+/g, '');
   const answers: [string, number, string][] = [];
   const { today } = env;
@@ -34,8 +33,8 @@ async function ask(role: 'viewer' | 'operator', platform: string): Promise<[stri
     answers.push([address, status, plain(text)]);
   }
   for (const address of ['/reports', `/reports/${today}.csv`, `/reports/${today}..${today}.csv`, '/series/money']) {
-    const answer = await fetch(`${env.url}/api/v1${address}?platform=${platform}`, { headers });
-    answers.push([`/api/v1${address}`, answer.status, plain(await answer.text())]);
+    const { status, text } = await env.api(role, 'GET', `${address}?platform=${platform}`);
+    answers.push([`/api/v1${address}`, status, plain(text)]);
   }
   return answers;
 }

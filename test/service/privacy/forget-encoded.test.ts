@@ -63,9 +63,7 @@ beforeAll(async () => {
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: string | Buffer): Promise<string> {
-  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${environment.url}/webhooks/pix`, { method: 'POST', headers, body });
-  return ((await answer.json()) as { id?: string }).id ?? '';
+  return String((await environment.webhook(body)).json.id ?? '');
 }
 
 async function sendAll(tail = ''): Promise<void> {
@@ -133,11 +131,8 @@ test('a forgotten document is removed from later texts too', async () => {
 });
 
 test('a reference that holds a document stays, and a viewer does not see it', async () => {
-  const read = async (role: 'viewer' | 'operator') => {
-    const headers = { authorization: `Bearer ${environment.tokens[role]}` };
-    const answer = await fetch(`${environment.url}/api/v1/transactions/${theirs.id}`, { headers });
-    return (await answer.json()) as Record<string, unknown>;
-  };
+  const read = async (role: 'viewer' | 'operator') =>
+    (await environment.api(role, 'GET', `/transactions/${theirs.id}`)).json;
   expect(await read('viewer')).toMatchObject({ reference: '***', name: null, document: null });
   expect(await read('operator')).toMatchObject({ reference: theirs.reference, name: null, document: null });
 });

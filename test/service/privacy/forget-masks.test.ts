@@ -51,13 +51,7 @@ beforeAll(async () => {
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: object): Promise<string> {
-  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${environment.url}/webhooks/pix`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
-  return ((await answer.json()) as { id: string }).id;
+  return String((await environment.webhook(body)).json.id);
 }
 
 async function openCookie(role: 'viewer' | 'operator'): Promise<string> {

@@ -8,6 +8,7 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 import { findValues } from './find-values.ts';
@@ -46,12 +47,7 @@ async function makeReports({ context }: TestEnvironment, days: string[]): Promis
 }
 
 async function findMismatch({ context }: TestEnvironment, kind: string, transactionId: string): Promise<string> {
-  const found = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('kind', '=', kind)
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirstOrThrow();
+  const found = await readRow(context.db, 'mismatches', ['id'], { kind, transaction_id: transactionId });
   return found.id;
 }
 

@@ -4,7 +4,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 
-/** Longer than a slice of a loop; a page of long texts takes as long a text. */
+/** Longer than a slice of a loop; a page of long texts takes as long a text. The clock is moved: none waits. */
 const TEXT_MS = 11;
 /** Texts of a row that are masked; where turns change their order, two rows follow each other. */
 const TEXTS_A_TURN_MAX = 2 * 8;
@@ -16,13 +16,16 @@ vi.mock(import('../../../src/domain/person/find-document-parts.ts'), async (orig
   const { holdsDocumentParts } = await original();
   return {
     holdsDocumentParts: (text) => {
-      const endsAtMs = performance.now() + TEXT_MS;
-      while (performance.now() < endsAtMs);
+      passedMs += TEXT_MS;
       turns.texts.set(turns.now, (turns.texts.get(turns.now) ?? 0) + 1);
       return holdsDocumentParts(text);
     },
   };
 });
+
+let passedMs = 0;
+const now = performance.now.bind(performance);
+vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
 
 let env: ConsoleEnvironment;
 let cookie = '';
@@ -43,6 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   isOver = true;
+  vi.restoreAllMocks();
   await env[Symbol.asyncDispose]();
 });
 

@@ -4,10 +4,10 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { callApi } from '../../support/call-api.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
@@ -20,12 +20,10 @@ beforeAll(async () => {
   environment = await openConsoleEnvironment();
   const { context } = environment;
   await applyObservations(context, [observe({ ...environment.paid, extra: EXTRA }, context.clock.now())]);
-  ({ id } = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('kind', '=', 'reference_differs')
-    .where('transaction_id', '=', environment.paid.id)
-    .executeTakeFirstOrThrow());
+  ({ id } = await readRow(context.db, 'mismatches', ['id'], {
+    kind: 'reference_differs',
+    transaction_id: environment.paid.id,
+  }));
   await acknowledgeMismatch(context, id, { actor: 'admin', note: NOTE });
 });
 afterAll(() => environment[Symbol.asyncDispose]());
@@ -90,10 +88,8 @@ test('the note of an adjustment is masked', async () => {
   expect(await call('viewer', 'adjustments')).toMatchObject({ adjustments: [{ note: '***', amount: '1.00' }] });
 });
 
-async function call<T>(role: Role, address: string, body?: object): Promise<T> {
-  const at = { url: `${environment.url}/api/v1/`, token: environment.tokens[role] };
-  return (await callApi<T>(at, body ? 'POST' : 'GET', address, body)).json;
-}
+const call = async <T>(role: Role, address: string, body?: object) =>
+  (await environment.api<T>(role, body ? 'POST' : 'GET', `/${address}`, body)).json;
 
 async function readPage(role: Role): Promise<string> {
   const cookie = await logIn(environment.url, environment.tokens[role]);

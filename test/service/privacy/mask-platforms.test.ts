@@ -40,16 +40,12 @@ test('the page of a run withholds a platform that is a document from viewers', a
   expect(viewed).not.toContain(PLATFORM);
 });
 
-async function call(role: Role, address: string): Promise<string> {
-  const headers = { authorization: `Bearer ${env.tokens[role]}` };
-  return await (await fetch(`${env.url}/api/v1/${address}`, { headers })).text();
-}
+const call = async (role: Role, address: string) => (await env.api(role, 'GET', `/${address}`)).text;
 
 async function post<T>(address: string, body: object): Promise<T> {
-  const headers = { authorization: `Bearer ${env.tokens.admin}` };
-  const response = await fetch(`${env.url}/api/v1/${address}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  expect([address, response.ok]).toEqual([address, true]);
-  return (await response.json()) as T;
+  const { status, json } = await env.api<T>('admin', 'POST', `/${address}`, body);
+  expect([address, status < 300]).toEqual([address, true]);
+  return json;
 }
 
 async function readPage(role: Role, address: string): Promise<string> {

@@ -5,9 +5,11 @@ import { createToken } from '../../../src/access/tokens.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
+import { callApi } from '../../support/call-api.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
@@ -95,9 +97,7 @@ it('writes down a viewer’s search that finds what is withheld, by however few 
     expect(await operator.find(place, '123456789', 'reference')).toBe(200);
   }
   expect(await viewer.listAudit()).toHaveLength(2);
-  const body = JSON.stringify({ transaction_id: shown.id, transaction_reference: 'mesa-8909', status: 'paid' });
-  const headers = { authorization: `Bearer ${environment.webhookSecret}` };
-  await fetch(`${environment.url}/webhooks/pix`, { method: 'POST', headers, body });
+  await environment.webhook({ transaction_id: shown.id, transaction_reference: 'mesa-8909', status: 'paid' });
   await splitWebhooks(environment.context, 0);
   for (const place of ['/api/v1/webhooks', '/inbox']) {
     expect(await viewer.find(place, 'mesa-8909', 'reference')).toBe(200);
@@ -187,13 +187,8 @@ async function arrive(role: Role) {
     id,
     replay: async (body: object) => {
       const range = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' };
-      const answer = await fetch(`${environment.url}/api/v1/callbacks/replay`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...range, ...body }),
-      });
-      await answer.text();
-      return answer.status;
+      const at = { url: `${environment.url}/api/v1`, token };
+      return (await callApi(at, 'POST', '/callbacks/replay', { ...range, ...body })).status;
     },
     find: async (place: string, value: string, name = 'extra') => {
       const query = new URLSearchParams({ [name]: value }).toString();
@@ -204,13 +199,13 @@ async function arrive(role: Role) {
       return answer.status;
     },
     listAudit: async () => {
-      const rows = await environment.context.db
-        .selectFrom('audit')
-        .select('target')
-        .where('actor', '=', id)
-        .where('action', '=', 'transactions.search_document')
-        .orderBy('seq')
-        .execute();
+      const rows = await readRows(
+        environment.context.db,
+        'audit',
+        ['target'],
+        { actor: id, action: 'transactions.search_document' },
+        ['seq'],
+      );
       return rows.map((row) => row.target);
     },
   };

@@ -76,7 +76,7 @@ beforeAll(async () => {
       { reference: shown.reference },
       { transaction_id: cpf },
     ]) {
-      await sendWebhook({ ...key, status, document: cpf });
+      await environment.webhook({ ...key, status, document: cpf });
     }
   }
   while ((await splitWebhooks(context, 0)).more);
@@ -102,12 +102,6 @@ async function listOwn() {
     .execute();
 }
 
-async function sendWebhook(body: object): Promise<void> {
-  const headers = { authorization: `Bearer ${environment.webhookSecret}`, 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  await (await fetch(`${environment.url}/webhooks/pix`, init)).arrayBuffer();
-}
-
 async function openCookie(role: Role): Promise<string> {
   return await logIn(environment.url, environment.tokens[role]);
 }
@@ -116,11 +110,7 @@ type Reader = (address: string) => Promise<string>;
 const api =
   (role: Role): Reader =>
   async (address) =>
-    await (
-      await fetch(`${environment.url}/api/v1/${address}`, {
-        headers: { authorization: `Bearer ${environment.tokens[role]}` },
-      })
-    ).text();
+    (await environment.api(role, 'GET', `/${address}`)).text;
 const page =
   (role: 'viewer' | 'operator'): Reader =>
   async (address) =>

@@ -24,6 +24,7 @@ import { observe } from '../../support/make-observations.ts';
 import { openTestContext, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAID = ['pending@0', 'paid@1'];
@@ -45,12 +46,13 @@ async function takesGenuine(env: InboxEnvironment, address = PROVIDER): Promise<
 
 /** The stored part of each webhook of a sender, the oldest first. */
 async function kept(env: InboxEnvironment, address: string) {
-  const rows = await env.context.db
-    .selectFrom('webhooks')
-    .select(['seq', 'state', 'reason', 'dropped_at', 'body'])
-    .where('source_address', '=', address)
-    .orderBy('seq')
-    .execute();
+  const rows = await readRows(
+    env.context.db,
+    'webhooks',
+    ['seq', 'state', 'reason', 'dropped_at', 'body'],
+    { source_address: address },
+    ['seq'],
+  );
   return rows.map(({ body, dropped_at, ...row }) => ({ ...row, bytes: body.length, isDropped: dropped_at !== null }));
 }
 

@@ -6,6 +6,7 @@ import {
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
 import { numRuns } from '../../support/property.ts';
+import { readRow, readRows } from '../../support/read-rows.ts';
 
 const [D5, D4, D3, D1, TODAY] = [5, 4, 3, 1, 0].map(dayAgo) as [string, string, string, string, string];
 
@@ -59,18 +60,12 @@ test('settled days that add up are proven at one request for the day and one for
   });
   expect(environment.provider.count('list')).toBe(12);
   expect(environment.provider.count('show')).toBe(0);
-  const windows = await environment.context.db
-    .selectFrom('run_windows')
-    .select(['state', 'total', 'asked_at'])
-    .where('state', '=', 'counted')
-    .execute();
+  const windows = await readRows(environment.context.db, 'run_windows', ['state', 'total', 'asked_at'], {
+    state: 'counted',
+  });
   expect(windows).toHaveLength(3);
   for (const window of windows) expect(window).toMatchObject({ total: ROWS, asked_at: expect.any(Date) });
-  const evidence = await environment.context.db
-    .selectFrom('run_pages')
-    .select(['pass', 'status'])
-    .where('pass', '=', 0)
-    .execute();
+  const evidence = await readRows(environment.context.db, 'run_pages', ['pass', 'status'], { pass: 0 });
   expect(evidence).toHaveLength(12);
 });
 
@@ -79,11 +74,7 @@ test('a change into a small status is corrected by the pages that carry the coun
   const { id } = rowOf(environment, D4, 'paid');
   environment.provider.addEvent(id, 'refund');
   expect(await count(environment, D5, D3)).toMatchObject({ days_counted: 3, requests: 12, applied: 1 });
-  const ours = await environment.context.db
-    .selectFrom('transactions')
-    .select('status')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+  const ours = await readRow(environment.context.db, 'transactions', ['status'], { id });
   expect(ours.status).toBe('refund');
 });
 

@@ -6,6 +6,7 @@ import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const D3 = dayAgo(3);
 
@@ -101,11 +102,7 @@ test('a transaction that fails is deferred, and those behind it are fetched', as
   }
   await environment.reconcile(D3, D3);
   const doubts = () =>
-    environment.context.db
-      .selectFrom('doubted_events')
-      .select(['transaction_id', 'shown_without_at'])
-      .orderBy('due_at')
-      .execute();
+    readRows(environment.context.db, 'doubted_events', ['transaction_id', 'shown_without_at'], {}, ['due_at']);
   const [first] = await doubts();
   environment.provider.switches.fault = (seen) =>
     seen.path.endsWith(first?.transaction_id ?? '-') ? { status: 500 } : undefined;

@@ -15,6 +15,7 @@ import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const AGES = [30_000, 120_000, 86_400_000];
 const [D100, D99, D98, D97] = [100, 99, 98, 97].map(dayAgo) as [string, string, string, string];
@@ -51,11 +52,7 @@ test('a payment whose webhook is lost is fetched, and an ended transaction is no
   await loop;
   expect(environment.provider.count('list')).toBe(0);
   expect(environment.provider.requests.every((seen) => seen.path.endsWith(open.id))).toBe(true);
-  const event = await environment.context.db
-    .selectFrom('events')
-    .select('source_kind')
-    .where('status', '=', 'paid')
-    .execute();
+  const event = await readRows(environment.context.db, 'events', ['source_kind'], { status: 'paid' });
   expect(event.map((row) => row.source_kind).sort()).toEqual(['list', 'show']);
 });
 

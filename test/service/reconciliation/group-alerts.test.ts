@@ -9,6 +9,7 @@ import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 const [D4, D3] = [dayAgo(4), dayAgo(3)];
@@ -110,11 +111,7 @@ describe('mismatches that are found without a run', () => {
 
     for (let index = 0; index < 20; index++) await resolve(environment, `row ${index}`);
     await refreshMismatchAlerts(environment.context);
-    const last = await environment.context.db
-      .selectFrom('mismatches')
-      .select('id')
-      .where('scope', '=', 'row 20')
-      .execute();
+    const last = await readRows(environment.context.db, 'mismatches', ['id'], { scope: 'row 20' });
     expect((await readAlerts(environment))[0]).toMatchObject({
       ...{ summary: `${KIND}: row 20, R$ 2.50 at stake`, ended_at: null },
       mismatch_id: last[0]?.id,

@@ -11,6 +11,7 @@ import { classifyDay } from '../../../src/reports/revisions/classify-day.ts';
 import { LeaseLostError } from '../../../src/runtime/hold-lease.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 const [D4, D3, D2] = [dayAgo(4), dayAgo(3), dayAgo(2)];
 /** How many are held against a reading at once here. */
@@ -140,11 +141,9 @@ test('a surplus that a person accepts proves the day while it stays the same', a
   };
   expect(await read(3)).toMatchObject({ state: 'incomplete', total: 133, seen: 130 });
   const unstable = () =>
-    environment.context.db
-      .selectFrom('mismatches')
-      .select(['id', 'actual', 'state', 'resolution', 'reopened'])
-      .where('kind', '=', 'list_unstable')
-      .executeTakeFirstOrThrow();
+    readRow(environment.context.db, 'mismatches', ['id', 'actual', 'state', 'resolution', 'reopened'], {
+      kind: 'list_unstable',
+    });
   const { id, actual } = await unstable();
   expect(JSON.parse(actual ?? '')).toMatchObject({ passes: 5, surplus: 3 });
   const { context } = environment;
@@ -174,10 +173,7 @@ test('without a surplus that is the same in all passes there is nothing to accep
   let answers = 0;
   environment.provider.switches.total = (count) => count + (++answers % 2);
   await environment.reconcile(D3, D3);
-  const { id, actual } = await environment.context.db
-    .selectFrom('mismatches')
-    .select(['id', 'actual'])
-    .executeTakeFirstOrThrow();
+  const { id, actual } = await readRow(environment.context.db, 'mismatches', ['id', 'actual']);
   const by = { actor: 'tok_1', note: undefined, actual: JSON.parse(actual ?? 'null') };
   const accepting = acceptMismatchOrSurplus(environment.context, id, by);
   await expect(accepting).rejects.toMatchObject({ code: 'conflict' });

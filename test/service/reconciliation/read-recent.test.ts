@@ -15,6 +15,7 @@ import {
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
 import { DEEP } from '../../support/property.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
@@ -45,11 +46,7 @@ function workWith(context: Context, client: ProviderClient): (id: string) => Pro
 /** Queues the runs of a tick of JOB_RECONCILE_RECENT, and executes them. */
 async function tick({ context, work }: Pick<ReconciliationEnvironment, 'context' | 'work'>): Promise<PresentedRun> {
   await WORK.reconcile_recent(context);
-  const { id } = await context.db
-    .selectFrom('runs')
-    .select('id')
-    .where('state', '=', 'queued')
-    .executeTakeFirstOrThrow();
+  const { id } = await readRow(context.db, 'runs', ['id'], { state: 'queued' });
   return await work(id);
 }
 

@@ -8,14 +8,11 @@ import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
 } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
 const alertsOf = async (environment: ReconciliationEnvironment) =>
-  await environment.context.db
-    .selectFrom('alerts')
-    .select(['name', 'severity', 'summary', 'ended_at'])
-    .orderBy('seq')
-    .execute();
+  await readRows(environment.context.db, 'alerts', ['name', 'severity', 'summary', 'ended_at'], {}, ['seq']);
 
 /** Rows of a day, paid by the clock of a zone, with the end-to-end ids of their instants; a few of them malformed. */
 function paidIn(zone: string, day: string, count: number): ProviderRow[] {

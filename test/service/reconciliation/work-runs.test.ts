@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { dayAgo, makeDay, makeRow, PLATFORM, wallAgo } from '../../support/make-provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const [D5, D4, D3, D2, D1, TODAY] = [5, 4, 3, 2, 1, 0].map(dayAgo) as [string, string, string, string, string, string];
 
@@ -41,10 +42,7 @@ test('a day without a transaction is proven too', async () => {
   await using environment = await openReconciliationEnvironment();
   const run = await environment.reconcile(D3, D3);
   expect(run).toMatchObject({ state: 'complete', total: 0, seen: 0, applied: 0, passes: 1 });
-  const windows = await environment.context.db
-    .selectFrom('run_windows')
-    .select(['state', 'total', 'from_day'])
-    .execute();
+  const windows = await readRows(environment.context.db, 'run_windows', ['state', 'total', 'from_day']);
   expect(windows).toEqual([{ state: 'complete', total: 0, from_day: D3 }]);
 });
 
@@ -60,11 +58,7 @@ test.each([
     Object.assign(environment.provider.switches, { fromBound: low, toBound: high });
     environment.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 20)));
     expect(await environment.reconcile(D4, D2)).toMatchObject({ state: 'complete', total: 60, applied: 60 });
-    const bounds = await environment.context.db
-      .selectFrom('settings')
-      .select('value')
-      .where('name', '=', 'list_bounds')
-      .execute();
+    const bounds = await readRows(environment.context.db, 'settings', ['value'], { name: 'list_bounds' });
     expect(JSON.parse(String(bounds[0]?.value))).toEqual({ low, high });
     environment.provider.requests = [];
     expect(await environment.reconcile(D5, D1)).toMatchObject({ state: 'complete', total: 100, applied: 40 });
@@ -86,11 +80,9 @@ test('a first long run is cut into days as soon as it has learnt the bounds', as
   environment.provider.add(...days.flatMap((day) => makeDay(day, 5)));
   const run = await environment.reconcile(days[0] ?? '', days.at(-1) ?? '');
   expect(run).toMatchObject({ state: 'complete', total: 100, applied: 100, mismatches: 0 });
-  const windows = await environment.context.db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', 'state'])
-    .orderBy('from_day')
-    .execute();
+  const windows = await readRows(environment.context.db, 'run_windows', ['from_day', 'to_day', 'state'], {}, [
+    'from_day',
+  ]);
   const week = { from_day: days[0], to_day: days[6], state: 'complete' };
   expect(windows).toEqual([week, ...days.slice(7).map((day) => ({ from_day: day, to_day: day, state: 'complete' }))]);
 });
@@ -153,11 +145,9 @@ test('the evidence of every page is kept: run, pass, page, total and rows', asyn
   await using environment = await openReconciliationEnvironment();
   environment.provider.add(...makeDay(D3, 120));
   await environment.reconcile(D3, D3);
-  const pages = await environment.context.db
-    .selectFrom('run_pages')
-    .select(['pass', 'page', 'total', 'row_count'])
-    .orderBy('page')
-    .execute();
+  const pages = await readRows(environment.context.db, 'run_pages', ['pass', 'page', 'total', 'row_count'], {}, [
+    'page',
+  ]);
   expect(pages).toEqual([
     { pass: 1, page: 1, total: 120, row_count: 100 },
     { pass: 1, page: 2, total: 120, row_count: 20 },

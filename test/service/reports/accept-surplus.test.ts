@@ -1,14 +1,12 @@
 /** A total too high by the same number in all passes: accepted in the console, shown by API and spreadsheet. */
 import { expect, test } from 'vitest';
-import { createToken } from '../../../src/access/tokens.ts';
-import { serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import { logIn } from '../../support/open-console-session.ts';
-import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
+import { openSurfaces } from '../../support/open-surfaces.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { lineOf, readWorkbook, sheetOf } from './read-workbook.ts';
 
@@ -18,18 +16,16 @@ test('a person accepts a surplus in the console; API and Resumo show the person 
   using home = temporaryDirectory();
   await using environment = await openReconciliationEnvironment({ DATA_DIR: home.path });
   const { context } = environment;
-  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
-  const url = `http://127.0.0.1:${server.port}`;
-  const { token, id: tokenId } = await createToken(context, { role: 'operator', name: 'Ana' });
+  const { url, api, tokens } = await openSurfaces(environment);
+  const { id: tokenId } = await readRow(context.db, 'tokens', ['id'], { role: 'operator' });
   environment.provider.add(...makeDay(DAY, 30));
   environment.provider.switches.total = (count) => count + 3;
   await environment.reconcile(DAY, DAY);
 
-  const api = async (address: string) =>
-    await (await fetch(`${url}/api/v1${address}`, { headers: { authorization: `Bearer ${token}` } })).json();
-  const { mismatches } = (await api('/mismatches?kind=list_unstable')) as { mismatches: { id: string }[] };
+  type Listed = { mismatches: { id: string }[] };
+  const { mismatches } = (await api<Listed>('operator', 'GET', '/mismatches?kind=list_unstable')).json;
   const page = `${url}/mismatches/${mismatches[0]?.id}`;
-  const cookie = await logIn(url, token);
+  const cookie = await logIn(url, tokens.operator);
   const shown = await (await fetch(page, { headers: { cookie } })).text();
   expect(shown).toContain('Aceitar 3 a mais');
   const field = (name: string): string =>
@@ -46,7 +42,7 @@ test('a person accepts a surplus in the console; API and Resumo show the person 
   expect([second.status, await second.text()]).toEqual([200, expect.stringContaining('O dia fica provado')]);
   expect((await accept(field('actual'), 'confirm')).status).toBe(303);
 
-  expect(await api(`/mismatches/${mismatches[0]?.id}`)).toMatchObject({
+  expect((await api('operator', 'GET', `/mismatches/${mismatches[0]?.id}`)).json).toMatchObject({
     state: 'resolved',
     resolution: 'accepted',
     note: 'o painel mostra 30',

@@ -5,10 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderAccountMap } from '../../../src/imports/kinds/accounts.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
-import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
-import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const home = temporaryDirectory();
@@ -24,21 +23,14 @@ afterAll(async () => {
 async function run(text: string | Buffer, ...args: string[]) {
   const file = path.join(home.path, 'map.csv');
   writeFileSync(file, text);
-  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
-  const command = ['accounts', ...(args.length > 0 ? args : ['map', file, '--json'])];
-  const { code, out, err } = await runCommandInProcess(command, variables);
-  return { code, out, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {} };
+  return await env.confere('accounts', ...(args.length > 0 ? args : ['map', file, '--json']));
 }
 
 const call = (role: 'viewer' | 'accountant' | 'operator', body?: object, address = '/accounts') =>
-  callApi({ url: `${env.url}/api/v1`, token: env.tokens[role] }, body ? 'PUT' : 'GET', address, body);
+  env.api(role, body ? 'PUT' : 'GET', address, body);
 
 const listAudited = () =>
-  env.context.db
-    .selectFrom('audit')
-    .select(['actor', 'target', 'detail'])
-    .where('action', '=', 'imports.create')
-    .execute();
+  readRows(env.context.db, 'audit', ['actor', 'target', 'detail'], { action: 'imports.create' });
 
 test('the accounts that a map may name are those that the code posts to', () => {
   const root = path.resolve(import.meta.dirname, '../../../src/ledger');

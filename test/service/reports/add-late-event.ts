@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../../../src/context.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 const FAR = 1_000;
 
@@ -19,11 +20,7 @@ export async function addLateEvent(
   const seq = (top?.seq ?? 0) + 1;
   await sql.raw(`ALTER TABLE events AUTO_INCREMENT = ${seq + FAR}`).execute(db);
   return async () => {
-    const transaction = await db
-      .selectFrom('transactions')
-      .select('seq')
-      .where('id', '=', transactionId)
-      .executeTakeFirstOrThrow();
+    const transaction = await readRow(db, 'transactions', ['seq'], { id: transactionId });
     const row = { transaction_seq: transaction.seq, status: event.status, at_wall: event.atWall };
     const rest = { occurrence: 0, position: 1, sequence: 2, inferred: 0, seen_at: clock.now(), source_kind: 'show' };
     await db

@@ -7,6 +7,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
 import { openBooks as openPlatform, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 const DAY = '2026-03-11';
@@ -15,12 +16,7 @@ const BY = { note: 'n', actor: 'test' };
 const adjustmentOf = (day: string) => ({ platform: PLATFORM_A, day, kind: 'fee', amountCents: -100n, ...BY }) as const;
 
 async function listChanges({ db }: Context): Promise<string[]> {
-  const rows = await db
-    .selectFrom('mismatches')
-    .select(['scope', 'state'])
-    .where('kind', '=', 'closed_day_changed')
-    .orderBy('scope')
-    .execute();
+  const rows = await readRows(db, 'mismatches', ['scope', 'state'], { kind: 'closed_day_changed' }, ['scope']);
   return rows.map((row) => `${row.scope} ${row.state}`);
 }
 

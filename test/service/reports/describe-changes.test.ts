@@ -22,6 +22,7 @@ import {
 import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { addLateEvent } from './add-late-event.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
@@ -82,19 +83,10 @@ async function accept(
   one: ObservedTransaction,
   actual: object,
 ): Promise<void> {
-  const { seq } = await context.db
-    .selectFrom('transactions')
-    .select('seq')
-    .where('id', '=', one.id)
-    .executeTakeFirstOrThrow();
+  const { seq } = await readRow(context.db, 'transactions', ['seq'], { id: one.id });
   const found = { kind, scope: one.id, transactionSeq: seq, transactionId: one.id, actual };
   await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
-  const row = await context.db
-    .selectFrom('mismatches')
-    .select('id')
-    .where('scope', '=', one.id)
-    .where('kind', '=', kind)
-    .executeTakeFirstOrThrow();
+  const row = await readRow(context.db, 'mismatches', ['id'], { scope: one.id, kind });
   await acceptMismatch(context, row.id, { actor: 'test', note: 'o provedor confirmou' });
 }
 

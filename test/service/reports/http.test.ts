@@ -12,6 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 const DAY = '2026-03-11';
 let books: TestEnvironment;
@@ -67,11 +68,9 @@ test.each([
   };
   const listed = reports[0]?.files.find((file) => file.format === format);
   expect(listed).toMatchObject({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
-  const audited = await books.context.db
-    .selectFrom('audit')
-    .select(['action', 'target'])
-    .where('target', '=', `confere-${DAY}-r1.${format}`)
-    .execute();
+  const audited = await readRows(books.context.db, 'audit', ['action', 'target'], {
+    target: `confere-${DAY}-r1.${format}`,
+  });
   expect(audited).toEqual([{ action: 'reports.download', target: `confere-${DAY}-r1.${format}` }]);
 });
 

@@ -15,6 +15,7 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import { applyTransactions, generateTransactions, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { addLateEvent } from './add-late-event.ts';
 import { lineOf, readValues, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
@@ -61,10 +62,7 @@ test('a late event that changes nothing of the day is checked once', async () =>
   await makeReport(context, DAY);
   await commit();
   expect(await makeReport(context, DAY)).toMatchObject({ changed: false });
-  const row = await context.db
-    .selectFrom('reports')
-    .select(['checked_event_count', 'cut_event_seq'])
-    .executeTakeFirstOrThrow();
+  const row = await readRow(context.db, 'reports', ['checked_event_count', 'cut_event_seq']);
   const count = await context.db
     .selectFrom('events')
     .select((eb) => eb.fn.countAll<number>().as('count'))

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ROLES, type Role } from '../../../src/access/roles.ts';
-import { createToken } from '../../../src/access/tokens.ts';
+import type { Role } from '../../../src/access/roles.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { callApi } from '../../support/call-api.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { openSurfaces, type Surfaces } from '../../support/open-surfaces.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
 const [OCTOBER, NOVEMBER] = ['2025-10', '2025-11'];
@@ -19,13 +15,11 @@ const DOCUMENT = '11144477735';
 const READ_AT = new Date('2025-12-05T12:00:00Z');
 
 let books: TestEnvironment;
-let port = 0;
-const tokens = new Map<Role, string>();
+let surfaces: Surfaces;
 beforeAll(async () => {
   books = await openEnvironment({ SECRET_KEY });
   const { context } = books;
-  ({ port } = books.use(await serveHttp(context, createApp(context))));
-  for (const role of ROLES) tokens.set(role, (await createToken(context, { role, name: role })).token);
+  surfaces = await openSurfaces(books);
   const one = (day: string) =>
     transactionOf('cashin', 10_000n, [['paid', `${day} 10:00:00`]], { platform: DOCUMENT, document: DOCUMENT });
   await applyTransactions(context, [one('2025-10-10'), one('2025-11-10')]);
@@ -36,19 +30,9 @@ afterAll(() => books[Symbol.asyncDispose]());
 
 type Json = Record<string, unknown>;
 
-const call = (role: Role, path: string, body?: object) =>
-  callApi<Json>(
-    { url: `http://127.0.0.1:${port}/api/v1`, token: tokens.get(role) ?? '' },
-    body ? 'POST' : 'GET',
-    path,
-    body,
-  );
+const call = (role: Role, path: string, body?: object) => surfaces.api(role, body ? 'POST' : 'GET', path, body);
 
-async function run(...args: string[]) {
-  const variables = { DATABASE_URL: books.context.config.DATABASE_URL ?? '', SECRET_KEY, DATA_DIR: books.dataDir };
-  const { code, out, err } = await runCommandInProcess(args, variables);
-  return { code, err, out, json: out.startsWith('{') ? (JSON.parse(out) as Json) : {} };
-}
+const run = (...args: string[]) => surfaces.confere(...args);
 
 const UNPROVEN = {
   code: 'day_unproven',

@@ -27,6 +27,7 @@ import {
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readRows } from '../../support/read-rows.ts';
 
 /** A fault of the writer: in the first row of sheets, or in any cell. */
 const writer = vi.hoisted(() => ({
@@ -152,12 +153,9 @@ async function check({ rowsPerSheetMax, ...wanted }: Wanted = {}): Promise<reado
 
 const listFiles = () => readdirSync(path.join(books.dataDir, 'reports')).sort();
 const listAlerts = async () =>
-  await books.context.db
-    .selectFrom('alerts')
-    .select(['scope', 'summary', 'ended_at', 'facts'])
-    .where('name', '=', 'report_differs')
-    .orderBy('seq')
-    .execute();
+  await readRows(books.context.db, 'alerts', ['scope', 'summary', 'ended_at', 'facts'], { name: 'report_differs' }, [
+    'seq',
+  ]);
 const exportOne = (wanted: Partial<WantedRange> = {}) =>
   exportRange(books.context, { ...RANGE, format: 'xlsx', ...wanted }, async () => undefined);
 

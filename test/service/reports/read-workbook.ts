@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -49,30 +49,33 @@ export async function readValues(file: string, title: string): Promise<ReadSheet
   return sheetOf(await ask(`${file}\tvalues of\t${title}`), title);
 }
 
-/** Removes the cached values, lets LibreOffice compute every formula, and reads the workbook. @param hide rows of a sheet. */
-export async function recalculate(file: string, hide?: { title: string; rows: number[] }): Promise<ReadSheet[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'confere-lo-'));
-  try {
-    const bare = path.join(directory, 'bare.xlsx');
-    const hidden = hide ? `\t${hide.title}\t${hide.rows.join(' ')}` : '';
-    await ask(`${file}\tsave as\t${bare}${hidden}`);
-    const out = path.join(directory, 'out');
-    await convert(bare, 'xlsx', out);
-    const made = path.join(out, 'bare.xlsx');
-    if (!existsSync(made)) throw new Error('LibreOffice wrote no workbook');
-    return await readWorkbook(made);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+type Hidden = { title: string; rows: number[] } | undefined;
+
+/** Removes the cached values, lets LibreOffice compute every formula, and reads the workbook. */
+export async function recalculate(file: string): Promise<ReadSheet[]> {
+  return (await recalculateEach(file, [undefined]))[0] ?? [];
+}
+
+/** Does so for a workbook with the rows of a sheet hidden, for each of `hides`: in one start, which takes most of the time. */
+export async function recalculateEach(file: string, hides: Hidden[]): Promise<ReadSheet[][]> {
+  using home = temporaryDirectory();
+  const out = path.join(home.path, 'out');
+  const bare = hides.map((_, index) => path.join(home.path, `bare-${index}.xlsx`));
+  for (const [index, hide] of hides.entries())
+    await ask(`${file}\tsave as\t${bare[index]}${hide ? `\t${hide.title}\t${hide.rows.join(' ')}` : ''}`);
+  await convert(bare, 'xlsx', out);
+  const made = bare.map((one) => path.join(out, path.basename(one)));
+  for (const one of made) if (!existsSync(one)) throw new Error('LibreOffice wrote no workbook');
+  return await Promise.all(made.map(readWorkbook));
 }
 
 /**
  * Runs LibreOffice with one profile a worker: making a profile takes two thirds of a first start. The start of a later run
  * removes the profile.
  */
-async function convert(file: string, format: 'xlsx' | 'pdf', directory: string): Promise<void> {
+async function convert(files: string[], format: 'xlsx' | 'pdf', directory: string): Promise<void> {
   const profile = `-env:UserInstallation=file://${tmpdir()}/confere-test-${process.pid}-libreoffice`;
-  await run('soffice', [profile, '--headless', '--norestore', '--convert-to', format, '--outdir', directory, file]);
+  await run('soffice', [profile, '--headless', '--norestore', '--convert-to', format, '--outdir', directory, ...files]);
 }
 
 /** Uses one Python for all workbooks of a test file: its start takes 0.4 s, reading a small workbook 0.02 s. */
@@ -172,7 +175,7 @@ export function sumCents(cells: (ReadCell | undefined)[]): bigint {
 /** The text of each page that LibreOffice prints, on one line. */
 export async function printWorkbook(file: string): Promise<string[]> {
   using home = temporaryDirectory();
-  await convert(file, 'pdf', home.path);
+  await convert([file], 'pdf', home.path);
   const pdf = path.join(home.path, `${path.basename(file, '.xlsx')}.pdf`);
   const { stdout } = await run('pdftotext', [pdf, '-']);
   return stdout.split('\f').map((page) => page.replace(/\s+/g, ' '));

@@ -25,6 +25,7 @@ import {
 } from '../../support/make-report-transactions.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
@@ -136,18 +137,10 @@ test('a correction shows in the next revision only, with a row in Alterações',
   const { report: first } = await makeReport(context, DAY);
 
   const accept = async (kind: 'amount_differs' | 'status_differs', one: typeof open, actual: object) => {
-    const { seq } = await context.db
-      .selectFrom('transactions')
-      .select('seq')
-      .where('id', '=', one.id)
-      .executeTakeFirstOrThrow();
+    const { seq } = await readRow(context.db, 'transactions', ['seq'], { id: one.id });
     const found = { kind, scope: one.id, transactionSeq: seq, transactionId: one.id, actual };
     await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
-    const row = await context.db
-      .selectFrom('mismatches')
-      .select('id')
-      .where('scope', '=', one.id)
-      .executeTakeFirstOrThrow();
+    const row = await readRow(context.db, 'mismatches', ['id'], { scope: one.id });
     await acceptMismatch(context, row.id, { actor: 'test', note: 'o provedor confirmou' });
   };
   await accept('amount_differs', open, { amount: '12.34', operation: 'cashin' });

@@ -1,6 +1,6 @@
 /**
  * The portal's API: a merchant reads what is its own, with a token of the role `merchant`. Each handler has the scope of its
- * request and no database. Its changes are in src/operations/portal.ts.
+ * request and no database. Its changes are in src/operations/merchants/portal.ts.
  */
 import type { Request, Router } from 'express';
 import { z } from 'zod';

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
-import { auditRows } from '../../../operations/audit.ts';
+import { auditRows } from '../../../operations/access/audit.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { logOutOneUser, users } from '../../../operations/users.ts';
+import { logOutOneUser, users } from '../../../operations/access/users.ts';
 import { t } from '../../../texts/translate.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';

@@ -1,14 +1,15 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
-import { ALERT_STATES, type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
+import { ALERT_STATES, type ListedAlert } from '../../../alerts/read/read-alerts.ts';
 import type { Context } from '../../../context.ts';
 import type { Calendar } from '../../../domain/calendar.ts';
+import { alerts } from '../../../operations/alerts.ts';
 import { ALERT_KINDS } from '../../../texts/alerts/alert-kinds.ts';
 import { ALERT_TEXTS, type DescribedAlert, describeAlert, findPlatform } from '../../../texts/alerts/describe-alert.ts';
 import { language } from '../../../texts/language.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -47,10 +48,7 @@ export function alertListPages(context: Context): Router {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { state, kind, severity } = filters;
-    const { rows, next } = await readPage(context, request, ({ db }, limit, after) =>
-      listAlerts(db, { state, kind, severity, limit, after }),
-    );
+    const { rows, next } = await readListPage(context, alerts, request, response, { filter: filters });
     const empty = isFiltered ? 'Nenhum alerta com estes filtros.' : 'Nenhum alerta ativo.';
     sendList(request, response, {
       ...LIST,

@@ -1,15 +1,13 @@
 import type { Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { maskPlatform } from '../../../domain/person/mask-person.ts';
-import { PLATFORM_NAME_CHARS_MAX, setPlatformName } from '../../../ledger/stated/platform-names.ts';
-import { presentPlatformName } from '../../../operations/mask-texts.ts';
+import { PLATFORM_NAME_CHARS_MAX } from '../../../ledger/stated/platform-names.ts';
+import { namePlatform, platforms } from '../../../operations/books/platforms.ts';
+import { makeChange } from '../../../operations/define-change.ts';
 import { refuseField } from '../../../texts/refuse.ts';
 import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
@@ -21,7 +19,6 @@ import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts'
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const ADDRESS = '/balances/platforms';
-const ROLES = ['operator', 'accountant'] as const;
 
 /** The names of platforms: the list, and the form that gives one. */
 export function platformNamePages(context: Context): Router {
@@ -30,17 +27,13 @@ export function platformNamePages(context: Context): Router {
     sendPage(request, response, { title: t('Plataformas'), body: await render(context, response, EMPTY) });
   });
 
-  router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
+  router.post(ADDRESS, requireRole(...namePlatform.roles), async (request, response) => {
     const platform = readFormField(request, 'platform') ?? '';
     const name = readFormField(request, 'name') ?? null;
-    const actor = getActor(response);
     try {
       if (platform === '') throw refuseField('platform', 'platform_unknown', { platform });
-      await auditChange(
-        context,
-        (inner) => setPlatformName(inner, { platform, name, actor }),
-        () => ({ actor, action: 'platforms.name', target: maskPlatform(platform), detail: 'console' }),
-      );
+      const by = { caller: getCaller(response), id: '', via: 'console' } as const;
+      await makeChange(context, namePlatform, { given: { platform, name }, by });
       response.redirect(303, `${ADDRESS}?done=named`);
     } catch (error) {
       if (!(error instanceof ConfereError)) throw error;
@@ -58,10 +51,10 @@ export function platformNamePages(context: Context): Router {
 const EMPTY: Draft = { values: {}, faults: {} };
 
 async function render(context: Context, response: Response, draft: Draft): Promise<Html> {
-  const rows = (await listPlatformNames(context.db)).map((one) => presentPlatformName(getCaller(response), one));
+  const { platforms: rows } = await platforms.read(context, { caller: getCaller(response), id: '' });
   return html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p><h1>${t('Plataformas')}</h1>
 <p class="lead">${t('O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.')}</p>
-${hasRole(response, ...ROLES) && (await nameForm(context, response, draft))}
+${hasRole(response, ...namePlatform.roles) && (await nameForm(context, response, draft))}
 ${table({
   caption: 'Plataformas com nome',
   rows,

@@ -2,15 +2,15 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
-import { type PickedEntry, pickMatch, undoMatch } from '../../../ledger/bank/pick-match.ts';
-import { previewChange } from '../../../ledger/read/preview-change.ts';
+import { matchBankLine, undoBankMatch } from '../../../operations/books/bank.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { BANK } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import type { TwoStepForm } from '../forms/two-step-form.ts';
+import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -18,7 +18,7 @@ import { facts } from '../parts/page-components.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
-type Picked = { entry: PickedEntry; note: string | undefined };
+type Picked = GivenOf<typeof matchBankLine>;
 
 const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e quando.';
 
@@ -31,8 +31,8 @@ export function bankForms(context: Context): Router {
 
 function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
   return {
+    ...ofChange(matchBankLine),
     address: `${BANK_LISTS.lines.address}/:id/match`,
-    roles: ['accountant'],
     title: 'Casar uma linha',
     lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.',
     list: BANK,
@@ -47,19 +47,14 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
 ${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
 ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
     read: readPicked,
-    async preview({ entry, note }, line) {
-      await previewChange(context, (inner) => pickMatch(inner, line.id, entry, { actor: 'preview', note }));
-      const paired = {
-        adjustment_id: 'adjustment' in entry ? entry.adjustment : null,
-        transaction_id: 'transaction' in entry ? entry.transaction : null,
-      };
+    async preview(picked, line) {
+      await previewOf(context, matchBankLine, picked);
+      const { adjustment_id = null, transaction_id = null, note } = picked;
       return html`${describeLine(line)}${facts([
-        ['Lançamento', describePaired(paired)],
+        ['Lançamento', describePaired({ adjustment_id, transaction_id })],
         ['Observação', note],
       ])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
-    change: (inner, { entry, note }, { actor, item }) => pickMatch(inner, item.id, entry, { actor, note }),
-    action: 'bank.match',
     done: 'bank_matched',
   };
 }
@@ -77,22 +72,22 @@ function candidateField(draft: Draft, { candidates }: BankLine): Html {
   return choiceField(draft, { name: 'entry', label: 'Candidato', words, any });
 }
 
-function readPicked(draft: Draft): Picked {
+function readPicked(draft: Draft, line: BankLine): Picked {
   const { entry = '', adjustment = '', transaction = '', note = '' } = draft.values;
   const given = [entry, adjustment, transaction].filter((one) => one !== '');
   if (given.length !== 1) draft.faults.entry = t('Escolha um lançamento, e só um.');
   const [kind, id = ''] = entry.split(' ');
   const chosen =
     transaction !== '' || kind === 'transaction'
-      ? { transaction: transaction || id }
-      : { adjustment: adjustment || id };
-  return { entry: chosen, note: note === '' ? undefined : note };
+      ? { transaction_id: transaction || id }
+      : { adjustment_id: adjustment || id };
+  return { line_id: line.id, ...chosen, note: note === '' ? undefined : note };
 }
 
-function undoForm(context: Context): TwoStepForm<string, Match> {
+function undoForm(context: Context): TwoStepForm<GivenOf<typeof undoBankMatch>, Match> {
   return {
+    ...ofChange(undoBankMatch),
     address: `${BANK_LISTS.matches.address}/:id/undo`,
-    roles: ['accountant'],
     title: 'Desfazer um par',
     lead: 'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.',
     list: BANK,
@@ -104,13 +99,11 @@ function undoForm(context: Context): TwoStepForm<string, Match> {
       return match;
     },
     fields: async (draft, match) => html`${describeMatch(match)}${noteField(draft, 'Por quê')}`,
-    read: readNote,
-    async preview(note, match) {
-      await previewChange(context, (inner) => undoMatch(inner, match.id, { actor: 'preview', note }));
+    read: (draft) => ({ note: readNote(draft) }),
+    async preview({ note }, match) {
+      await previewOf(context, undoBankMatch, { note }, match.id);
       return html`${describeMatch(match)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
-    change: (inner, note, { actor, item }) => undoMatch(inner, item.id, { actor, note }),
-    action: 'bank.undo',
     done: 'bank_undone',
   };
 }

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import type { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
+import { matchBankLine } from '../../../operations/books/bank.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
-import { presentBankLine } from '../../api/books/bank.ts';
 import { BANK, LISTS } from '../balances/describe-stated.ts';
 import { EMPTY_VALUE, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
@@ -26,12 +26,12 @@ export type BankLine = Awaited<ReturnType<typeof listBankLines>>[number];
 export type BankEntry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
 type Paired = { adjustment_id: string | null; transaction_id: string | null };
 
-/** Lines of the bank's statements: each with its match, or its candidates and a link to the form that chooses one. */
+/** Lines of the bank's statements, as the caller may see them: each with its match, or its candidates and a link to the form that chooses one. */
 export function lineTable(response: Response, rows: BankLine[], caption: Label): Html {
-  const mayMatch = hasRole(response, 'accountant');
+  const mayMatch = hasRole(response, ...matchBankLine.roles);
   return table({
     caption,
-    rows: rows.map((row) => presentBankLine(response, row)),
+    rows,
     empty: 'Nenhuma linha.',
     columns: [
       { title: 'Dia', cell: (row) => html`${formatDay(row.day)}<br><span class="id hint">${row.id}</span>` },

@@ -1,13 +1,11 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { LINE_STATES, listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
-import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
+import { LINE_STATES } from '../../../ledger/bank/list-bank-lines.ts';
+import { bankLines, bankMatches, undoBankMatch } from '../../../operations/books/bank.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { BANK, balanceTabs } from '../balances/describe-stated.ts';
 import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
@@ -38,16 +36,15 @@ export function bankLists(context: Context): Router {
       sendWrongFilters(request, response, { ...list, filters: { fields, areSet: true } });
       return;
     }
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listBankLines(db, ...page, filters));
-    await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
+    const given = { filter: filters, via: 'console' } as const;
+    const { rows, next } = await readListPage(context, bankLines, request, response, given);
     const shown = lineTable(response, rows, 'Linhas do extrato, as mais novas primeiro');
     sendList(request, response, { ...list, filters: { fields, areSet: isFiltered(filters) }, rows: shown, next });
   });
 
   router.get(BANK_LISTS.matches.address, async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listBankMatches(db, ...page));
-    await auditPersonalAccess(context, response, 'bank.matches', 'notes', 'console');
-    const [full, mayUndo] = [canSeePersonalData(response), hasRole(response, 'accountant')];
+    const { rows, next } = await readListPage(context, bankMatches, request, response, { via: 'console' });
+    const mayUndo = hasRole(response, ...undoBankMatch.roles);
     const shown = table({
       caption: 'Pares, os mais novos primeiro',
       rows,
@@ -57,7 +54,7 @@ export function bankLists(context: Context): Router {
         { title: 'Lançamento', cell: (row) => html`${describePaired(row)} ${formatDay(row.entry_day)}` },
         { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
         { title: 'Como', cell: (row) => RULE_WORDS[row.rule] },
-        { title: 'Por quê', cell: (row) => html`<span class="long">${full ? row.note : maskNote(row.note)}</span>` },
+        { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
         { title: 'Quem', cell: (row) => (row.created_by === '' ? EMPTY_VALUE : shortId(row.created_by)) },
         { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
         {

@@ -1,18 +1,16 @@
 import type { Request, Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
-import { matchBankLines } from '../../../ledger/bank/match-bank-lines.ts';
 import { type BankAccount, type BankSummary, type Sum, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
-import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { maskBankLine, maskNoted, matchBank } from '../../../operations/books/bank.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditPersonalAccess, canSeePersonalData, getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { BANK, balanceTabs } from '../balances/describe-stated.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { buttonLink, facts, table } from '../parts/page-components.ts';
@@ -20,7 +18,6 @@ import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { BANK_LISTS, entryTable, lineTable } from './describe-bank.ts';
 
-const ROLE = 'accountant';
 /** Rows of each side on the page; the list of lines has all. */
 const ROWS_SHOWN = 20;
 
@@ -31,15 +28,8 @@ export function bankPage(context: Context): Router {
     await send(context, request, response);
   });
 
-  router.post(`${BANK.address}/match`, requireRole(ROLE), async (_request, response) => {
-    const actor = getActor(response);
-    await auditChange(
-      context,
-      (inner) => matchBankLines(inner),
-      (counts) => ({ actor, action: 'bank.match', target: 'rules', detail: JSON.stringify(counts) }),
-    );
-    response.redirect(303, `${BANK.address}?done=bank_matched`);
-  });
+  const button = { address: `${BANK.address}/match`, to: `${BANK.address}?done=bank_matched` };
+  router.use(serveButton(context, matchBank, button));
   return router;
 }
 
@@ -49,23 +39,23 @@ async function send(context: Context, request: Request, response: Response): Pro
   const lines = await listBankLines(db, ROWS_SHOWN, undefined, { state: 'open' });
   const entries = await listOpenBankEntries(db, ROWS_SHOWN, undefined);
   await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
-  const full = canSeePersonalData(response);
-  const shownEntries = entries.map((row) => {
-    const masked = presentPlatform(getCaller(response), row);
-    return full ? masked : { ...masked, note: maskNote(masked.note) };
-  });
+  const [caller, mayMatch] = [getCaller(response), hasRole(response, ...matchBank.roles)];
+  const [shownLines, shownEntries] = [
+    lines.map((row) => maskBankLine(caller, row)),
+    entries.map((row) => maskNoted(caller, row)),
+  ];
   const names = await readPlatformNames(context, response);
   const body = html`<h1>${t('Banco')}</h1>${balanceTabs(response, BANK.address)}
 <p class="lead">${t('O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.')}</p>
-${hasRole(response, ROLE) && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))}</div>`}
+${mayMatch && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))}</div>`}
 <section><h2>${t('Contas no banco')}</h2>${accountTable(summary.accounts)}</section>
 <section><h2>${t('O banco e o razão')}</h2>${renderComparison(summary)}</section>
 <section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeSum(summary.openLines)}</p>
-${lineTable(response, lines, 'Linhas do extrato sem lançamento')}
+${lineTable(response, shownLines, 'Linhas do extrato sem lançamento')}
 <p><a href="${BANK_LISTS.lines.address}?state=open">${t('Todas as linhas em aberto')}</a> · <a href="${BANK_LISTS.lines.address}?state=matched">${t('Linhas casadas')}</a> · <a href="${BANK_LISTS.matches.address}">${t('Pares')}</a></p></section>
 <section><h2>${t('Lançamentos do banco em aberto')}</h2><p class="hint">${describeSum(summary.openEntries)}</p>
 ${entryTable(shownEntries, names)}
-${hasRole(response, ROLE) && postForm(response, `${BANK.address}/match`, html`<div class="actions"><button class="secondary">${t('Procurar pares de novo')}</button></div>`)}</section>`;
+${mayMatch && postForm(response, `${BANK.address}/match`, html`<div class="actions"><button class="secondary">${t('Procurar pares de novo')}</button></div>`)}</section>`;
   sendPage(request, response, { title: t('Banco'), body });
 }
 

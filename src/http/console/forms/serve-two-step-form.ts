@@ -6,17 +6,15 @@
  * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
  */
 import type { Request, Response, Router } from 'express';
-import { auditChangeOnce } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
 import { createRouter } from '../../create-router.ts';
 import { admit, byOf } from '../../mount-operations.ts';
 import type { Draft } from '../parts/fields.ts';
-import type { Html } from '../parts/html.ts';
 import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { halfOf, hashOf, keyOf } from './preview-key.ts';
-import { type Confirmed, type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
+import { type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
 import { sendForm, sendMade, sendPreview } from './two-step-pages.ts';
 
 /** What the change would replace is not what its preview showed. */
@@ -82,7 +80,8 @@ async function answerRead<Value, Item, Made>(
       return;
     }
     const confirmed = { item, by: byOf(form, request, response, true), once: { key, check: assertSame } };
-    const shown = await make(context, form, value, confirmed);
+    const made = await form.make(context, value, confirmed);
+    const shown = made === undefined ? undefined : form.shown?.(made, item);
     context.wakeUps.alerts.notify();
     if (shown) sendMade(request, response, form, item, shown);
     else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
@@ -97,36 +96,6 @@ async function answerRead<Value, Item, Made>(
     draft.faults = Object.fromEntries(faults);
     await sendForm(request, response, form, draft, item);
   }
-}
-
-/** Makes the change, once. @returns what is shown once. */
-async function make<Value, Item, Made>(
-  context: Context,
-  form: TwoStepForm<Value, Item, Made>,
-  value: Value,
-  confirmed: Confirmed<Item>,
-): Promise<Html | undefined> {
-  const { by, item, once } = confirmed;
-  if ('make' in form) {
-    const made = await form.make(context, value, confirmed);
-    return made === undefined ? undefined : form.shown?.(made, item);
-  }
-  const own = { actor: by.caller.id, item };
-  const prepared = form.prepare ? await form.prepare(value, own) : value;
-  const made = await auditChangeOnce(
-    context,
-    once.key,
-    async (inner) => {
-      await once.check(inner);
-      return await form.change(inner, prepared, own);
-    },
-    (done) => {
-      const { target, detail = 'console' } = typeof done === 'string' ? { target: done } : done;
-      return { actor: own.actor, action: form.action, target, detail };
-    },
-  );
-  await form.finish?.(value, { ...own, isRepeated: made === undefined });
-  return typeof made === 'object' ? made.shown : undefined;
 }
 
 /** Lists the change's refusals by the field of the form, or by `form` for one of no field. */

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import type { Role } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { type AnyChange, type By, makeChange, type Once } from '../../../operations/define-change.ts';
@@ -13,15 +12,10 @@ export type Params = { id: string };
 /** @template Title a text of the catalogue, or the name of an item. */
 export type Place<Title extends string = PlainText> = { address: string; title: Title };
 
-export type DeclaredForm<Value, Item = undefined, Made = unknown> = Page<Value, Item> & Declared<Value, Item, Made>;
-
 /** Who confirmed a form, for which item, and its key. */
 export type Confirmed<Item> = { by: By; item: Item; once: Once };
 
-export type TwoStepForm<Value, Item = undefined, Made = unknown> = Page<Value, Item> &
-  (Declared<Value, Item, Made> | Own<Value, Item>);
-
-type Page<Value, Item> = {
+export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** The address of the page; the form is posted there too. It may have `:id`. */
   address: string;
   title: PlainText;
@@ -44,27 +38,12 @@ type Page<Value, Item> = {
   basis?(context: Context, item: Item): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;
-};
-
-type Declared<Value, Item, Made> = {
   roles: AnyChange['roles'];
   /** Makes the change, once for each key. @returns what was made; undefined where the form was sent before. */
   make(context: Context, value: Value, confirmed: Confirmed<Item>): Promise<Made | undefined>;
   /** A page that is shown once, such as a secret. */
   shown?(made: Made, item: Item): Html;
 };
-
-type Own<Value, Item> = {
-  roles: readonly [Role, ...Role[]];
-  action: string;
-  /** Does what no transaction may wait for; it runs before the change. @throws ConfereError as the change. */
-  prepare?(value: Value, by: { actor: string; item: Item }): Promise<Value>;
-  /** @returns the target for the audit, perhaps with its detail, and perhaps a page to show once. */
-  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | MadeOwn>;
-  /** Does what follows the commit. @param by.isRepeated whether the form was sent before. */
-  finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
-};
-export type MadeOwn = { target: string; detail?: string | undefined; shown?: Html };
 
 /** What a declared change would do, rolled back. @throws ConfereError as the change. */
 export function previewOf<Given, Made>(context: Context, change: AnyChange<Given, Made>, given: Given, id = '') {

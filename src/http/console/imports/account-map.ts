@@ -3,8 +3,7 @@ import type { Context } from '../../../context.ts';
 import { importFile } from '../../../imports/import-file.ts';
 import { ImportRefusedError } from '../../../imports/import-kind.ts';
 import { ACCOUNTS, renderAccountMap } from '../../../imports/kinds/accounts.ts';
-import { listUnmappedAccounts, readAccountMap } from '../../../ledger/stated/account-map.ts';
-import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { accounts, mapAccounts } from '../../../operations/books/accounts.ts';
 import { t } from '../../../texts/translate.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -15,7 +14,6 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { describeFault } from './describe-faults.ts';
 
 const ADDRESS = '/reports/accounts';
-const ROLE = 'accountant';
 const ROWS_SHOWN = 16;
 
 /** What was sent, and what is wrong with it. */
@@ -28,7 +26,7 @@ export function accountMapPages(context: Context): Router {
     sendPage(request, response, { title: t('Plano de contas'), body: await render(context, response) });
   });
 
-  router.post(ADDRESS, requireRole(ROLE), async (request, response) => {
+  router.post(ADDRESS, requireRole(...mapAccounts.roles), async (request, response) => {
     const text = readFormLines(request, 'map');
     try {
       const file = { kind: 'accounts', bytes: Buffer.from(text) } as const;
@@ -46,15 +44,14 @@ export function accountMapPages(context: Context): Router {
 }
 
 async function render(context: Context, response: Response, draft?: Draft): Promise<Html> {
-  const { accounts } = await readAccountMap(context.db);
-  const unmapped = await listUnmappedAccounts(context.db, accounts);
+  const { accounts: rows, unmapped } = await accounts.read(context, { caller: getCaller(response), id: '' });
   return html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
 ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: unmapped.join(', ') })}</p>`}
-${hasRole(response, ROLE) && mapForm(response, draft ?? { text: renderAccountMap(accounts), faults: [] })}
+${hasRole(response, ...mapAccounts.roles) && mapForm(response, draft ?? { text: renderAccountMap(rows), faults: [] })}
 ${table({
   caption: 'Contas mapeadas',
-  rows: accounts.map((row) => presentPlatform(getCaller(response), row)),
+  rows,
   empty: 'Nenhuma conta está mapeada até agora.',
   columns: [
     { title: 'Conta do razão', cell: (row) => row.account },

@@ -6,7 +6,7 @@ import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
 import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
-import { callbacks } from '../../../operations/callbacks.ts';
+import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import type { Label } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';

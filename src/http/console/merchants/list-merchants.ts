@@ -6,7 +6,7 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { presentMerchantName } from '../../../operations/mask-texts.ts';
-import { addMerchant, merchants } from '../../../operations/merchants.ts';
+import { addMerchant, merchants } from '../../../operations/merchants/merchants.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';

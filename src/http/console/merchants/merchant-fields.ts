@@ -6,7 +6,7 @@ import { findMerchantFaults, MERCHANT_LIMITS } from '../../../merchants/check-me
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
-import { toMerchantInput } from '../../../operations/merchants.ts';
+import { toMerchantInput } from '../../../operations/merchants/merchants.ts';
 import { sayFault } from '../../../texts/say-refusal.ts';
 import { type PlainText, t } from '../../../texts/translate.ts';
 import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';

@@ -8,7 +8,7 @@ import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { authorizeFilter } from '../../../operations/authorize-search.ts';
 import type { MadeOf } from '../../../operations/define-change.ts';
-import { addMerchant, changeMerchant } from '../../../operations/merchants.ts';
+import { addMerchant, changeMerchant } from '../../../operations/merchants/merchants.ts';
 import { type Label, type PlainText, t, translate } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { findNewestSecret } from '../../../merchants/secrets.ts';
 import type { GivenOf, MadeOf } from '../../../operations/define-change.ts';
-import { endPullToken, givePullToken, rotateMerchantSecret } from '../../../operations/merchants.ts';
+import { endPullToken, givePullToken, rotateMerchantSecret } from '../../../operations/merchants/merchants.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';

@@ -6,7 +6,7 @@ import { readMessage } from '../../../callbacks/manage/read-message.ts';
 import { findHold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { selectMerchants } from '../../../merchants/read-merchants.ts';
-import { redeliverCallback } from '../../../operations/callbacks.ts';
+import { redeliverCallback } from '../../../operations/merchants/callbacks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';

@@ -6,7 +6,7 @@ import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
-import { enableMerchant, pauseMerchant, testMerchant } from '../../../operations/merchants.ts';
+import { enableMerchant, pauseMerchant, testMerchant } from '../../../operations/merchants/merchants.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';

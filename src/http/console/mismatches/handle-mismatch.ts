@@ -1,23 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Request, Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { lastDayBefore } from '../../../domain/calendar.ts';
 import { parseSum } from '../../../domain/money.ts';
-import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
-import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import {
-  acknowledgeMismatch,
-  MISMATCH_NOTE_CHARS_MAX,
-  resolveMismatchByHand,
-} from '../../../mismatches/resolve-mismatch-by-hand.ts';
-import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { MISMATCH_NOTE_CHARS_MAX } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { makeChange } from '../../../operations/define-change.ts';
+import { mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
+import { surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditShownTransactions, getActor, requireRole } from '../../access/authorize.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { previewOf } from '../forms/two-step-form.ts';
 import { formatMoneyInput, labelled } from '../parts/fields.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
@@ -29,12 +25,8 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { renderEvidence } from './render-evidence.ts';
 
-const ACTIONS = {
-  acknowledge: { handle: acknowledgeMismatch, done: 'acknowledged' },
-  resolve: { handle: resolveMismatchByHand, done: 'resolved' },
-  accept: { handle: acceptMismatchOrSurplus, done: 'accepted' },
-} as const;
-type Action = keyof typeof ACTIONS;
+const DONE = { acknowledge: 'acknowledged', resolve: 'resolved', accept: 'accepted' } as const;
+type Action = keyof typeof DONE;
 
 /**
  * The forms that acknowledge, resolve or accept a mismatch. Accepting, and resolving a critical one, take a second page,
@@ -42,28 +34,27 @@ type Action = keyof typeof ACTIONS;
  */
 export function mismatchForms(context: Context): Router {
   const router = createRouter();
-  for (const action of Object.keys(ACTIONS) as Action[]) {
+  for (const action of Object.keys(DONE) as Action[]) {
     router.post(
       `/mismatches/:id/${action}`,
-      requireRole('operator'),
+      requireRole(...mismatchDecisions[action].roles),
       async (request: Request<{ id: string }>, response) => {
         const { id } = request.params;
         const mismatch = await findMismatch(context.db, id);
         if (!mismatch) throw refuse('mismatch_unknown');
-        const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
+        const given = { note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';
-        const isStale = action !== 'acknowledge' && hasChanged(mismatch, by.actual);
-        if (isStale || (needsSecondStep(action, mismatch) && (!isConfirmed || by.note === undefined))) {
+        const isStale = action !== 'acknowledge' && hasChanged(mismatch, given.actual);
+        if (isStale || (needsSecondStep(action, mismatch) && (!isConfirmed || given.note === undefined))) {
           const fault =
-            isConfirmed && by.note === undefined ? t('Escreva o que você descobriu ou decidiu.') : undefined;
-          const shown = isStale ? { ...by, actual: mismatch.actual } : by;
-          await sendSecondStep(context, request, response, { action, mismatch, by: shown, fault, isStale });
+            isConfirmed && given.note === undefined ? t('Escreva o que você descobriu ou decidiu.') : undefined;
+          const shown = isStale ? { ...given, actual: mismatch.actual } : given;
+          await sendSecondStep(context, request, response, { action, mismatch, given: shown, fault, isStale });
           return;
         }
-        const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
-        await auditChange(context, (inner) => ACTIONS[action].handle(inner, id, by), audited);
-        context.wakeUps.alerts.notify();
-        response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=${ACTIONS[action].done}`);
+        const by = { caller: getCaller(response), id, via: 'console' } as const;
+        await makeChange(context, mismatchDecisions[action], { given, by });
+        response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=${DONE[action]}`);
       },
     );
   }
@@ -127,7 +118,7 @@ function nameAction(action: Action, mismatch: PresentedMismatch): string {
 type Second = {
   action: Action;
   mismatch: PresentedMismatch;
-  by: { actor: string; note: string | undefined; actual: unknown };
+  given: { note: string | undefined; actual: unknown };
   fault: string | undefined;
   isStale: boolean;
 };
@@ -137,17 +128,12 @@ async function sendSecondStep(
   context: Context,
   request: Request,
   response: Response,
-  { action, mismatch, by, fault, isStale }: Second,
+  { action, mismatch, given, fault, isStale }: Second,
 ): Promise<void> {
   const address = `/mismatches/${mismatch.id}`;
-  const { handle } = ACTIONS[action];
-  if (isStale)
-    await auditShownTransactions(context, response, 'mismatches.show', {
-      target: mismatch.id,
-      transactions: listTransactionIds(mismatch),
-      via: 'console',
-    });
-  const preview = await previewChange(context, (inner) => handle(inner, mismatch.id, { ...by, note: by.note ?? '?' }));
+  if (isStale) await showMismatch(context, mismatch, { caller: getCaller(response), via: 'console' });
+  const noted = { ...given, note: given.note ?? '?' };
+  const preview = await previewOf(context, mismatchDecisions[action], noted, mismatch.id);
   const name = nameAction(action, mismatch);
   const title = t('{name}: confira', { name });
   const { title: kind, meaning } = explainMismatch(mismatch);
@@ -157,14 +143,14 @@ async function sendSecondStep(
       : surplusIn(mismatch) > 0
         ? t('O dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.')
         : t('O lançamento em vigor é estornado na data dele, e os lojistas são avisados.');
-  const draft = { values: { note: by.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
+  const draft = { values: { note: given.note ?? '' }, faults: fault === undefined ? {} : { note: fault } };
   const note = labelled(
     draft,
     { name: 'note', label: 'Observação (obrigatória)' },
     (attributes) =>
       html`<textarea rows="3" maxlength="${MISMATCH_NOTE_CHARS_MAX}" required${attributes}>${draft.values.note}</textarea>`,
   );
-  const content = html`${seenField({ ...mismatch, actual: by.actual ?? mismatch.actual })}${note}
+  const content = html`${seenField({ ...mismatch, actual: given.actual ?? mismatch.actual })}${note}
 <div class="actions"><button name="step" value="confirm">${name}</button><a href="${address}">${t('Cancelar')}</a></div>`;
   const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a> · <a href="${address}">${kind}</a></p>
 <h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>

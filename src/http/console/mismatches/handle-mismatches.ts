@@ -1,12 +1,14 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { isMismatchKind, type MismatchKind } from '../../../domain/mismatch.ts';
+import { isMismatchKind } from '../../../domain/mismatch.ts';
 import type { OpenCause } from '../../../mismatches/read-open-causes.ts';
-import { acknowledgeMany, RESOLVED_MAX, resolveMany } from '../../../mismatches/resolve-many.ts';
+import { RESOLVED_MAX } from '../../../mismatches/resolve-many.ts';
 import { MISMATCH_NOTE_CHARS_MAX } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { type GivenOf, makeChange } from '../../../operations/define-change.ts';
+import { acknowledgeMismatches, resolveMismatches } from '../../../operations/mismatches.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatCount, formatMoney } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -16,24 +18,25 @@ import { hasRole, postForm } from '../parts/send-page.ts';
 /** The forms that acknowledge or resolve all open mismatches of a kind, or of one cause. */
 export function handleMismatchesPages(context: Context): Router {
   const router = createRouter();
-  for (const [action, handle, done] of [
-    ['acknowledge', acknowledgeMany, 'acknowledged_many'],
-    ['resolve', resolveMany, 'resolved_many'],
+  for (const [action, change, done] of [
+    ['acknowledge', acknowledgeMismatches, 'acknowledged_many'],
+    ['resolve', resolveMismatches, 'resolved_many'],
   ] as const) {
-    router.post(`/mismatches/${action}`, requireRole('operator'), async (request, response) => {
-      const by = { actor: getActor(response), note: readFormField(request, 'note') };
-      const { more } = await handle(context, readSelection(request), by);
-      response.redirect(303, `/mismatches?done=${more ? 'handled_some' : done}`);
+    router.post(`/mismatches/${action}`, requireRole(...change.roles), async (request, response) => {
+      const by = { caller: getCaller(response), id: '', via: 'console' } as const;
+      const { made } = await makeChange<Given, { more: boolean }>(context, change, { given: readGiven(request), by });
+      response.redirect(303, `/mismatches?done=${made?.more ? 'handled_some' : done}`);
     });
   }
   return router;
 }
 
-function readSelection(request: Request): { kind: MismatchKind; cause: string | undefined; openedBefore: Date } {
-  const kind = readFormField(request, 'kind') ?? '';
-  const openedBefore = new Date(readFormField(request, 'opened_before') ?? '');
-  if (!isMismatchKind(kind) || Number.isNaN(openedBefore.getTime())) throw refuse('form_outdated');
-  return { kind, cause: readFormField(request, 'cause'), openedBefore };
+type Given = GivenOf<typeof resolveMismatches>;
+
+function readGiven(request: Request): Given {
+  const [kind = '', before = ''] = ['kind', 'opened_before'].map((name) => readFormField(request, name));
+  if (!isMismatchKind(kind) || Number.isNaN(Date.parse(before))) throw refuse('form_outdated');
+  return { kind, cause: readFormField(request, 'cause'), opened_before: before, note: readFormField(request, 'note') };
 }
 
 /**

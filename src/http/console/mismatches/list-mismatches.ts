@@ -3,19 +3,18 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
-import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
-import { listMismatches, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
+import { type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
-import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { nameFilters } from '../../../operations/define-list.ts';
+import { mismatches } from '../../../operations/mismatches.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
-import { filterChoice, filterText, isFiltered, nameFilters, readFilters } from '../parts/parse-filters.ts';
+import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
@@ -52,22 +51,18 @@ export function mismatchListPages(context: Context): Router {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { transaction_id: transactionId, state: shown = 'unresolved', decided, ...filters } = given;
+    const { state: shown = 'unresolved', decided, ...filters } = given;
+    const named = nameFilters({ ...filters, state: request.query.state });
     const state = shown === 'all' ? undefined : shown;
-    const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
-      listMismatches(db, { ...filters, state, transactionId, decided: decided === 'yes', limit, after }),
-    );
-    await auditShownTransactions(context, response, 'mismatches.list', {
-      target: nameFilters({ ...filters, state: request.query.state, transaction_id: transactionId }),
-      transactions: all.flatMap(listTransactionIds),
-      via: 'console',
-    });
-    const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
-    const areSet = isFiltered({ ...filters, transactionId, decided }) || shown !== 'unresolved';
+    const filter = { ...filters, state, decided: decided === 'yes', named };
+    const { rows, next } = await readListPage(context, mismatches, request, response, { filter, via: 'console' });
+    const areSet = isFiltered({ ...filters, decided }) || shown !== 'unresolved';
     const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
     const hasCauses =
-      (shown === 'unresolved' || shown === 'open') && transactionId === undefined && request.query.cursor === undefined;
+      (shown === 'unresolved' || shown === 'open') &&
+      filters.transaction_id === undefined &&
+      request.query.cursor === undefined;
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
     const lead =
       kind === undefined

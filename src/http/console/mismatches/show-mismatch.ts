@@ -1,14 +1,14 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
-import { listTransactionIds, maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
-import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -26,13 +26,7 @@ export function mismatchPages(context: Context): Router {
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context.db, request.params.id);
     if (!found) throw refuse('mismatch_unknown');
-    const full = canSeePersonalData(response);
-    await auditShownTransactions(context, response, 'mismatches.show', {
-      target: found.id,
-      transactions: listTransactionIds(found),
-      via: 'console',
-    });
-    const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
+    const mismatch = await showMismatch(context, found, { caller: getCaller(response), via: 'console' });
     const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
@@ -43,7 +37,7 @@ ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mis
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
-<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, full)}</section>`;
+<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;

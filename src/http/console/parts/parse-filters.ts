@@ -62,11 +62,6 @@ export function isFiltered(filters: Record<string, unknown>): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 
-/** The audit's target of a list: the names of the filters that are set, never their values. */
-export function nameFilters(filters: Record<string, unknown>): string {
-  return JSON.stringify(Object.keys(filters).filter((name) => filters[name] !== undefined));
-}
-
 /** Reads a parameter of a page's address, trimmed; empty without it. */
 export function readQuery(request: Request, name: string): string {
   const value = request.query[name];

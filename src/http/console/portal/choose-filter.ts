@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
-import { chooseOwnFilter } from '../../../operations/portal.ts';
+import { chooseOwnFilter } from '../../../operations/merchants/portal.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';

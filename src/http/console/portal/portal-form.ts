@@ -3,11 +3,11 @@ import type { Context } from '../../../context.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import type { DeclaredForm } from '../forms/two-step-form.ts';
+import type { TwoStepForm } from '../forms/two-step-form.ts';
 import { HOME } from './site.ts';
 
 export type CreatePortalForm = <Value, Made>(
-  form: Omit<DeclaredForm<Value, MerchantScope, Made>, 'section' | 'list' | 'find'>,
+  form: Omit<TwoStepForm<Value, MerchantScope, Made>, 'section' | 'list' | 'find'>,
 ) => Router;
 
 /** Returns the function that makes forms of the portal, in two steps. */

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { replayOwn } from '../../../operations/portal.ts';
+import { replayOwn } from '../../../operations/merchants/portal.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { replayParts } from '../merchants/replay-form.ts';

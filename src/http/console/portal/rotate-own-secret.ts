@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { rotateOwnSecret } from '../../../operations/portal.ts';
+import { rotateOwnSecret } from '../../../operations/merchants/portal.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';

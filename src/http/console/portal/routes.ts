@@ -5,7 +5,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/portal.ts';
+import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';

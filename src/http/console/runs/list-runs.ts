@@ -1,15 +1,15 @@
 import type { Request, Response, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
-import { startRun } from '../../../reconciliation/runs/start-run.ts';
+import { makeChange } from '../../../operations/define-change.ts';
+import { runs, startOneRun } from '../../../operations/runs.ts';
+import type { PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -30,21 +30,18 @@ export function runListPages(context: Context): Router {
     await sendRuns(context, request, response, { values: { from: addDays(today, -1), to: today }, faults: {} });
   });
 
-  router.post('/reconciliations', requireRole('operator'), async (request, response) => {
+  router.post('/reconciliations', requireRole(...startOneRun.roles), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, today);
     if (Object.keys(draft.faults).length > 0) {
       await sendRuns(context, request, response, draft);
       return;
     }
-    const actor = getActor(response);
     const { from = '', to = '', platform } = draft.values;
-    const run = await auditChange(
-      context,
-      (inner) => startRun(inner, { from, to, platform: platform || undefined, trigger: 'console', createdBy: actor }),
-      ({ id }) => ({ actor, action: 'reconciliations.start', target: id, detail: 'console' }),
-    );
-    response.redirect(303, `/reconciliations/${run.id}?done=started`);
+    const given = { from, to, platform: platform || undefined };
+    const by = { caller: getCaller(response), id: '', via: 'console' } as const;
+    const { made } = await makeChange(context, startOneRun, { given, by });
+    response.redirect(303, `/reconciliations/${made?.id}?done=started`);
   });
   return router;
 }
@@ -87,10 +84,10 @@ export function formatDayRange(run: { from: Day; to: Day }): string {
 }
 
 async function sendRuns(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
-  const { rows, next } = await readPage(context, request, ({ db }, ...page) => listRuns(db, ...page));
+  const { rows, next } = await readListPage(context, runs, request, response);
   const isWrong = Object.keys(draft.faults).length > 0;
   const lead = html`<p class="lead">${t('Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.')}</p>
-${hasRole(response, 'operator') && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${await startForm(context, response, draft)}</section>`}`;
+${hasRole(response, ...startOneRun.roles) && html`<section class="act"><h2>${t('Iniciar uma conferência')}</h2>${await startForm(context, response, draft)}</section>`}`;
   const status = isWrong ? 422 : 200;
   const address = '/reconciliations';
   sendList(request, response, { title: 'Conferências', address, lead, rows: runTable(context, rows), next, status });

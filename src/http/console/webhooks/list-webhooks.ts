@@ -1,19 +1,17 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
-import { auditWithheldWebhooks, authorizeSearch } from '../../../operations/authorize-search.ts';
+import { WEBHOOK_STATES, webhooks } from '../../../operations/webhooks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
-import { filterChoice, filterText, isFiltered, nameFilters } from '../parts/parse-filters.ts';
+import { filterChoice, filterText, isFiltered } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
@@ -22,7 +20,7 @@ import { quarantineSection } from './purge-webhooks.ts';
 const LIST = { title: 'Webhooks', address: '/inbox' } as const;
 const text = filterText(512);
 const query = z.object({
-  state: filterChoice(['pending', 'applied', 'quarantined']),
+  state: filterChoice(WEBHOOK_STATES),
   reason: text,
   transaction_id: text,
   reference: text,
@@ -39,21 +37,13 @@ export function webhookListPages(context: Context): Router {
   const list = { schema: query, field: 'extra', refuse };
   router.all('/inbox', encryptFilters(context, list));
   router.get('/inbox', async (request, response) => {
-    const { filters: given, draft } = readSealedFilters(context, request, list);
-    if (given === undefined) {
+    const { filters: filter, draft } = readSealedFilters(context, request, list);
+    if (filter === undefined) {
       refuse(request, response, draft);
       return;
     }
-    const { transaction_id: transactionId, ...filters } = given;
-    const { rows, next } = await readPage(context, request, async ({ db }, limit, after) => {
-      await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
-      return await listWebhooks(db, { ...filters, transactionId, limit, after });
-    });
-    const areSet = isFiltered({ ...filters, transactionId });
-    // without a filter nobody was looked up, and the list names no person: the live page would fill the audit
-    const target = nameFilters({ ...filters, transaction_id: transactionId });
-    if (areSet) await auditPersonalAccess(context, response, 'webhooks.list', target, 'console');
-    await auditWithheldWebhooks(context, getCaller(response), filters, rows);
+    const { rows, next } = await readListPage(context, webhooks, request, response, { filter, via: 'console' });
+    const areSet = isFiltered(filter);
     const found = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,
@@ -71,7 +61,7 @@ export function webhookListPages(context: Context): Router {
       ],
     });
     const isLive = !areSet && request.query.cursor === undefined;
-    const isQuarantine = filters.state === 'quarantined' && request.query.cursor === undefined;
+    const isQuarantine = filter.state === 'quarantined' && request.query.cursor === undefined;
     const lead = isQuarantine
       ? await quarantineSection(context, response)
       : isLive &&

@@ -1,12 +1,14 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { purgeWebhooks, QUARANTINE_REASONS } from '../../../inbox/manage/purge-webhooks.ts';
+import { QUARANTINE_REASONS } from '../../../inbox/manage/purge-webhooks.ts';
 import { countQuarantined } from '../../../inbox/manage/read-webhooks.ts';
+import { makeChange } from '../../../operations/define-change.ts';
+import { purgeManyWebhooks } from '../../../operations/webhooks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -21,12 +23,13 @@ const OLDER_THAN_S = 3600;
 /** The form that purges the quarantined webhooks of one reason. */
 export function purgeWebhooksPages(context: Context): Router {
   const router = createRouter();
-  router.post('/inbox/purge', requireRole('operator'), async (request, response) => {
+  router.post('/inbox/purge', requireRole(...purgeManyWebhooks.roles), async (request, response) => {
     const reason = readFormField(request, 'reason') ?? '';
     if (!QUARANTINE_REASONS.includes(reason)) throw refuse('form_outdated');
-    const before = new Date(context.clock.now().getTime() - OLDER_THAN_S * 1000);
-    const detail = `console, older than ${OLDER_THAN_S} s`;
-    await purgeWebhooks(context, { reason, before, actor: getActor(response), detail });
+    const given = { reason, older_than: { text: `${OLDER_THAN_S} s`, ms: OLDER_THAN_S * 1000 } };
+    await makeChange(context, purgeManyWebhooks, {
+      ...{ given, by: { caller: getCaller(response), id: '', via: 'console' } },
+    });
     response.redirect(303, '/inbox?state=quarantined&done=purged');
   });
   return router;

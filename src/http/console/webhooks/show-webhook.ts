@@ -1,15 +1,15 @@
 import type { Request, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
 import { readStoredBody } from '../../../inbox/manage/read-stored-body.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
 import { maskWebhook } from '../../../operations/mask-texts.ts';
+import { reprocessOneWebhook } from '../../../operations/webhooks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { EMPTY_VALUE, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
@@ -45,7 +45,7 @@ export function webhookPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/inbox">${t('Webhooks')}</a></p>
 <div class="head"><h1>${t('Webhook')}</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
 <p class="sub">${idText(webhook.id)}</p>
-${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${t('Reprocessar')}">${again}</section>`}
+${hasRole(response, ...reprocessOneWebhook.roles) && html`<section class="act bare" aria-label="${t('Reprocessar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Recebido em', moment(context.calendar, webhook.received_at)],
       ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],
@@ -57,13 +57,8 @@ ${raw && html`<section><h2>${t('Corpo recebido')}</h2><pre class="raw" tabindex=
     sendPage(request, response, { title: `${t('Webhook')} ${shortenId(webhook.id)}`, body });
   });
 
-  router.post('/inbox/:id/reprocess', requireRole('operator'), async (request: Request<{ id: string }>, response) => {
-    const webhook = await findWebhook(context.db, request.params.id);
-    if (!webhook) throw refuse('webhook_unknown');
-    const done = { action: 'webhooks.reprocess', target: webhook.id, detail: 'console' };
-    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: getActor(response), ...done });
-    response.redirect(303, `/inbox/${webhook.id}?done=reprocessed`);
-  });
+  const to = (id: string): string => `/inbox/${encodeURIComponent(id)}?done=reprocessed`;
+  router.use(serveButton(context, reprocessOneWebhook, { address: '/inbox/:id/reprocess', to }));
   return router;
 }
 

@@ -1,0 +1,64 @@
+/** What the provider's list does not show, as people enter it. */
+import { z } from 'zod';
+import { maySeePersons } from '../../access/roles.ts';
+import { maskNote } from '../../domain/person/mask-mismatch.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
+import { compareStatements } from '../../ledger/stated/state-balance.ts';
+import { type Change, defineChange } from '../define-change.ts';
+import { auditShowing, defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { adjustment } from '../rows/ledger.ts';
+
+const changed = {
+  audit: 'adjustments.create',
+  roles: ['accountant'],
+  route: 'POST /adjustments',
+  answers: created('Entered', adjustment),
+  after: compareStatements,
+  answer: async ({ db }, id) => presentWritten((await listAdjustments(db, 1, undefined, id))[0], 'the adjustment'),
+} as const satisfies Partial<Change<unknown, string>>;
+
+export const addAdjustment = defineChange({
+  ...changed,
+  name: 'adjustments.add',
+  summary: "Enter what the provider's list does not show, from the opening's day on",
+  input: z.object({
+    platform,
+    day,
+    kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
+    amount: signedAmount.refine((cents) => cents !== 0n, 'must not be zero'),
+    note,
+    new_platform: newPlatform,
+  }),
+  change: (inner, { amount: amountCents, new_platform, ...rest }, { caller }) =>
+    adjustBooks(inner, { ...rest, amountCents, actor: caller.id, newPlatform: new_platform }),
+});
+
+export const undoAdjustment = defineChange({
+  ...changed,
+  name: 'adjustments.undo',
+  chosenBy: 'reverses',
+  summary: 'Reverse such an entry',
+  input: z.object({ reverses: z.string().min(1), note }),
+  refuses: ['adjustment_unknown', 'adjustment_is_reversal', 'adjustment_reversed'],
+  change: (inner, { reverses, note: why }, { caller }) =>
+    reverseAdjustment(inner, reverses, { note: why, actor: caller.id }),
+});
+
+export const adjustments = defineList({
+  name: 'adjustments',
+  roles: ['viewer'],
+  route: '/adjustments',
+  row: adjustment,
+  filters: platformFilter,
+  search: (filter) => filter,
+  read: ({ db }, { limit, after }, { platform: of }) => listAdjustments(db, limit, after, undefined, of),
+  personal: auditShowing('adjustments.list', 'notes'),
+  mask: (_context, rows, caller) =>
+    rows
+      .map((row) => presentPlatform(caller, row))
+      .map((row) => (maySeePersons(caller.role) ? row : { ...row, note: maskNote(row.note) })),
+});

@@ -1,0 +1,139 @@
+/** The bank's statements, what of them is matched with the ledger, and what is open on both sides. */
+import { z } from 'zod';
+import { maySeePersons } from '../../access/roles.ts';
+import type { Caller } from '../../access/tokens.ts';
+import { maskNote } from '../../domain/person/mask-mismatch.ts';
+import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
+import { listBankMatches, listBankStatements, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
+import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
+import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
+import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
+import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
+import { type Change, defineChange } from '../define-change.ts';
+import { defineItem } from '../define-item.ts';
+import { auditShowing, defineList } from '../define-list.ts';
+import { created, ok } from '../describe-operation.ts';
+import { note } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { bankEntry, bankLine, bankMatch, bankStatement, bankSummary } from '../rows/bank.ts';
+
+export const bank = defineItem({
+  route: '/bank',
+  summary: 'Assets:Bank beside the balance of the bank, and what explains the difference',
+  item: bankSummary,
+  read: async ({ db }) => presentBankSummary(await summarizeBank(db)),
+});
+
+export const bankStatements = defineList({
+  name: 'statements',
+  roles: ['viewer'],
+  route: '/bank/statements',
+  row: bankStatement,
+  read: ({ db }, { limit, after }) => listBankStatements(db, limit, after),
+});
+
+export const bankLines = defineList({
+  name: 'lines',
+  roles: ['viewer'],
+  route: '/bank/lines',
+  row: bankLine,
+  filters: z.object({
+    state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),
+    account: z.string().min(1).max(100).optional(),
+  }),
+  read: ({ db }, { limit, after }, filters) => listBankLines(db, limit, after, filters),
+  personal: auditShowing('bank.lines', 'texts'),
+  mask: (_context, rows, caller) => rows.map((row) => maskBankLine(caller, row)),
+});
+
+export const bankEntries = defineList({
+  name: 'entries',
+  roles: ['viewer'],
+  route: '/bank/entries',
+  row: bankEntry,
+  read: ({ db }, { limit, after }) => listOpenBankEntries(db, limit, after),
+  personal: auditShowing('adjustments.list', 'notes'),
+  mask: (_context, rows, caller) => rows.map((row) => maskNoted(caller, row)),
+});
+
+export const bankMatches = defineList({
+  name: 'matches',
+  roles: ['viewer'],
+  route: '/bank/matches',
+  row: bankMatch,
+  read: ({ db }, { limit, after }) => listBankMatches(db, limit, after),
+  personal: auditShowing('bank.matches', 'notes'),
+  mask: (_context, rows, caller) => rows.map((row) => maskNoted(caller, row)),
+});
+
+const { reference, amount } = { reference: z.int(), amount: z.int() };
+
+export const matchBank = defineChange({
+  name: 'bank.match',
+  roles: ['accountant'],
+  route: 'POST /bank/match',
+  summary: 'Match open lines by the rules, as an import does',
+  answers: ok('Matched', z.object({ matched: z.object({ reference, amount }) })),
+  change: (inner) => matchBankLines(inner),
+  target: (counts) => ({ target: 'rules', detail: JSON.stringify(counts) }),
+  answer: async (_context, matched) => ({ matched }),
+});
+
+const written = {
+  roles: ['accountant'],
+  answer: async ({ db }, id) => presentWritten((await listBankMatches(db, 1, undefined, id))[0], 'the match'),
+} as const satisfies Partial<Change<unknown, string>>;
+
+export const matchBankLine = defineChange({
+  ...written,
+  name: 'bank.match_line',
+  audit: 'bank.match',
+  route: 'POST /bank/matches',
+  summary: 'Match a line with an entry of its amount, at most 31 days apart. 409 for a line that is matched',
+  input: z
+    .strictObject({
+      line_id: z.string('must be the id of a line: bl_12'),
+      adjustment_id: z.string().min(1).optional().describe('of kind bank, in force and without a match'),
+      transaction_id: z.string().min(1).optional().describe('a paid cashout without a match'),
+      note: note.optional(),
+    })
+    .refine(({ adjustment_id: one, transaction_id: other }) => (one === undefined) !== (other === undefined), {
+      error: 'give adjustment_id or transaction_id',
+      path: ['adjustment_id'],
+    }),
+  answers: created('Matched', bankMatch),
+  refuses: ['bank_line_unknown'],
+  change(inner, { line_id: line, adjustment_id: adjustment, transaction_id: transaction = '', note: why }, { caller }) {
+    const picked = adjustment === undefined ? { transaction } : { adjustment };
+    return pickMatch(inner, line, picked, { actor: caller.id, note: why });
+  },
+});
+
+export const undoBankMatch = defineChange({
+  ...written,
+  name: 'bank.undo',
+  route: 'POST /bank/matches/{id}/undo',
+  summary: 'Undo a match: the rules keep this pair apart',
+  input: z.strictObject({ note }),
+  answers: created('Undone', bankMatch),
+  refuses: ['bank_match_unknown', 'bank_match_is_undoing', 'bank_match_undone'],
+  change: (inner, { note: why }, { caller, id }) => undoMatch(inner, id, { actor: caller.id, note: why }),
+});
+
+/** A line as this caller may see it: the bank writes names and documents into its texts. */
+export function maskBankLine<T extends Awaited<ReturnType<typeof listBankLines>>[number]>(
+  { role }: Caller,
+  line: T,
+): T {
+  if (maySeePersons(role)) return line;
+  const [name, memo] = [maskNote(line.name), maskNote(line.memo)];
+  const [check_number, reference_number] = [maskNote(line.check_number), maskNote(line.reference_number)];
+  return { ...line, name, memo, check_number, reference_number, fitid: maskNote(line.fitid) };
+}
+
+/** A row with a note as this caller may see it. */
+export function maskNoted<T extends { platform: string; note: string | null }>(caller: Caller, row: T): T {
+  const shown = presentPlatform(caller, row);
+  return maySeePersons(caller.role) ? shown : { ...shown, note: maskNote(shown.note) };
+}

@@ -1,0 +1,40 @@
+/** Balances that people read from the provider's panel. */
+import { z } from 'zod';
+import { compareStatements, listStatements, storeStatement } from '../../ledger/stated/state-balance.ts';
+import { defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { created } from '../describe-operation.ts';
+import { newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
+import { presentPlatform } from '../mask-texts.ts';
+import { presentWritten } from '../present-row.ts';
+import { statement } from '../rows/ledger.ts';
+
+export const addStatement = defineChange({
+  name: 'statements.add',
+  audit: 'statements.create',
+  roles: ['accountant'],
+  route: 'POST /statements',
+  summary: "State the balance that the provider's panel shows at an instant",
+  input: z.object({
+    platform,
+    at: z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T18:00:00-03:00' }),
+    balance: signedAmount,
+    new_platform: newPlatform,
+  }),
+  answers: created('Stated', statement),
+  change: (inner, { at, balance: balanceCents, new_platform, ...rest }, { caller }) =>
+    storeStatement(inner, { ...rest, at: new Date(at), balanceCents, actor: caller.id, newPlatform: new_platform }),
+  after: compareStatements,
+  answer: async (context, id) => presentWritten((await listStatements(context, 1, undefined, id))[0], 'the statement'),
+});
+
+export const statements = defineList({
+  name: 'statements',
+  roles: ['viewer'],
+  route: '/statements',
+  row: statement,
+  filters: platformFilter,
+  search: (filter) => filter,
+  read: (reading, { limit, after }, { platform: of }) => listStatements(reading, limit, after, undefined, of),
+  mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
+});

@@ -1,0 +1,164 @@
+/** Differences between the ledger and the provider, and what people decide about them. */
+import { z } from 'zod';
+import { auditShown } from '../access/audit.ts';
+import { maySeePersons } from '../access/roles.ts';
+import type { Caller } from '../access/tokens.ts';
+import type { Context } from '../context.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
+import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
+import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
+import { acknowledgeMany, RESOLVED_MAX, resolveMany, type Selection } from '../mismatches/resolve-many.ts';
+import {
+  acknowledgeMismatch,
+  type Decision,
+  MISMATCH_NOTE_CHARS_MAX,
+  resolveMismatchByHand,
+} from '../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
+import { refuse } from '../texts/refuse.ts';
+import { type Change, defineChange } from './define-change.ts';
+import { defineItem } from './define-item.ts';
+import { auditRows, defineList } from './define-list.ts';
+import { ok } from './describe-operation.ts';
+import { instant } from './fields.ts';
+import { maskMismatches } from './mask-texts.ts';
+import { presentWritten } from './present-row.ts';
+import { mismatch } from './rows/reconciliation.ts';
+
+const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
+const kind = z.enum(KINDS, 'is no kind of mismatch').optional();
+const noted = z.object({ note: z.string().max(MISMATCH_NOTE_CHARS_MAX).optional() });
+
+type Handled = { note?: string | undefined; actual?: unknown };
+
+/** Declares what a person decides about one mismatch, perhaps by the evidence that they saw. */
+function decision(
+  verb: 'acknowledge' | 'resolve' | 'accept',
+  decide: (inner: Context, id: string, by: Decision) => Promise<void>,
+  more: Pick<Change<Handled, void>, 'summary' | 'input'> & { done: string },
+): Change<Handled, void> {
+  const { done, ...about } = more;
+  return defineChange<Handled, void>({
+    ...{ ...about, name: `mismatches.${verb}`, route: `POST /mismatches/{id}/${verb}`, roles: ['operator'] },
+    answers: ok(done, mismatch),
+    refuses: [
+      'mismatch_unknown',
+      'mismatch_resolved',
+      ...(verb === 'acknowledge' ? [] : (['mismatch_changed'] as const)),
+    ],
+    change: (inner, given, { caller, id }) => decide(inner, id, { note: undefined, ...given, actor: caller.id }),
+    after: async ({ wakeUps }) => wakeUps.alerts.notify(),
+    answer: async ({ db }, _made, { by }) => presentWritten(await findMismatch(db, by.id), 'the decision'),
+  });
+}
+
+export const mismatchDecisions = {
+  acknowledge: decision('acknowledge', acknowledgeMismatch, {
+    summary: 'Acknowledge a mismatch: somebody works on it',
+    input: noted,
+    done: 'Acknowledged',
+  }),
+  resolve: decision('resolve', resolveMismatchByHand, {
+    summary: 'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
+    input: noted.extend({
+      actual: z.unknown().optional().describe('the `actual` that you saw: 409 if it has changed since'),
+    }),
+    done: 'Resolved',
+  }),
+  accept: decision('accept', acceptMismatchOrSurplus, {
+    summary:
+      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. `actual` is the evidence that the caller saw, as the mismatch shows it: 422 without it, 409 when it has changed since, or the provider shows it no more',
+    input: noted.extend({
+      actual: z.unknown().refine((value) => value !== undefined, 'is required: the `actual` that you saw'),
+    }),
+    done: 'Accepted',
+  }),
+};
+
+const SELECTIONS = 'name either ids, or a kind';
+const selected = z
+  .strictObject({
+    ids: z.array(z.string().min(1)).min(1).max(RESOLVED_MAX, `must be at most ${RESOLVED_MAX} ids`).optional(),
+    kind,
+    cause: z.string().min(1).max(160).optional().describe('the scope of the alert: a run, or a severity and an hour'),
+    opened_before: instant.optional().describe('default: now'),
+    note: noted.shape.note.describe('required where a critical one is selected'),
+  })
+  .refine(({ ids, kind: all }) => (ids === undefined) !== (all === undefined), SELECTIONS)
+  .refine(({ ids, cause, opened_before }) => !ids || (cause ?? opened_before) === undefined, SELECTIONS);
+
+function selectionOf({ ids, kind: all, cause, opened_before: before }: z.infer<typeof selected>): Selection {
+  // the schema requires a kind without ids
+  return ids ? { ids } : { kind: all as MismatchKind, cause, openedBefore: before ? new Date(before) : undefined };
+}
+
+export const resolveMismatches = defineChange({
+  name: 'mismatches.resolve_many',
+  audits: 'itself',
+  roles: ['operator'],
+  route: 'POST /mismatches/resolve',
+  summary: `Resolve up to ${RESOLVED_MAX} by hand, with one note: by their ids, or all of a kind; repeat while there are \`more\``,
+  input: selected,
+  answers: ok('Resolved', z.object({ resolved: z.int(), more: z.boolean() })),
+  refuses: ['mismatches_unknown'],
+  change: (context, given, { caller }) =>
+    resolveMany(context, selectionOf(given), { actor: caller.id, note: given.note }),
+  answer: async (_context, made) => made,
+});
+
+export const acknowledgeMismatches = defineChange({
+  name: 'mismatches.acknowledge_many',
+  audits: 'itself',
+  roles: ['operator'],
+  summary: 'Acknowledge all of a kind',
+  input: selected,
+  answers: ok('Acknowledged', z.object({ acknowledged: z.int(), more: z.boolean() })),
+  change: (context, given, { caller }) =>
+    acknowledgeMany(context, selectionOf(given), { actor: caller.id, note: given.note }),
+});
+
+/** The query of the API, and what a page asks for besides. */
+type MismatchFilter = Omit<Parameters<typeof listMismatches>[1], 'limit' | 'after' | 'transactionId'> & {
+  transaction_id?: string | undefined;
+  named?: string;
+};
+
+export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
+  name: 'mismatches',
+  roles: ['viewer'],
+  route: '/mismatches',
+  row: mismatch,
+  filters: z.object({
+    state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
+    kind,
+    severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
+    transaction_id: z.string().min(1).optional(),
+  }),
+  read: ({ db }, page, { transaction_id: transactionId, ...filter }) =>
+    listMismatches(db, { ...filter, transactionId, ...page }),
+  personal: auditRows('mismatches.list', listTransactionIds),
+  mask: ({ db }, rows, { role }) => (maySeePersons(role) ? rows : maskMismatches(db, rows)),
+});
+
+export const oneMismatch = defineItem({
+  route: '/mismatches/{id}',
+  summary: 'One mismatch',
+  item: mismatch,
+  async read(context, by) {
+    const found = await findMismatch(context.db, by.id);
+    if (!found) throw refuse('mismatch_unknown');
+    return await showMismatch(context, found, by);
+  },
+});
+
+/** Shows a mismatch as this caller may see it. Who sees persons is audited. */
+export async function showMismatch(
+  context: Context,
+  found: PresentedMismatch,
+  { caller, via }: { caller: Caller; via?: 'console' },
+): Promise<PresentedMismatch> {
+  if (!maySeePersons(caller.role)) return (await maskMismatches(context.db, [found]))[0] ?? found;
+  const done = { actor: caller.id, action: 'mismatches.show', target: found.id } as const;
+  await auditShown(context, done, { transactions: listTransactionIds(found), via });
+  return found;
+}
