@@ -83,7 +83,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       if (form.argument) fields[form.argument] = argument;
       const params: Record<string, string> = {};
       for (const one of form.params ?? []) {
-        params[one] = String(fields[one] ?? '');
+        params[one] = fields[one] as string; // an option with a value is a text
         delete fields[one];
       }
       const asked = form.ask?.(fields, values) ?? {};

@@ -15,7 +15,7 @@ const text = (value: string | null): Cell => ({ text: value });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(values.join(` ${SEPARATOR} `));
 
-const GIVEN: Record<keyof typeof EXPECTED.columns & string, (row: PresentedExpected) => Cell> = {
+const GIVEN: Record<string, (row: PresentedExpected) => Cell> = {
   source: (row) => text(row.source),
   number: (row) => text(row.number),
   operation: (row) => text(row.operation),

@@ -161,7 +161,7 @@ describe('many at once', () => {
 describe('a person', () => {
   it('cancels and reopens; other facts of a cancelled one are refused, equal ones are not', async () => {
     const number = nextNumber();
-    const { id } = (await call('PUT', `/shop/${number}`, FACTS)).json;
+    const id = String((await call('PUT', `/shop/${number}`, FACTS)).json.id);
     expect((await call('DELETE', `/shop/${number}`)).status).toBe(200);
     expect((await call('DELETE', `/shop/${number}`)).status).toBe(200);
     expect((await call('PUT', `/shop/${number}`, FACTS)).status).toBe(200);
@@ -176,7 +176,7 @@ describe('a person', () => {
 
   it('matches a payment in parts, and undoes it, with reasons for what is refused', async () => {
     const { context } = environment;
-    const { id } = (await call('PUT', `/shop/${nextNumber()}`, FACTS)).json;
+    const id = String((await call('PUT', `/shop/${nextNumber()}`, FACTS)).json.id);
     const [paid, open] = [await pay(nextNumber()), makeShownTransaction(['pending@1'], { id: randomUUID() })];
     const out = makeShownTransaction(['paid@1'], { id: randomUUID(), operation: 'cashout' });
     await applyObservations(context, [observeNow(context, open), observeNow(context, out)]);

@@ -30,7 +30,7 @@ import {
 const BEGIN = '2026-01-01';
 const LATER = '2999-01-01';
 const STEPS = 40;
-const HANDS = ['match', 'unmatch', 'unmatch'] as const;
+const BY_PERSON = ['match', 'unmatch', 'unmatch'] as const;
 const by = { actor: 'tok_1', note: 'visto' };
 
 let environment: TestEnvironment;
@@ -258,7 +258,7 @@ test('after any storm, matches and states are those of the contract', { timeout:
         'pay',
         'pay',
         'cancel',
-        ...HANDS,
+        ...BY_PERSON,
         'follow' as const,
       );
       if (name === 'follow') await follow(model);
