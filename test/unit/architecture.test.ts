@@ -67,7 +67,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
-  'src/operations': ['rows', 'books'],
+  'src/operations': ['rows', 'books', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'parts',
@@ -210,7 +210,8 @@ describe('the code', () => {
   });
 
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
-    const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)/;
+    const PORTAL =
+      /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)|^src\/operations\/merchants\/portal\.ts$/;
     /** The router, and what opens sessions and makes forms: they pass the context on. */
     const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login)\.ts$/;
     const own = sources.filter(({ file }) => PORTAL.test(file));
