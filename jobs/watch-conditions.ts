@@ -6,8 +6,7 @@ import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-mercha
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';
-import { addDays, listDays } from '../src/domain/calendar.ts';
-import { HOUR_MS, MINUTE_MS } from '../src/domain/durations.ts';
+import { addDays, HOUR_MS, listDays, MINUTE_MS } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
 import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';

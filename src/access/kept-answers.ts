@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
 import { transact } from '../database/transact.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { append } from '../domain/lists.ts';
 import type { Erase } from '../domain/person/person.ts';
 

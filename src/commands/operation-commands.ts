@@ -81,7 +81,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
-      const params: Record<string, string> = {};
+      const params = Object.create(null) as Record<string, string>;
       for (const one of form.params ?? []) {
         params[one] = fields[one] as string; // an option with a value is a text
         delete fields[one];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { durationText, fault } from './fields.ts';
 
 /** A payment changes up to 95 days later: until then its arrivals are compared, and its callbacks keep their order. */

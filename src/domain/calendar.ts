@@ -1,5 +1,4 @@
 import { Temporal } from 'temporal-polyfill';
-import { DAY_MS, HOUR_MS } from './durations.ts';
 
 /**
  * The provider's wall time is text, `YYYY-MM-DD HH:mm:ss`, stored as given. A day is `YYYY-MM-DD` of the same calendar. An
@@ -25,6 +24,11 @@ export type Calendar = {
   /** ISO 8601 with the zone's offset at that wall clock: `2026-11-21T08:00:00-03:00`. */
   toIso(wall: WallTime): string;
 };
+
+/** Units of time in milliseconds: 24 hours are no day of the calendar where the clock is changed. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The provider's clock may differ from ours by this much. */
 export const CLOCK_LEEWAY_MS = 5 * 60_000;

@@ -1,4 +1,4 @@
-/** What a source says of an expected payment, checked for every door: API, imports, commands. */
+/** Checks what a source says of an expected payment, for every door: API, imports, commands. */
 import { z } from 'zod';
 import { type Day, isDay } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Keys } from '../database/keys/settings.ts';
 
-/** What identifies an expected payment, byte for byte. */
+/** Identifies an expected payment, byte for byte. */
 export type ExpectedKey = { source: string; number: string };
 
 const ID_BYTES = 16;

@@ -31,7 +31,7 @@ export const TABLE_LIMITS = {
 };
 
 export type TableLimits = typeof TABLE_LIMITS;
-/** Of a kind whose files are lists of a whole company. */
+/** Limits of a kind whose files are lists of a whole company. */
 export const LARGE_TABLE_LIMITS: TableLimits = {
   ...TABLE_LIMITS,
   bytesMax: 8 * 1024 * 1024,

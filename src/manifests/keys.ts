@@ -10,7 +10,7 @@ import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { generateSigningKey, presentPublicKey, type SigningKey } from './sign-statement.ts';
 
 /** How long the key before keeps signing after a rotation. */

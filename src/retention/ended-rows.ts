@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { dropWhere, RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../database/retention-step.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 
 /** Retentions in days that no variable sets: they are much longer than any use of the rows. */
 export const FIXED_DAYS = {

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../domain/durations.ts';
+import { MINUTE_MS } from '../domain/calendar.ts';
 import { findDueTimes, findNextDue } from './find-due-times.ts';
 
 /** A job that is due again within this time is frequent: one failure of it is no alert. */

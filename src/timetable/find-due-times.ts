@@ -4,8 +4,7 @@
  * a repeated hour, and not for a skipped one. The library `cron` itself dates a time after a repeated hour an hour too early.
  */
 import { CronTime } from 'cron';
-import { type Calendar, createCalendar, type WallTime } from '../domain/calendar.ts';
-import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
+import { type Calendar, createCalendar, DAY_MS, MINUTE_MS, type WallTime } from '../domain/calendar.ts';
 import { InvariantError } from '../domain/errors.ts';
 
 const SECOND_MS = 1_000;

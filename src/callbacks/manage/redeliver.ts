@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
-import { MINUTE_MS } from '../../domain/durations.ts';
+import { MINUTE_MS } from '../../domain/calendar.ts';
 import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';

@@ -3,7 +3,7 @@ import type { Day } from '../../domain/calendar.ts';
 import { insertRows } from '../insert-returning.ts';
 import type { Database } from '../tables.ts';
 
-/** What changed: a transaction or an expected payment, by its row number, or days that were proven. */
+/** Names what changed: a transaction or an expected payment, by its row number, or days that were proven. */
 export type ExpectedChange = { transaction_seq: number } | { expected_seq: number } | { from_day: Day; to_day: Day };
 
 /**

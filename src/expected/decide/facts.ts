@@ -6,7 +6,7 @@ export type Rule = 'person' | 'reference' | 'e2e_id' | 'extra' | 'document';
 /** Rules of keys: each takes any amount and any day, and several payments for one expected payment. */
 export type KeyRule = 'reference' | 'e2e_id';
 
-/** What an expected payment is matched by. Hashes are keyed, in hex. */
+/** The facts by which an expected payment is matched. Hashes are keyed, in hex. */
 export type ExpectedFacts = {
   seq: number;
   source: string;
@@ -26,7 +26,7 @@ export type ExpectedFacts = {
 /** The state of a payment's history, posted or not. `none`: neither paid nor to be paid. */
 export type Standing = 'pending' | 'settled' | 'returned' | 'none';
 
-/** What a payment is matched by. Hashes are keyed, in hex. */
+/** The facts by which a payment is matched. Hashes are keyed, in hex. */
 export type PaymentFacts = {
   seq: number;
   operation: Operation;
@@ -36,7 +36,7 @@ export type PaymentFacts = {
   e2eId: string | null;
   extraHash: string | null;
   documentHash: string | null;
-  /** Of its first paid event; of its creation while it is pending. */
+  /** The day of its first paid event; of its creation while it is pending. */
   day: Day;
   standing: Standing;
 };

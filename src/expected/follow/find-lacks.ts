@@ -4,7 +4,7 @@ import type { ProvenWindow } from '../../domain/late-days.ts';
 import { readProvenWindows } from '../../reconciliation/numbers/read-coverage.ts';
 
 export type Span = { from: Day; to: Day };
-/** What must be proven to say that nobody paid: each day from issue to end, by a reading asked after the end. */
+/** The proof that nobody paid needs each day from issue to end, by a reading asked after the end. */
 export type Term = { issuedDay: Day; endDay: Day };
 
 /** Reads the windows that may prove these terms. */

@@ -5,7 +5,7 @@
  * that were proven), and the time: an expected payment whose end is over. Out: matches and their withdrawals, candidates, states
  * with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction, which deletes the work.
  *
- * What it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
+ * All that it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
  * of it stops no booking: the work stays, and one piece that fails is deferred alone.
  *
  * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process

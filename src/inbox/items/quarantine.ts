@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { HOUR_MS } from '../../domain/durations.ts';
+import { HOUR_MS } from '../../domain/calendar.ts';
 import { raiseMismatches, reassignMismatch } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { refuse } from '../../texts/refuse.ts';

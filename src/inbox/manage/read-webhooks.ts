@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import { hashText } from '../../domain/hash-text.ts';
-import { hashRangeOf, webhookIdOf } from '../../domain/webhook-id.ts';
+import { hashRangeOf, webhookIdOf } from '../../domain/ids.ts';
 
 export type WebhookQuery = {
   transactionId?: string | undefined;

@@ -8,7 +8,7 @@
  * hours apart, is silent after 28 hours; one that never pauses for a minute, after FLOOR_MS. Until a whole week was
  * observed, weekends are unknown, and the floor is YOUNG_FLOOR_MS.
  */
-import { HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/calendar.ts';
 
 /** Covers two complete weekends on any day: one of them may be the longest pause, which is left out. */
 export const MINUTES_RETENTION_DAYS = 22;

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { MINUTE_MS } from '../../domain/durations.ts';
+import { MINUTE_MS } from '../../domain/calendar.ts';
 import { largest } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { MINUTES_RETENTION_DAYS } from './detect-silence.ts';

@@ -8,9 +8,9 @@
  */
 
 import type { Context } from '../../context.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import { append, largest } from '../../domain/lists.ts';
 import type { Observation } from '../../domain/observation.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';

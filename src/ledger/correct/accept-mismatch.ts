@@ -12,9 +12,9 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
-import { addDays } from '../../domain/calendar.ts';
-import { DAY_MS } from '../../domain/durations.ts';
+import { addDays, DAY_MS } from '../../domain/calendar.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { readWebhookDays } from './count-webhook-days.ts';
 import { readCoverage } from './read-coverage.ts';

@@ -4,8 +4,7 @@
  */
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
-import { boundsOfMonth, type Day, isDay, isMonth } from '../../domain/calendar.ts';
-import { DAY_MS } from '../../domain/durations.ts';
+import { boundsOfMonth, DAY_MS, type Day, isDay, isMonth } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
