@@ -65,7 +65,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     command.description(form.description ?? lowerFirst(first.summary));
     for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
     for (const [flags, text] of Object.entries(form.repeatedOptions ?? {}))
-      command.option(flags, text, (value: string, before: string[] = []) => [...before, value]);
+      command.option(flags, text, (value: string, before: string[] | undefined) => [...(before ?? []), value]);
     for (const flags of form.formerOptions ?? []) command.addOption(new Option(flags).hideHelp());
     command.option('--json', 'print one JSON object');
     takeKey(command);

@@ -24,7 +24,7 @@ export function callbacksCommand(program: Command): void {
   });
   changeCommand(group, 'redeliver <id>', redeliverCallback, {
     description: 'send a callback once more, with its webhook-id (a running worker delivers it)',
-    say: ({ id }) => `${id} is queued again`,
+    say: ({ id }: { id: string }) => `${id} is queued again`,
   });
   changeCommand(group, 'replay', replayCallbacks, {
     description: "send a merchant's delivered and failed callbacks of a range again, with their webhook-ids",
@@ -37,7 +37,7 @@ export function callbacksCommand(program: Command): void {
     },
     fields: { state: 'states' },
     read: ({ states }) => (states === undefined ? {} : { states: [states] }),
-    say: ({ count, dry_run: isDryRun }) =>
+    say: ({ count, dry_run: isDryRun }: { count: number; dry_run: boolean }) =>
       isDryRun ? `${count} callbacks would be sent again` : `${count} callbacks are queued again`,
   });
 }

@@ -42,7 +42,7 @@ export async function readMerchantOptions(options: Options): Promise<Options> {
     ...(rate === undefined ? {} : { rate: rate === 'none' ? null : Number(rate) }),
     ...(token === undefined
       ? {}
-      : { bearer_token: token === 'none' ? null : await readSecret('--bearer-token', String(token)) }),
+      : { bearer_token: token === 'none' ? null : await readSecret('--bearer-token', token as string) }),
     ...(headers === undefined ? {} : { headers: await readHeaders(headers as string[]) }),
     ...readFilter(options),
   };
