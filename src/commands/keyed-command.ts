@@ -30,6 +30,7 @@ export const KEYED_COMMANDS: readonly string[] = [
   'reopen',
   'accounts map',
   'import',
+  'expected import',
   'manifests rotate-key',
   'webhooks reprocess',
   'jobs run',
