@@ -232,6 +232,24 @@ describe('the code', () => {
     ]);
   });
 
+  it('makes what people change by src/operations, which declare it', () => {
+    const doors = sources.filter(
+      ({ file, text }) => /^src\/(?:http|commands)\//.test(file) && /\baudit(?:Change|ChangeOnce|Parts)\(/.test(text),
+    );
+    // log-ins; what a job, a report and a key are made by; the erasure of a person, in parts
+    expect(doors.map(({ file }) => file).sort()).toEqual([
+      'src/commands/forget/forget.ts',
+      'src/commands/jobs.ts',
+      'src/commands/merchants/manifests.ts',
+      'src/commands/rotate-key.ts',
+      'src/http/api/reports.ts',
+      'src/http/console/access/log-in-by-issuer.ts',
+      'src/http/console/access/show-login.ts',
+      'src/http/console/months/month-forms.ts',
+      'src/http/console/portal/show-portal-login.ts',
+    ]);
+  });
+
   it('writes each table of the books in its room alone', () => {
     for (const [room, tables] of Object.entries(TABLES)) {
       const write = writesTo(tables);
