@@ -244,7 +244,7 @@ test('a database that does not run is reported with user and host: exit 1, and t
   const away = { DATABASE_URL: 'mysql://app:hunter-2@127.0.0.1:1/confere', DATA_DIR: dataDir() };
   const says =
     'the database is not reached by user app at 127.0.0.1:1 (ECONNREFUSED): start it, or correct DATABASE_URL';
-  expect(await run(['migrate'], away)).toEqual({ code: 1, out: '', err: `confere: ${says}\n` });
+  expect(await run(['migrate'], away)).toMatchObject({ code: 1, out: '', err: `confere: ${says}\n` });
   const { code, out } = await run(['doctor'], away);
   expect(out).toContain(`FAIL  database  ${says}\n`);
   expect(out).toMatch(/^ok {4}data {6}/m);
