@@ -7,6 +7,7 @@ import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { expectOrders } from '../support/expect-orders.ts';
 import { importBank } from '../support/import-bank.ts';
 import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -59,7 +60,9 @@ beforeAll(async () => {
   await adjustBooks(env.context, { ...fee, kind: 'bank', amountCents: 700n, day: env.today });
   await importBank(env.context, { lines: [line] });
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
+  const order = await expectOrders(env);
   examples = {
+    '/expected/:id': `/expected/${order}`,
     '/transactions/:id': `/transactions/${env.paid.id}`,
     '/mismatches/:id': `/mismatches/${mismatch?.id}`,
     '/inbox/:id': `/inbox/${webhookIdOf(webhook?.hash ?? Buffer.alloc(32))}`,

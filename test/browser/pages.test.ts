@@ -5,9 +5,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
-import { expectedFactsSchema } from '../../src/expected/expected-fields.ts';
-import { decideAll } from '../../src/expected/follow/follow-payments.ts';
-import { putExpected } from '../../src/expected/put-expected.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
@@ -16,6 +13,7 @@ import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectOrders } from '../support/expect-orders.ts';
 import { importBank as importStatement } from '../support/import-bank.ts';
 import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
@@ -58,29 +56,6 @@ const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revok
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
 const FEE = { kind: 'fee', amountCents: -1_234_56n, note: 'tarifa', actor: 'test' } as const;
-
-/** Expects a payment that is paid, one that nobody pays, and two that one payment fits. @returns the first one's id. */
-async function expectOrders({ context, today, paid, changed }: ConsoleEnvironment): Promise<string> {
-  const facts = (amount: string, more: object = {}) =>
-    expectedFactsSchema.parse({
-      operation: 'cashin',
-      amount,
-      due_day: today,
-      name: 'Maria Aparecida da Silva',
-      ...more,
-    });
-  const arrivals = [
-    { source: 'loja', number: 'pedido-maria', facts: facts('1234.56', { references: ['pedido-maria'] }) },
-    { source: 'loja', number: 'pedido-2', facts: facts('19.90', { extra: paid.extra, description: 'Dois livros' }) },
-    ...['pedido-3', 'pedido-4'].map((number) => ({
-      ...{ source: 'loja', number },
-      facts: facts(String(changed.amount), { document: '987.654.321-00', issued_day: addDays(today, -14) }),
-    })),
-  ];
-  const [first] = await putExpected(context, { arrivals, actor: 'test' });
-  await decideAll(context);
-  return first?.id ?? '';
-}
 
 let env: ConsoleEnvironment;
 let addresses: [name: string, address: string, heading: string | RegExp, status?: number][];

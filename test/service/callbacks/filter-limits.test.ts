@@ -67,7 +67,7 @@ test('a command refuses a filter beyond the limits', async () => {
   const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
   const pairs = Object.entries(keys(51)).flatMap(([key, value]) => ['--extra-match', `${key}=${value}`]);
   const refused = await runCommandInProcess(['merchants', 'update', id, ...pairs], variables);
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('filter.extra_match has more than 50 keys') });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--extra-match has more than 50 keys') });
 });
 
 test('a merchant with a stored filter beyond the limits gets nothing, is alerted, and a smaller one brings what it missed', async () => {
