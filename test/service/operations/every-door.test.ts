@@ -299,6 +299,14 @@ test('each declared change is in the table, under a name and with an audit of it
   expect(new Set(DECLARED.map(({ name }) => name)).size).toBe(DECLARED.length);
 });
 
+test('changes of one route take the same roles: the route admits by them', () => {
+  const routes = Map.groupBy(DECLARED, ({ route = '' }) => route);
+  const mixed = [...routes].filter(
+    ([route, own]) => route !== '' && new Set(own.map(({ roles }) => [roles].flat().join())).size > 1,
+  );
+  expect(mixed.map(([route]) => route)).toEqual([]);
+});
+
 async function readAudit(after: number) {
   const rows = env.context.db.selectFrom('audit').selectAll().where('seq', '>', after).orderBy('seq');
   return await rows.execute();
