@@ -17,7 +17,7 @@ export type Options = Record<string, unknown>;
 /** Options as commander takes them, with their help: the field of `--new-platform` is `new_platform`. */
 type OptionTexts = Record<`--${string}`, string>;
 
-/** What a command did. */
+/** The outcome of a command. */
 type Done<Given, Made> = { given: Given; made: Made | undefined; id: string; context: Context };
 
 type ChangeForm<Given, Made, Body> = {
@@ -33,7 +33,7 @@ type ChangeForm<Given, Made, Body> = {
   argument?: string;
   /** Options that the address names. */
   params?: readonly string[];
-  /** What the command asks for by its fields and arguments, where that is no single change of one item. */
+  /** Names what is asked for by fields and arguments, where that is no single change of one item. */
   ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
   /** Fields of options that are not texts as they are: files, secrets, numbers. One that is undefined is left out. */
   read?(options: Options): Promise<Options> | Options;
@@ -43,7 +43,7 @@ type ChangeForm<Given, Made, Body> = {
   say(body: Body, done: Done<Given, Made>): string | Promise<string>;
   /** The exit code; default: 0. */
   code?(body: Body): number;
-  /** What `--json` prints; default: the body. */
+  /** Makes what `--json` prints; default: the body. */
   json?(body: Body, done: Done<Given, Made>): object;
   /** Names of earlier versions. */
   formerly?: readonly string[];

@@ -11,16 +11,16 @@ import type { MerchantScope } from '../portal/open-scope.ts';
 import type { Reason } from '../texts/refuse.ts';
 import type { Responses } from './describe-operation.ts';
 
-/** Who asks, and for what. */
+/** The one who asks, and for what. */
 export type By = {
   caller: Caller;
   /** The item that the address names; where it names none: '', in the portal the merchant. */
   id: string;
-  /** What the address names otherwise than by `id`. */
+  /** Names in the address other than `id`. */
   params?: Readonly<Record<string, string>>;
   /** Where from, for the audit; the API and the command line say nothing. */
   via?: 'console' | 'portal';
-  /** Of a change in the portal: what its merchant may do. The caller is the merchant's token then. */
+  /** The scope of the merchant, for a change in the portal. The caller is the merchant's token then. */
   scope?: MerchantScope;
 };
 
@@ -37,7 +37,7 @@ type Parts<Given, Made> = {
   audit?: string;
   /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
   route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  /** Of several changes on one route, or of one command: the field that chooses this one. */
+  /** The field that chooses this one of several changes on one route, or of one command. */
   chosenBy?: string;
   summary: string;
   /** The body; without it, none is read. */
@@ -78,7 +78,7 @@ export type AnyChange<Given = unknown, Made = unknown> = Parts<Given, Made> & { 
 /** The body of a change, parsed. */
 export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : never;
 
-/** What a change returns. */
+/** The result of a change. */
 export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
 
 /** Declares a change. */

@@ -1,4 +1,4 @@
-/** What people may read whole, declared once: one item of a list, or a table without pages. */
+/** Declares what people may read whole: one item of a list, or a table without pages. */
 import type { z } from 'zod';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';

@@ -25,7 +25,7 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   filters?: z.ZodObject & z.ZodType<Filter>;
   /** An item of the answer. */
   row: z.ZodType;
-  /** Of a filter, what may name a person: a viewer may not guess by it. */
+  /** The part of a filter that may name a person: a viewer may not guess by it. */
   search?(filter: Filter): PersonFilters;
   /** Reads up to `page.limit` rows. Each statement is limited in time. */
   read(reading: Context, page: Page, filter: Filter, by: { id: string }): Promise<Row[]>;

@@ -1,4 +1,4 @@
-/** What somebody owes us, or we owe, before the provider knows of it. */
+/** Payments that somebody owes us, or we owe, before the provider knows of them. */
 import { z } from 'zod';
 import { audit } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
@@ -30,7 +30,7 @@ import { expectedPayment, expectedResults } from './rows/expected.ts';
 
 /** How many expected payments a request may bring. */
 const EXPECTED_MAX = 1_000;
-/** Of a request that brings that many. */
+/** The size of a request that brings that many. */
 export const EXPECTED_BODY_BYTES_MAX = 4 * 1024 * 1024;
 const [OK, CREATED, CONFLICT, INVALID] = [200, 201, 409, 422];
 

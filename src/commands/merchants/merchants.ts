@@ -135,9 +135,11 @@ function addUpdateCommand(group: Command): void {
       };
     },
     follow: async (body: Changed, { context, id, given }) =>
+      // cast: `dry_run` says which of the two bodies it is
       body.dry_run ? ((await compare(context, id, given, body)) as unknown as Changed) : body,
     say(body, { given }) {
       if (!body.dry_run) return `changed ${nameFields(given)} of ${body.id} (${body.name})`;
+      // cast: as above, the body of a dry run
       const { events, complete, matched, before, past } = body as unknown as Awaited<ReturnType<typeof compare>>;
       return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}
 ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;

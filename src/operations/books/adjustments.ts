@@ -1,4 +1,4 @@
-/** What the provider's list does not show, as people enter it. */
+/** Movements that the provider's list does not show, as people enter them. */
 import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';

@@ -1,4 +1,4 @@
-/** What the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
+/** Contracts of what the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
 import { centsOf } from '../../domain/cents-of.ts';
 import { parseAmount } from '../../domain/money.ts';

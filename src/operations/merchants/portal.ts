@@ -1,5 +1,5 @@
 /**
- * What a merchant changes in its portal: what is its own. Each change passes its transaction to the scope of the request, which
+ * Changes that a merchant makes in its portal, of what is its own. Each change passes its transaction to the scope of the request, which
  * returns the changes of that merchant alone.
  */
 import { z } from 'zod';

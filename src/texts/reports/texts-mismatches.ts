@@ -1,6 +1,6 @@
 import type { MismatchCause } from '../../domain/mismatch.ts';
 
-/** What each cause of a mismatch is called in a report. */
+/** Names of the causes of mismatches in a report. */
 export const MISMATCHES_PT_BR = {
   webhook_lost: 'O aviso de uma mudança nunca chegou; foi achada pela conferência e aplicada',
   webhook_contradiction: 'Um aviso disse o que o provedor não mostra',

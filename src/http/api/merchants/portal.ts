@@ -26,7 +26,7 @@ export const ownCallbackQuerySchema = z.object({
   to: day.optional().describe('the last day of their creation'),
 });
 
-/** What a merchant reads. Mount it behind the authentication of merchants. */
+/** Routes that a merchant reads. Mount them behind the authentication of merchants. */
 export function portalRoutes(): Router {
   const router = createRouter();
   router.get('/portal', (_request, response) => void response.json(presentOwnMerchant(getScope(response).merchant)));

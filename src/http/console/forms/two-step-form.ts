@@ -12,7 +12,7 @@ export type Params = { id: string };
 /** @template Title a text of the catalogue, or the name of an item. */
 export type Place<Title extends string = PlainText> = { address: string; title: Title };
 
-/** Who confirmed a form, for which item, and its key. */
+/** A confirmed form: by whom, for which item, and its key. */
 export type Confirmed<Item> = { by: By; item: Item; once: Once };
 
 export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
@@ -45,7 +45,7 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   shown?(made: Made, item: Item): Html;
 };
 
-/** What a declared change would do, rolled back. @throws ConfereError as the change. */
+/** Previews a declared change: made, and rolled back. @throws ConfereError as the change. */
 export function previewOf<Given, Made>(context: Context, change: AnyChange<Given, Made>, given: Given, id = '') {
   const by = { caller: { id: 'preview', role: 'admin' }, id } as const;
   return previewChange(context, (inner) => change.change(inner, given, by));

@@ -76,7 +76,7 @@ export async function countPaidToday({ db, calendar, clock }: Context): Promise<
   return { receipts: await count('Liabilities:Receipts', -1), payments: await count('Liabilities:Payables', 1) };
 }
 
-/** What became of the orders of a day: by when they are due. `isUsed`: there are expected payments at all. */
+/** Counts of the orders that are due on a day. `isUsed`: there are expected payments at all. */
 export type Orders = { day: Day; isUsed: boolean; paid: number; unpaid: number; undecided: number };
 
 export async function readOrders(context: Context, day: Day): Promise<Orders> {
