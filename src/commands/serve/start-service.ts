@@ -15,7 +15,7 @@ import { followPayments } from '../../expected/follow/follow-payments.ts';
 import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '../../http/connections/serve-http.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createWorkerApp } from '../../http/create-worker-app.ts';
-import { drainSpool } from '../../inbox/receive/drain-spool.ts';
+import { drainSpool, showSpool } from '../../inbox/receive/drain-spool.ts';
 import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
@@ -77,6 +77,7 @@ async function startWeb(
   stack: AsyncDisposableStack,
 ): Promise<number> {
   const { config, log } = context;
+  showSpool(spool);
   if (spool) {
     const drained = drainSpool(context, spool);
     stack.defer(() => drained);

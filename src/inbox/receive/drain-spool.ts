@@ -33,18 +33,21 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
         // not thrown: the loop retries in a second, without back-off, as webhooks wait
         context.log.debug({ error: describeError(error) }, 'the database is still unavailable');
       });
-      spoolBytes.set(spool.bytes);
-      setRetainedGauge(spool);
+      showSpool(spool);
       return false;
     },
   });
   if (spool.isEmpty()) await removeSpoolReport(context, spool.name).catch(() => undefined);
 }
 
-/** A gauge stays until the files are removed, over restarts; a log line is soon gone. */
-function setRetainedGauge(spool: Spool): void {
-  const counts = countRetainedFiles(spool.directory);
-  for (const kind of RETAINED_KINDS) spoolKeptFiles.set({ kind }, counts[kind]);
+/**
+ * Sets the gauges of the spool, which are right from the first scrape. A retained file is shown until it is removed, over
+ * restarts; a log line is soon gone.
+ */
+export function showSpool(spool: Spool | undefined): void {
+  spoolBytes.set(spool?.bytes ?? 0);
+  const counts = spool && countRetainedFiles(spool.directory);
+  for (const kind of RETAINED_KINDS) spoolKeptFiles.set({ kind }, counts?.[kind] ?? 0);
 }
 
 async function answers(context: Context): Promise<boolean> {
