@@ -34,6 +34,8 @@ export class InvariantError extends Error {
 /** A fault of a field: `reason` and `values` name its text in each language (src/texts). */
 export type FieldFault = { field: string; reason: string; values: RefusalValues };
 export type RefusalValues = Partial<Record<string, string | number | bigint>>;
+/** A message of the program: `name` and `values` name its text in each language (src/texts/messages.ts). */
+export type Message = { name: string; values: RefusalValues };
 
 type Details = {
   cause?: unknown;
@@ -42,6 +44,8 @@ type Details = {
   values?: RefusalValues | undefined;
   fieldFaults?: FieldFault[] | undefined;
   fields?: Record<string, string[]> | undefined;
+  /** What it says, by names, where its text has them: see `failure` of src/texts. */
+  said?: readonly Message[] | undefined;
   retryAfterS?: number | undefined;
   members?: Record<string, unknown> | undefined;
 };
@@ -52,6 +56,7 @@ export class ConfereError extends Error {
   readonly reason: string;
   readonly values: RefusalValues;
   readonly fieldFaults: FieldFault[];
+  readonly said: readonly Message[] | undefined;
   /** Validation errors by field of the input. */
   readonly fields: Record<string, string[]> | undefined;
   /** After how many seconds the caller may retry, if known. */
@@ -66,6 +71,7 @@ export class ConfereError extends Error {
     this.reason = details.reason ?? code;
     this.values = details.values ?? {};
     this.fieldFaults = details.fieldFaults ?? [];
+    this.said = details.said;
     this.fields = details.fields;
     this.retryAfterS = details.retryAfterS;
     this.members = details.members;

@@ -5,7 +5,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { refuse } from '../texts/refuse.ts';
-import { FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
+import { DISABLED, FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
 import { checkMerchant, type MerchantChange, type NewMerchant } from './check-merchant.ts';
 import { completeFilter, isWithin, parseFilter } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
@@ -182,7 +182,7 @@ export async function removeMerchant(context: Context, id: string): Promise<void
     const now = context.clock.now();
     // recovered_at ends alerts about the merchant
     const set = {
-      ...{ state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now },
+      ...{ state: 'disabled', disabled_reason: DISABLED.removed, deleted_at: now, recovered_at: now },
       pull_token_hash: null,
     };
     await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();

@@ -1,4 +1,6 @@
 import type { FieldFault } from '../domain/errors.ts';
+import type { Said } from '../texts/messages.ts';
+import { MESSAGES_EN } from '../texts/messages-en.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { completeFilter, type FilterInput, filtersOf, type MerchantFilter } from './match-filter.ts';
 
@@ -12,8 +14,17 @@ export const FILTER_LIMITS = {
   bytesMax: 16 * 1024,
 } as const;
 
+/** The reasons for which a merchant is disabled. Its column holds the text, which the API gives: a text must not change. */
+export const DISABLED = MESSAGES_EN.merchant;
+
+/** What a stored reason says. */
+export function readDisabledReason(stored: string): Said {
+  const found = Object.entries(DISABLED).find(([, text]) => text === stored);
+  return found ? [{ name: `merchant.${found[0]}`, values: {} }] : stored;
+}
+
 /** Why a merchant is disabled whose filter was stored before these limits, or by a version without them. */
-export const FILTER_BEYOND_LIMITS = 'its filter is beyond the limits: save a smaller one';
+export const FILTER_BEYOND_LIMITS = DISABLED.filter;
 
 const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 

@@ -6,6 +6,7 @@ import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
 import { sendTest } from '../../../callbacks/manage/send-test.ts';
 import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
+import { readDisabledReason } from '../../../merchants/check-filter.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
@@ -14,7 +15,7 @@ import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText, programText } from '../parts/page-components.ts';
+import { facts, idText, say } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { callbackTable } from './list-callbacks.ts';
@@ -82,7 +83,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
     ],
     ...describeRequest(merchant),
     ['E-mail', merchant.email],
-    ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
+    ['Desativado porque', merchant.disabled_reason && say(readDisabledReason(merchant.disabled_reason))],
     ['Pausado por', merchant.paused_by === 'merchant' && t('ele mesmo')],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],

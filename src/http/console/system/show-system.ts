@@ -7,12 +7,12 @@ import { examineSystem, type Finding } from '../../../doctor/examine-system.ts';
 import { type LiveProcess, readProcesses, stateOf } from '../../../runtime/read-processes.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { type JobState, readJobStates } from '../../../timetable/read-job-states.ts';
+import { type JobState, type LastTick, readJobStates } from '../../../timetable/read-job-states.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, programText, table } from '../parts/page-components.ts';
+import { badge, say, table } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CHECK_WORDS, JOB_OUTCOME_WORDS, JOB_WORDS, PART_WORDS } from '../parts/words.ts';
 
@@ -85,8 +85,13 @@ function jobTable({ calendar }: Context, jobs: JobState[]): Html {
 function outcomeCell({ last, overdue, failing, cron }: JobState): Html {
   const outcome = cron === 'off' ? 'off' : overdue ? 'overdue' : (last?.outcome ?? 'never');
   return html`${badge(JOB_OUTCOME_WORDS, outcome)}${failing && html` ${badge(JOB_OUTCOME_WORDS, 'failing')}`}${
-    last?.error && html`<br><span class="hint">${programText(last.error)}</span>`
+    last?.error && html`<br><span class="hint">${describeError(last.error)}</span>`
   }`;
+}
+
+/** `provider_unavailable: o provedor respondeu 503` */
+function describeError({ code, text, said }: NonNullable<LastTick['error']>): Html {
+  return said ? html`${code}: ${say(said)}` : say(text);
 }
 
 function processTable(context: Context, processes: LiveProcess[]): Html {
@@ -131,7 +136,7 @@ function findingTable(findings: Finding[]): Html {
     columns: [
       { title: 'O quê', cell: (row) => describeCode(CHECK_WORDS, row.check) },
       { title: 'Resultado', cell: (row) => badge(FINDING_WORDS, row.ok ? 'yes' : 'no') },
-      { title: 'Detalhe', cell: (row) => html`<span class="long">${programText(row.says)}</span>` },
+      { title: 'Detalhe', cell: (row) => html`<span class="long">${say(row.says)}</span>` },
     ],
   });
 }
